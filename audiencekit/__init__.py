@@ -1,0 +1,69 @@
+"""Puts customers into ads audiences: normalised, hashed, counted, nothing lost and nothing leaked.
+
+The names in `__all__` are promised; everything else may change. They load what they need when they are first used, so
+that `import audiencekit` is quick and loads no optional package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from audiencekit.api.client import AdsClient
+    from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
+    from audiencekit.pipeline import check, prepare, upload, upload_async
+    from audiencekit.reporting.plan import Plan
+    from audiencekit.reporting.report import Report
+    from audiencekit.settings import Settings, load_settings
+    from audiencekit.values import hash_identifier, normalize
+
+__all__ = [
+    "AdsClient",
+    "AudiencekitError",
+    "IdentifierRejected",
+    "NotFinished",
+    "Plan",
+    "Refused",
+    "Report",
+    "Settings",
+    "check",
+    "hash_identifier",
+    "load_settings",
+    "normalize",
+    "prepare",
+    "upload",
+    "upload_async",
+]
+
+_HOMES = {
+    "AdsClient": "audiencekit.api.client",
+    "AudiencekitError": "audiencekit.errors",
+    "IdentifierRejected": "audiencekit.errors",
+    "NotFinished": "audiencekit.errors",
+    "Plan": "audiencekit.reporting.plan",
+    "Refused": "audiencekit.errors",
+    "Report": "audiencekit.reporting.report",
+    "Settings": "audiencekit.settings",
+    "check": "audiencekit.pipeline",
+    "hash_identifier": "audiencekit.values",
+    "load_settings": "audiencekit.settings",
+    "normalize": "audiencekit.values",
+    "prepare": "audiencekit.pipeline",
+    "upload": "audiencekit.pipeline",
+    "upload_async": "audiencekit.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

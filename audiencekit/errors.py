@@ -1,0 +1,231 @@
+"""The one tree of errors. None of them ever holds a cell, an identifier, a hash or a secret.
+
+AudiencekitError                    exit 1
+├── Bug                             exit 1    a fault of this program
+├── UsageError                      exit 2    an option that cannot be
+├── Refused                         exit 3    nothing was sent
+│   ├── SourceRefused                         the source cannot be read as it is
+│   ├── MappingRefused                        no column, or the wrong one, for a kind
+│   ├── PlanRefused                           read well, but must not be sent
+│   └── HostRefused                           an address that credentials do not go to
+├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
+├── ServiceUnavailable              exit 69
+├── InputOutputFailed               exit 74
+├── NotFinished                     exit 75   part is sent, the rest can follow
+├── CredentialsRefused              exit 77
+└── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
+    ├── TransportFailed                       no whole answer
+    ├── MalformedAnswer                       an answer that is not what the service promises
+    ├── CountMismatch                         success_count, total_count and records sent differ
+    └── ServiceError                          the service said no: status and codes
+        ├── RateLimited                       429
+        ├── TemporarilyUnavailable            408, 423, 5xx
+        ├── Redirected                        3xx: never followed
+        ├── RequestRefused                    400, 405, 409, 413, 415, 422 …
+        ├── NotFound                          404
+        └── Unauthorized                      401, 403
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar, Self
+
+
+class Outcome(StrEnum):
+    """What is known of a request after an attempt."""
+
+    CONFIRMED = "confirmed"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+class AudiencekitError(Exception):
+    """Everything that this library raises on purpose. The message says what failed, where, and what to do next."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.document: dict[str, Any] | None = (
+            None  # what is known of the run that failed: counts, as its report
+        )
+
+    def bare(self) -> Self:
+        """This error without traceback, cause and context."""
+        self.__traceback__ = self.__cause__ = self.__context__ = None
+        return self
+
+
+class Bug(AudiencekitError):
+    """A fault of this program; the message names the type and the place, never a value."""
+
+
+class UsageError(AudiencekitError):
+    """An option or argument that cannot be."""
+
+    exit_code = 2
+
+
+class Refused(AudiencekitError):
+    """Refused before anything was sent."""
+
+    exit_code = 3
+
+
+class SourceRefused(Refused):
+    """The source cannot be read as it is. `row` counts from 1, `column` is a name that may be shown."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str = "",
+        row: int | None = None,
+        column: str | None = None,
+        rows_read: int | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.source, self.row, self.column, self.rows_read = source, row, column, rows_read
+
+
+class MappingRefused(Refused):
+    """No column, or the wrong one, for a kind."""
+
+
+class PlanRefused(Refused):
+    """The source was read, but what came of it must not be sent."""
+
+
+class HostRefused(Refused):
+    """Credentials and bodies do not go to this address."""
+
+
+class IdentifierRejected(AudiencekitError, ValueError):
+    """One value does not qualify; `reason` is the stable code."""
+
+    exit_code = 3
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(f"the {kind} was rejected: {reason}")
+        self.kind, self.reason = kind, reason
+
+
+class ServiceUnavailable(AudiencekitError):
+    """The service could not be reached or gave no usable answer, and nothing more is tried."""
+
+    exit_code = 69
+
+
+class InputOutputFailed(AudiencekitError):
+    """A file or directory of ours or of the user's could not be read or written."""
+
+    exit_code = 74
+
+
+class NotFinished(AudiencekitError):
+    """Part of the run is confirmed, the rest is not."""
+
+    exit_code = 75
+
+
+class CredentialsRefused(AudiencekitError):
+    """Credentials are missing, wrong, revoked, or without the permission."""
+
+    exit_code = 77
+
+
+class ExchangeError(AudiencekitError):
+    """One HTTP exchange that was not confirmed. `outcome` says what is known of it."""
+
+    exit_code = 69
+
+    def __init__(self, message: str, *, outcome: Outcome, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.outcome = outcome
+
+
+class TransportFailed(ExchangeError):
+    """No whole answer. `sent` is False when not one byte of the body can have arrived."""
+
+    def __init__(self, message: str, *, sent: bool, hint: str = "") -> None:
+        super().__init__(message, outcome=Outcome.UNKNOWN if sent else Outcome.REFUSED, hint=hint)
+        self.sent = sent
+
+
+class MalformedAnswer(ExchangeError):
+    """An answer whose status says success and whose body does not."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message, outcome=Outcome.UNKNOWN)
+        self.status = status
+
+
+class CountMismatch(ExchangeError):
+    """Records sent, `success_count` and `total_count` are not one number (spec 2, section 4.4: send again)."""
+
+    def __init__(self, *, sent: int, success_count: int, total_count: int) -> None:
+        super().__init__(
+            f"{sent} records were sent, the service counts {success_count} of {total_count}",
+            outcome=Outcome.UNKNOWN,
+        )
+        self.sent, self.success_count, self.total_count = sent, success_count, total_count
+
+
+class ServiceError(ExchangeError):
+    """The service answered with an error. `codes` are its stable words; its messages may quote values and are not kept.
+
+    `operation_errors` maps the index of an operation to the codes given for it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        codes: tuple[str, ...] = (),
+        operation_errors: dict[int, tuple[str, ...]] | None = None,
+        outcome: Outcome = Outcome.REFUSED,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, outcome=outcome, hint=hint)
+        self.status, self.codes = status, codes
+        self.operation_errors = operation_errors or {}
+
+
+class RateLimited(ServiceError):
+    """429. `reset_at` is epoch seconds as the service gave it, None when it gave nothing usable."""
+
+    reset_at: float | None = None
+
+
+class TemporarilyUnavailable(ServiceError):
+    """408, 423, 5xx. `retry_after` is in seconds, None when the service gave nothing usable."""
+
+    retry_after: float | None = None
+
+
+class Redirected(ServiceError):
+    """3xx: never followed."""
+
+    exit_code = 3
+
+
+class RequestRefused(ServiceError):
+    """The service refuses the request as it is."""
+
+    exit_code = 3
+
+
+class NotFound(ServiceError):
+    """404."""
+
+    exit_code = 3
+
+
+class Unauthorized(ServiceError):
+    """401 or 403: credentials or permission."""
+
+    exit_code = 77

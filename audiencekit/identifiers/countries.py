@@ -1,0 +1,40 @@
+"""Countries as people write them in a cell -> ISO 3166-1 alpha-2."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from .country_names import COUNTRIES
+from .placeholders import is_placeholder
+
+
+def find_country(text: str) -> str | None:
+    """The alpha-2 code for a code of two or three letters or an English name; None for anything else.
+
+    Case, accents, punctuation and a leading "the" do not matter. Calling codes ("+44") are not countries.
+    """
+    # NA is Namibia, but N/A is nobody.
+    if is_placeholder(text.strip()) and not text.strip().isalpha():
+        return None
+    return _BY_SPELLING.get(_spelling(text))
+
+
+def _spelling(text: str) -> str:
+    """The letters of `text`, without accents and case."""
+    folded = unicodedata.normalize("NFKD", text.replace("&", " and ")).casefold()
+    words = "".join(sign for sign in folded if sign.isalnum() or sign.isspace()).split()
+    if words[:1] == ["the"]:
+        words = words[1:]
+    return "".join(words)
+
+
+def _by_spelling() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for line in COUNTRIES.strip().splitlines():
+        alpha2, *others = line.split("|")
+        table |= {_spelling(name): alpha2 for name in (alpha2, *others) if name}
+    return table
+
+
+_BY_SPELLING: Final = _by_spelling()

@@ -1,0 +1,66 @@
+"""The rule for device ids: lower-case, advertising ids with their dashes (reference: api-facts 1.7)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .hashing import looks_hashed
+from .invisible import has_invisible, trim
+from .normalized import NormalizedDeviceId
+from .placeholders import is_placeholder
+from .reasons import Reason
+from .rules import DEFAULT_RULES, Rules
+
+# IDFA and AAID: the form of a UUID. Version bits are not looked at: a device may show any.
+_ADVERTISING_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ANDROID_ID: Final = re.compile(r"[0-9a-f]{16}", re.IGNORECASE)
+
+# Ids of no one device: a fault of Android 2.2 gave the first to many, the others stand in documentation.
+_SHARED: Final = frozenset(
+    {
+        "9774d56d682e549c",
+        "0123456789abcdef",
+        "12345678-1234-1234-1234-123456789012",
+        "12345678-1234-1234-1234-123456789abc",
+        "12345678-1234-5678-1234-567812345678",
+    }
+)
+
+
+def normalize_device_id(text: str, *, rules: Rules = DEFAULT_RULES) -> NormalizedDeviceId | Reason:
+    """The id as it is hashed, or why there is none.
+
+    Braces around an advertising id are notation and come off; 32 hex digits without dashes are refused, since
+    they may as well be an MD5. A zeroed id is how a device says that its owner opted out.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if is_placeholder(trimmed):
+        return Reason.PLACEHOLDER
+    if looks_hashed(trimmed):
+        return Reason.ALREADY_HASHED
+    if has_invisible(trimmed):
+        return Reason.INVISIBLE_CHARACTER
+    return _normalize_form(_without_braces(trimmed), rules)
+
+
+def is_advertising_id(text: str) -> bool:
+    """Whether `text`, trimmed, has the form of an advertising id, with or without braces."""
+    return _ADVERTISING_ID.fullmatch(_without_braces(trim(text))) is not None
+
+
+def _without_braces(text: str) -> str:
+    return text[1:-1] if text[0:1] == "{" and text[-1:] == "}" else text
+
+
+def _normalize_form(text: str, rules: Rules) -> NormalizedDeviceId | Reason:
+    digits = set(text.lower()) - {"-"}
+    if digits == {"0"}:
+        return Reason.ZEROED
+    if not (_ADVERTISING_ID.fullmatch(text) or _ANDROID_ID.fullmatch(text)):
+        return Reason.INVALID_SYNTAX
+    if len(digits) == 1 or text.lower() in _SHARED:
+        return Reason.PLACEHOLDER
+    return NormalizedDeviceId(text.lower() if rules.device_id_case == "lower" else text)

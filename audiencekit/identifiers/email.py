@@ -1,0 +1,139 @@
+"""The rule for e-mail addresses: trim, lower-case, nothing else (reference: api-facts 1.7).
+
+Dots and `+tags` stay. Valid is what email-validator calls valid without asking DNS, plus: a local part has
+64 characters at most, a top-level domain two letters at least. Refused forms: quoted local parts, address
+literals, comments, display names. Internationalised local parts (RFC 6531) are accepted, in NFC.
+
+Internationalised domains leave in ASCII ("xn--…": IDNA 2008 over UTS 46, non-transitional). That is the one
+form which every mail system takes, which browsers submit from e-mail fields, and which the service's own
+script for hashing accepted; and so both spellings of one mailbox give one hash.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
+
+from .hashing import looks_hashed
+from .invisible import has_invisible, trim
+from .normalized import NormalizedEmail
+from .placeholders import is_placeholder, is_placeholder_email
+from .reasons import Reason
+
+# RFC 5321 section 4.5.3.1 and RFC 3696, erratum 1690; RFC 1035 section 2.3.4.
+MAX_ADDRESS_BYTES: Final = 254
+MAX_LOCAL_LENGTH: Final = 64
+MAX_DOMAIN_LENGTH: Final = MAX_ADDRESS_BYTES - len("a@")
+MAX_LABEL_LENGTH: Final = 63
+
+# Domains only, never whole addresses: an internationalised one costs 80-100 us, and people share theirs.
+_MEMOISED_DOMAINS: Final = 65_536
+
+_ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
+_ASCII_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")  # RFC 5322 section 3.2.3, dot-atom
+_DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
+
+
+def normalize_email(text: str) -> NormalizedEmail | Reason:
+    """The address as it is hashed, or why there is none.
+
+    The order of the checks decides the reason: empty, placeholder word, already hashed, invisible character,
+    display name, something on both sides of one `@`, placeholder address, length, local part, domain.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if is_placeholder(trimmed):
+        return Reason.PLACEHOLDER
+    if looks_hashed(trimmed):
+        return Reason.ALREADY_HASHED
+    if has_invisible(trimmed):
+        return Reason.INVISIBLE_CHARACTER
+    return _normalize_address(_lower(trimmed))
+
+
+def _lower(text: str) -> str:
+    """Lower case, in NFC. U+0130 becomes two characters and the Kelvin sign an ASCII k, as Unicode has it."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+
+
+def _normalize_address(address: str) -> NormalizedEmail | Reason:
+    if _has_display_name(address):
+        return Reason.DISPLAY_NAME
+    local, _, domain = address.partition("@")
+    if not local or not domain or "@" in domain:
+        return Reason.INVALID_SYNTAX
+    if is_placeholder_email(address):
+        return Reason.PLACEHOLDER
+    if len(local) > MAX_LOCAL_LENGTH or len(address.encode()) > MAX_ADDRESS_BYTES:
+        return Reason.TOO_LONG
+    if not _is_local_part(local):
+        return Reason.INVALID_SYNTAX
+    ascii_domain = _ascii_domain(domain)
+    if isinstance(ascii_domain, Reason):
+        return ascii_domain
+    normalized = f"{local}@{ascii_domain}"
+    return Reason.TOO_LONG if len(normalized.encode()) > MAX_ADDRESS_BYTES else NormalizedEmail(normalized)
+
+
+def _has_display_name(address: str) -> bool:
+    found = _DISPLAY_NAME.fullmatch(address)
+    return found is not None and "@" in (found[1] or found[2] or "")
+
+
+def _is_local_part(local: str) -> bool:
+    if local.isascii():
+        return _ASCII_LOCAL.fullmatch(local) is not None
+    # U+FFFD stands where a decoder gave up: the person's letter is lost.
+    return "\ufffd" not in local and _library_domain(f"{local}@example.com") is not None
+
+
+@lru_cache(maxsize=_MEMOISED_DOMAINS)
+def _ascii_domain(domain: str) -> str | Reason:
+    """`domain` in ASCII, or why it is none."""
+    # The ideographic full stop divides labels too (UTS 46), and NFKC makes it of its half-width form.
+    top = unicodedata.normalize("NFKC", domain).replace("\u3002", ".").rpartition(".")[2]
+    if top in SPECIAL_USE_DOMAIN_NAMES:
+        return Reason.SPECIAL_USE_DOMAIN
+    if _is_too_long(domain):
+        return Reason.TOO_LONG
+    ascii_domain = _library_domain(f"a@{domain}")
+    if ascii_domain is None or len(ascii_domain.rpartition(".")[2]) < 2:
+        return Reason.INVALID_SYNTAX
+    return ascii_domain
+
+
+def _is_too_long(domain: str) -> bool:
+    labels = [_ascii_label(label) for label in domain.split(".")]
+    return len(".".join(labels)) > MAX_DOMAIN_LENGTH or max(map(len, labels)) > MAX_LABEL_LENGTH
+
+
+def _ascii_label(label: str) -> str:
+    return label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+
+
+def _library_domain(address: str) -> str | None:
+    """The ASCII domain of a valid `address`; None for what email-validator refuses.
+
+    Every option is given, since a host program may have changed the library's global defaults.
+    """
+    try:
+        return validate_email(
+            address,
+            allow_smtputf8=True,
+            allow_empty_local=False,
+            allow_quoted_local=False,
+            allow_domain_literal=False,
+            allow_display_name=False,
+            check_deliverability=False,
+            test_environment=False,
+            globally_deliverable=True,
+        ).ascii_domain
+    except (EmailNotValidError, ValueError, IndexError):
+        return None

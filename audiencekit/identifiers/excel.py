@@ -1,0 +1,40 @@
+"""What spreadsheets leave on numbers: marks that keep a number whole, and forms that have lost it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# A leading apostrophe and ="…" tell a spreadsheet that digits are text: the number behind them is whole.
+_TEXT_FORMULA: Final = re.compile(r'="([^"]*)"')
+
+_MANGLED: Final = (
+    re.compile(r"[+-]?\d+(?:[.,]\d*)?e[+-]?\d+", re.IGNORECASE),  # 1.23E+10
+    re.compile(r"[+-]?\d{5,}[.,]0{1,6}|.*\d[.,]0", re.DOTALL),  # 14155550132.0
+    re.compile(r"#{2,}"),  # a column too narrow to show its number
+    re.compile(r"=.*", re.DOTALL),  # a formula
+)
+
+_KEPT_DIGITS: Final = 15  # significant digits of a spreadsheet's number (IEEE 754 double)
+_ROUNDED_DIGITS: Final = 3  # zeros in a row behind them that are more than chance
+
+
+def unmarked(text: str) -> str:
+    """`text` without one leading apostrophe or the wrapping `="…"`."""
+    if formula := _TEXT_FORMULA.fullmatch(text):
+        return formula[1].strip()
+    return text[1:].lstrip() if text.startswith("'") else text
+
+
+def is_mangled(text: str) -> bool:
+    """Whether `text` shows that a number went through a spreadsheet's number type: digits may be lost."""
+    return any(form.fullmatch(text) for form in _MANGLED)
+
+
+def looks_rounded(digits: str) -> bool:
+    """Whether `digits` has more digits than a spreadsheet keeps, and zeros in their place.
+
+    One such id can be true; many in a column cannot (reference: reliability 4, "Numeric ids").
+    """
+    lost = digits[_KEPT_DIGITS:]
+    return len(lost) >= _ROUNDED_DIGITS and not lost.strip("0")

@@ -1,0 +1,65 @@
+"""The rule for handles: no `@`, lower-case (reference: api-facts 1.7), 1 to 15 of a-z, 0-9, _."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from audiencekit.limits import MAX_HANDLE_LENGTH
+
+from .hashing import looks_hashed
+from .invisible import has_invisible, trim
+from .normalized import NormalizedHandle
+from .placeholders import is_placeholder
+from .reasons import Reason
+
+# ASCII: without it, IGNORECASE lets the Kelvin sign and the dotless i pass as k and i.
+_PROFILE_ADDRESS: Final = re.compile(
+    r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?(\w+)(?:[/?#].*)?",
+    re.ASCII | re.IGNORECASE | re.DOTALL,
+)
+_WORD: Final = re.compile(r"\w+", re.ASCII)
+
+# Pages of the service itself that stand where a handle would.
+_PAGES: Final = frozenset(
+    [
+        *("about", "account", "compose", "download", "explore", "hashtag", "help", "home", "i", "intent"),
+        *("jobs", "login", "logout", "messages", "notifications", "oauth", "privacy", "search", "settings"),
+        *("share", "signup", "tos", "who_to_follow"),
+    ]
+)
+
+
+def normalize_handle(text: str) -> NormalizedHandle | Reason:
+    """The handle as it is hashed, or why there is none.
+
+    One `@` (also full-width) or a profile address comes off. The address of a post names its author and
+    counts as the author's profile; the service's own pages (/home, /i/…, /intent/…) name nobody.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if looks_hashed(trimmed):
+        return Reason.ALREADY_HASHED
+    name = _bare_name(trimmed)
+    if is_placeholder(trimmed) or is_placeholder(name):
+        return Reason.PLACEHOLDER
+    if has_invisible(name):
+        return Reason.INVISIBLE_CHARACTER
+    # Before lower-casing, which would make an ASCII k of the Kelvin sign.
+    if not _WORD.fullmatch(name):
+        return Reason.INVALID_SYNTAX
+    return Reason.TOO_LONG if len(name) > MAX_HANDLE_LENGTH else NormalizedHandle(name.lower())
+
+
+def is_marked_handle(text: str) -> bool:
+    """Whether `text` is a handle that says so itself: with an `@`, or as a profile address."""
+    trimmed = trim(text)
+    return _bare_name(trimmed) != trimmed and not isinstance(normalize_handle(trimmed), Reason)
+
+
+def _bare_name(text: str) -> str:
+    """What is left of `text` without `@` or profile address; empty for a page that names nobody."""
+    if address := _PROFILE_ADDRESS.fullmatch(text):
+        return "" if address[1].lower() in _PAGES else address[1]
+    return text[1:] if text.startswith(("@", "＠")) else text

@@ -1,0 +1,53 @@
+"""Characters that nobody sees: taken off at the ends of a value, refused inside it.
+
+`str.strip()` removes the no-break space but neither U+200B nor U+FEFF, so both lists are written out here.
+White space inside a value is not invisible: what it means is for the rule of the kind to say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Unicode PropList.txt, White_Space.
+WHITE_SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+
+# Unicode DerivedCoreProperties.txt, Default_Ignorable_Code_Point (soft hyphen, joiners, bidi marks, byte
+# order mark, variation selectors, tags), and the interlinear annotation marks.
+MARKS: Final = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+
+# Control characters that are not white space, and surrogates, which no UTF-8 can hold.
+CONTROLS: Final = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff"
+
+_INVISIBLE: Final = re.compile(f"[{MARKS}{CONTROLS}]")
+_CONTROL: Final = re.compile(f"[\t\n\v\f\r\x85\u2028\u2029{MARKS}{CONTROLS}]")
+
+
+def _listed(ranges: str) -> str:
+    """Every character that `ranges`, the inside of a regular expression's class, names."""
+    listed: list[str] = []
+    for match in re.finditer(r"(.)-(.)|(.)", ranges, re.DOTALL):
+        first, last, single = match.groups()
+        listed += [single] if single else map(chr, range(ord(first), ord(last) + 1))
+    return "".join(listed)
+
+
+_TRIMMED: Final = _listed(WHITE_SPACE + MARKS)
+
+
+def trim(text: str) -> str:
+    """`text` without white space and invisible marks at its ends. Control characters stay."""
+    return text.strip(_TRIMMED)
+
+
+def has_invisible(text: str) -> bool:
+    """Whether `text` holds an invisible mark, a control character that is not white space, or a surrogate."""
+    return _INVISIBLE.search(text) is not None
+
+
+def has_control(text: str) -> bool:
+    """Whether `text` holds what `has_invisible` finds, or a tab or line break."""
+    return _CONTROL.search(text) is not None

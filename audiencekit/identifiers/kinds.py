@@ -1,0 +1,19 @@
+"""The six kinds of identifier (specification part 2, section 4.4)."""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """One field of a user entry, named as the specification names it."""
+
+    EMAIL = "email"
+    PHONE_NUMBER = "phone_number"
+    DEVICE_ID = "device_id"
+    HANDLE = "handle"
+    PLATFORM_ID = "platform_id"
+    PARTNER_USER_ID = "partner_user_id"
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether values leave as SHA-256; `partner_user_id` is the only one that does not (part 2, section 4.4)."""
+        return self is not Kind.PARTNER_USER_ID

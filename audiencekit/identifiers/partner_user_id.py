@@ -1,0 +1,59 @@
+"""The rule for partner user ids: passed as they are, not hashed (specification part 2, section 4.4).
+
+It is the only field that leaves in the clear, so a value that looks like a person's data is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .invisible import has_control, trim
+from .normalized import NormalizedPartnerUserId
+from .placeholders import is_placeholder
+from .reasons import Reason
+
+# Anywhere in the value: an address, with or without a name around it; a profile on the platform.
+_CONTAINED: Final = re.compile(r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w", re.IGNORECASE)
+
+# Two to four words of letters only.
+_WORD: Final = r"(?:[^\W\d_]+['’\-])*[^\W\d_]+\.?"
+_WHOLE: Final = (
+    re.compile(r"[@＠]\w{1,15}"),  # a handle
+    re.compile(r"(?:tel:)?[(]?[+＋][\d\s().\-/‐-―]{7,24}", re.IGNORECASE),  # an international number
+    re.compile(r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[ .\-])\d{3}[ .\-]\d{4}"),  # a North American one
+    re.compile(r"\(?0\d{1,4}\)? ?[ /\-] ?\d[\d \-]{4,11}"),  # one with its trunk zero, in groups
+    re.compile(rf"{_WORD}(?:,? {_WORD}){{1,3}}"),
+)
+_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+
+
+def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
+    """`text` unchanged, white space at its ends included, or why it must not be sent.
+
+    A hash or a UUID is allowed: partners use both as ids.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if is_placeholder(trimmed):
+        return Reason.PLACEHOLDER
+    if has_control(text):
+        return Reason.INVISIBLE_CHARACTER
+    # U+FFFD stands where a decoder gave up: the id is no longer what it was.
+    if "\ufffd" in text:
+        return Reason.INVALID_SYNTAX
+    return Reason.LOOKS_PERSONAL if looks_personal(trimmed) else NormalizedPartnerUserId(text)
+
+
+def looks_personal(text: str) -> bool:
+    """Whether `text` is shaped like an e-mail address, a marked handle, a written phone number or a name.
+
+    Bare digits are not, since they are what numeric ids look like: whole columns of them are judged
+    elsewhere.
+    """
+    trimmed = trim(text)
+    if _CONTAINED.search(trimmed) or any(shape.fullmatch(trimmed) for shape in _WHOLE):
+        return True
+    # One word with letters that no machine writes into an id.
+    return not trimmed.isascii() and _LETTERS.fullmatch(trimmed) is not None

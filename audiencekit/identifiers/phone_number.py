@@ -1,0 +1,156 @@
+"""The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API).
+
+The country comes from the number itself (`+`, or an international prefix), else from the row, else from the
+rules. It is never guessed, and a number is read only as phonenumbers reads it for that country. Refused
+although phonenumbers takes them, because it silently drops or turns a part: extensions, letters, stray marks
+at the ends, a second number, invisible characters, the parameters of a tel: address.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+import phonenumbers
+from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, ValidationResult
+
+from .countries import find_country
+from .excel import is_mangled, unmarked
+from .hashing import looks_hashed
+from .invisible import has_invisible, trim
+from .normalized import NormalizedPhoneNumber
+from .placeholders import is_placeholder, is_placeholder_number, is_repeated
+from .reasons import Reason
+from .rules import DEFAULT_RULES, Rules
+
+# The punctuation that phonenumbers knows, and a plus only in front.
+_WRITTEN: Final = re.compile(r"[(\[ ]*\+{0,2}[0-9\-‐-―−ー－／/()（）［］\[\].~⁓∼～ ]+")
+_PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") | {"＋": "+", "（": "(", "）": ")"})
+_GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
+_INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
+_ZERO_ZERO: Final = re.compile(r"[( ]*00[) ]*")
+
+_MAX_WRITTEN: Final = 100  # characters; far beyond any number, short enough for every pattern here
+_WHOLE_NUMBER: Final = 7  # digits; two groups of so many, divided by a slash, are two numbers
+_MAX_DIGITS: Final = 15  # ITU-T E.164
+
+
+def normalize_phone_number(
+    text: str, *, country: str | None = None, rules: Rules = DEFAULT_RULES
+) -> NormalizedPhoneNumber | Reason:
+    """The number as it is hashed, or why there is none.
+
+    `country` is what the row says, a code or an English name; an unknown one falls back to
+    `rules.default_country`. The order of the checks decides the reason: empty, placeholder word, already
+    hashed, invisible character, spreadsheet, syntax, placeholder number, country, possible, valid.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if is_placeholder(trimmed):
+        return Reason.PLACEHOLDER
+    if looks_hashed(trimmed):
+        return Reason.ALREADY_HASHED
+    if has_invisible(trimmed):
+        return Reason.INVISIBLE_CHARACTER
+    if len(trimmed) > _MAX_WRITTEN:
+        return Reason.INVALID_SYNTAX
+    number = _plain(unmarked(trimmed))
+    if is_mangled(number) or _GROUPED.fullmatch(number):
+        return Reason.EXCEL_MANGLED
+    return _normalize_written(number, country, rules)
+
+
+def is_international(text: str) -> bool:
+    """Whether `text` is written with a plus sign in front, as ITU-T E.123 asks of international numbers."""
+    return _INTERNATIONAL.match(_plain(trim(text))) is not None
+
+
+def _plain(text: str) -> str:
+    """`text` with ASCII digits, plus and spaces, and without `tel:` in front."""
+    if not text.isascii():
+        text = "".join(str(unicodedata.decimal(sign, sign)) for sign in text.translate(_PLAIN))
+        text = re.sub("[\u2000-\u200a]", " ", text)
+    return text[4:].lstrip() if text[:4].lower() == "tel:" else text
+
+
+def _normalize_written(number: str, country: str | None, rules: Rules) -> NormalizedPhoneNumber | Reason:
+    if not _WRITTEN.fullmatch(number) or _holds_two(number):
+        return Reason.INVALID_SYNTAX
+    if is_placeholder_number(_digits(number)):
+        return Reason.PLACEHOLDER
+    parsed = _parse(number, _region(country, rules), rules)
+    if isinstance(parsed, Reason):
+        return parsed
+    e164 = _e164(parsed)
+    return NormalizedPhoneNumber(e164 if rules.phone_form == "e164" else e164.removeprefix("+"))
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"\D", "", number)
+
+
+def _holds_two(number: str) -> bool:
+    """Whether two whole numbers stand in one cell."""
+    if sum(len(_digits(part)) >= _WHOLE_NUMBER for part in re.split("[/／]", number)) > 1:
+        return True
+    groups = sum(len(_digits(part)) >= _WHOLE_NUMBER for part in number.split())
+    return groups > 1 and len(_digits(number)) > _MAX_DIGITS
+
+
+def _region(country: str | None, rules: Rules) -> str | None:
+    """The country that the row names, else the default; None when it has no phone numbers of its own."""
+    region = find_country(country or "") or find_country(rules.default_country or "")
+    return region if region in phonenumbers.SUPPORTED_REGIONS else None
+
+
+def _parse(number: str, region: str | None, rules: Rules) -> PhoneNumber | Reason:
+    """The number read for `region`; when that fails and it begins with 00, read as international.
+
+    00 is the international prefix that ITU-T E.123 recommends to every country. Countries that use another
+    one (and the few with national numbers in 00) are heard first.
+    """
+    if _INTERNATIONAL.match(number):
+        return _qualified(number, region, rules)
+    read = _read_nationally(number, region, rules) if region else Reason.NO_COUNTRY
+    if isinstance(read, Reason) and _ZERO_ZERO.match(number):
+        again = _qualified(_ZERO_ZERO.sub("+", number, count=1), None, rules)
+        return read if isinstance(again, Reason) else again
+    return read
+
+
+def _read_nationally(number: str, region: str, rules: Rules) -> PhoneNumber | Reason:
+    """The number as phonenumbers reads it for `region`, unless its digits are two different valid numbers.
+
+    In Germany 4915112345678 is valid as a fixed line, and as a mobile number that has lost its plus: the digits do
+    not say which country code is meant, and either guess would hash somebody else's number.
+    """
+    read = _qualified(number, region, rules)
+    digits = _digits(number)
+    if isinstance(read, Reason) or not digits.startswith(str(phonenumbers.country_code_for_region(region))):
+        return read
+    other = _qualified(f"+{digits}", None, DEFAULT_RULES)
+    return read if isinstance(other, Reason) or _e164(other) == _e164(read) else Reason.NO_COUNTRY
+
+
+def _e164(number: PhoneNumber) -> str:
+    return phonenumbers.format_number(number, PhoneNumberFormat.E164)
+
+
+def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | Reason:
+    try:
+        parsed = phonenumbers.parse(number, region)
+    except NumberParseException as fault:
+        is_text = fault.error_type == NumberParseException.NOT_A_NUMBER
+        return Reason.INVALID_SYNTAX if is_text else Reason.NOT_POSSIBLE
+    if parsed.extension:
+        return Reason.INVALID_SYNTAX
+    if is_repeated(phonenumbers.national_significant_number(parsed)):
+        return Reason.PLACEHOLDER
+    if phonenumbers.is_valid_number(parsed):
+        return parsed
+    # A local number, without its area code, is nobody's: "possible only locally" does not count.
+    if phonenumbers.is_possible_number_with_reason(parsed) != ValidationResult.IS_POSSIBLE:
+        return Reason.NOT_POSSIBLE
+    return Reason.NOT_VALID if rules.phone_validity == "valid" else parsed

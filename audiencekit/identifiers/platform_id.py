@@ -1,0 +1,51 @@
+"""The rule for user ids of the platform: plain integer text (reference: api-facts 1.7)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from audiencekit.limits import MAX_PLATFORM_ID
+
+from .excel import is_mangled, unmarked
+from .hashing import looks_hashed
+from .invisible import has_invisible, trim
+from .normalized import NormalizedPlatformId
+from .placeholders import is_placeholder
+from .reasons import Reason
+
+_DIGITS: Final = re.compile(r"\d+")  # the digits of every script
+_MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
+_DECIMAL: Final = re.compile(r"[+-]?\d+[.,]\d*")
+
+
+def normalize_platform_id(text: str) -> NormalizedPlatformId | Reason:
+    """The id as it is hashed, or why there is none.
+
+    Leading zeros come off, as in the service's own script: they do not change an integer. Digits of other
+    scripts become ASCII. Ids are 64-bit and signed, and zero is nobody. Thousands separators are no integer.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if is_placeholder(trimmed):
+        return Reason.PLACEHOLDER
+    if looks_hashed(trimmed):
+        return Reason.ALREADY_HASHED
+    if has_invisible(trimmed):
+        return Reason.INVISIBLE_CHARACTER
+    return _normalize_integer(unmarked(trimmed))
+
+
+def _normalize_integer(text: str) -> NormalizedPlatformId | Reason:
+    if is_mangled(text) or _DECIMAL.fullmatch(text):
+        return Reason.EXCEL_MANGLED
+    if not _DIGITS.fullmatch(text):
+        return Reason.NOT_INTEGER
+    digits = "".join(str(unicodedata.decimal(digit)) for digit in text).lstrip("0")
+    if not digits:
+        return Reason.ZEROED
+    if len(digits) > _MAX_DIGITS or int(digits) > MAX_PLATFORM_ID:
+        return Reason.TOO_LONG
+    return NormalizedPlatformId(digits)

@@ -1,0 +1,77 @@
+"""What one cell says about itself: for recognising columns, and header rows that are none."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .device_id import is_advertising_id
+from .email import normalize_email
+from .handle import is_marked_handle
+from .hashing import looks_hashed
+from .invisible import trim
+from .kinds import Kind
+from .phone_number import is_international, normalize_phone_number
+from .reasons import Reason
+
+__all__ = ["is_identifier", "likely_kind", "looks_hashed"]
+
+# Reasons that only something in the form of an address gets.
+_EMAIL_IN_FORM: Final = frozenset({Reason.SPECIAL_USE_DOMAIN, Reason.DISPLAY_NAME})
+
+# National numbers as they are written: a trunk zero, an area code in brackets, or three groups and more. One
+# point makes a decimal, and two separators of one sort in a date's places make a date.
+_PHONE_SHAPE: Final = re.compile(
+    r"0\d{8,12}"
+    r"|\(?0\d{1,5}\)? ?[ /.\-] ?\d[\d .\-]{4,11}"
+    r"|\(\d{2,5}\) ?\d[\d .\-]{4,11}"
+    r"|\d{2,4}(?:[ .\-]\d{2,4}){2,4}"
+)
+_NO_PHONE: Final = re.compile(r"\d{1,4}([ .\-/])\d{1,2}\1\d{1,4}|\d+\.\d+|\d{1,3}(?:\.\d{1,3}){3}")
+
+
+def likely_kind(text: str, *, country: str | None = None) -> Kind | None:
+    """The kind that `text` says it is; None for hashes, placeholders, bare digits, and without evidence.
+
+    `country` (as a row writes it) admits national phone numbers that are written as such and valid there.
+    """
+    trimmed = trim(text)
+    if not trimmed or looks_hashed(trimmed):
+        return None
+    if _is_email(trimmed):
+        return Kind.EMAIL
+    if is_advertising_id(trimmed):
+        return Kind.DEVICE_ID
+    if is_marked_handle(trimmed):
+        return Kind.HANDLE
+    is_phone = _is_international_number(trimmed) or _is_national_number(trimmed, country)
+    return Kind.PHONE_NUMBER if is_phone else None
+
+
+def is_identifier(text: str) -> bool:
+    """Whether `text` is somebody's beyond doubt, so that it cannot be a header.
+
+    True for a valid e-mail address or international phone number, the form of an advertising id, a SHA-256
+    in hex.
+    """
+    trimmed = trim(text)
+    if looks_hashed(trimmed) or is_advertising_id(trimmed):
+        return True
+    return not isinstance(normalize_email(trimmed), Reason) or _is_international_number(trimmed)
+
+
+def _is_email(trimmed: str) -> bool:
+    if "@" not in trimmed:
+        return False
+    normalized = normalize_email(trimmed)
+    return not isinstance(normalized, Reason) or normalized in _EMAIL_IN_FORM
+
+
+def _is_international_number(trimmed: str) -> bool:
+    return is_international(trimmed) and not isinstance(normalize_phone_number(trimmed), Reason)
+
+
+def _is_national_number(trimmed: str, country: str | None) -> bool:
+    if not country or not _PHONE_SHAPE.fullmatch(trimmed) or _NO_PHONE.fullmatch(trimmed):
+        return False
+    return not isinstance(normalize_phone_number(trimmed, country=country), Reason)

@@ -1,0 +1,56 @@
+"""Every number that the service or a promise of ours fixes: each with its unit and its source.
+
+Sources: "spec 2" is part 2 of the specification (audiences), "X" the public service's documentation,
+"ours" a decision of this project.
+"""
+
+from typing import Final
+
+# --- the users endpoint: spec 2, section 8 ---
+MAX_OPERATIONS: Final = 2_500  # operation objects in one request; records are not limited by number
+MAX_BODY_BYTES: Final = 5_000_000  # JSON body as sent; decimal megabytes
+REQUESTS_PER_WINDOW: Final = 1_500  # users requests in one window, per account and token
+WINDOW_SECONDS: Final = 60.0
+EXPIRY_MONTHS: Final = 13  # spec 2, section 4.4: default of expires_at, counted from the request
+
+# --- identifiers ---
+SHA256_HEX_LENGTH: Final = 64  # characters, lower case
+MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
+MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
+
+# --- our own pace and patience ---
+PACED_REQUESTS_PER_MINUTE: Final = (
+    1_470  # ours: jitter on the way bunches requests; 1,484 was the worst simulated window
+)
+DEFAULT_CONCURRENCY: Final = 16  # requests in flight
+MAX_ATTEMPTS: Final = 6  # tries of one request; reliability bar: at once, then growing
+RETRY_BASE_SECONDS: Final = 1.0
+RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
+MAX_RATE_LIMIT_WAIT_SECONDS: Final = 120.0  # never sleep longer on the word of a reset header
+MAX_RETRY_AFTER_SECONDS: Final = 600.0
+RATE_LIMIT_FALLBACK_SECONDS: Final = 60.0  # a 429 that names no usable reset
+CONNECT_TIMEOUT_SECONDS: Final = 10.0
+READ_TIMEOUT_SECONDS: Final = 60.0  # between two reads of an answer
+EXCHANGE_TIMEOUT_SECONDS: Final = 120.0  # one attempt, from the first byte out to the last byte in
+MAX_ANSWER_BYTES: Final = 16_000_000  # an answer beyond this is not read
+
+# --- sources: the bounds between "this row is rejected" and "this file is refused" ---
+MAX_CELL_BYTES: Final = 65_536
+MAX_LINE_BYTES: Final = 1_048_576
+MAX_COLUMNS: Final = 10_000
+MAX_INFLATION: Final = 200  # unpacked bytes per packed byte, watched after INFLATION_GRACE_BYTES
+INFLATION_GRACE_BYTES: Final = 100_000_000
+TOLERATED_FAULT_ROWS: Final = (
+    10  # faulty rows (ragged, encoding, too large, mangled) that never refuse a file
+)
+TOLERATED_FAULT_SHARE: Final = 0.005  # of all rows; the larger of the two bounds holds
+WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is of another kind
+WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
+DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
+SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
+BATCH_ROWS: Final = 65_536  # rows of one RecordBatch
+
+
+def tolerated_fault_rows(rows: int) -> int:
+    """Faulty rows that a source of `rows` rows may have before it is refused."""
+    return max(TOLERATED_FAULT_ROWS, int(rows * TOLERATED_FAULT_SHARE))

@@ -1,0 +1,88 @@
+"""Types for what must never be shown: raw values, hashes and secrets.
+
+An object of these types refuses `repr`, `str`, `format`, pickle and JSON. `guarded` keeps the second way out shut:
+an unexpected exception whose frames hold values never leaves the function that worked on them.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
+
+from audiencekit.errors import Bug
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class Personal(Generic[T]):
+    """Holds one thing that must not be shown; `unwrap()` is the only way to it."""
+
+    __slots__ = ("_hidden",)
+
+    def __init__(self, hidden: T) -> None:
+        self._hidden = hidden
+
+    def unwrap(self) -> T:
+        """The thing itself. Call it only inside functions that cannot raise, or that are `guarded`."""
+        return self._hidden
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: not shown>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} is not to be stored or passed between processes")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and bool(self._hidden == other._hidden)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._hidden))
+
+
+class Secret(Personal[str]):
+    """A credential."""
+
+
+class RawColumns(Personal[Any]):
+    """An Arrow RecordBatch whose cells are as they stood in the source."""
+
+
+class HashedRecords(Personal[Any]):
+    """An Arrow RecordBatch of hashed identifiers. Hashes are personal data too."""
+
+
+def guarded(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, whose unexpected exceptions become a `Bug` that names type and place and carries no value.
+
+    Errors of this project pass: they hold no values by construction. Arguments must be of the types above (or hold
+    nothing personal), since the frame of the wrapper itself is part of the traceback.
+    """
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        failure: Exception
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            failure = _without_frames(error)
+        # Raised outside the handler, so that no context carries the frames of `function`.
+        raise failure
+
+    return call
+
+
+def _without_frames(error: Exception) -> Exception:
+    from audiencekit.errors import AudiencekitError
+
+    if isinstance(error, AudiencekitError):
+        return error.bare()
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return Bug(f"{type(error).__name__} in {place.name} (line {place.lineno}); no values are shown")

@@ -1,0 +1,97 @@
+"""The rule for handles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.handle import is_marked_handle, normalize_handle
+from audiencekit.identifiers.reasons import Reason
+
+CASES = [
+    ("as it is", "ada_example", "ada_example"),
+    ("capitals", "Ada_Example", "ada_example"),
+    ("at sign", " @Ada_Example ", "ada_example"),
+    ("full-width at sign", "＠ada_example", "ada_example"),
+    ("digits only", "123333", "123333"),
+    ("one character", "a", "a"),
+    ("15 characters", "a" * 15, "a" * 15),
+    ("profile", "https://x.com/Ada_Example", "ada_example"),
+    ("old profile", "http://twitter.com/Ada_Example/", "ada_example"),
+    ("mobile profile", "https://mobile.twitter.com/Ada_Example", "ada_example"),
+    ("profile with www", "www.x.com/ada_example", "ada_example"),
+    ("profile without scheme", "x.com/ada_example", "ada_example"),
+    ("profile with query", "https://x.com/ada_example?lang=en#top", "ada_example"),
+    ("profile with at sign", "https://x.com/@ada_example", "ada_example"),
+    ("profile of old", "https://twitter.com/#!/ada_example", "ada_example"),
+    ("address of a post", "https://x.com/ada_example/status/20", "ada_example"),
+    ("capitals in the address", "HTTPS://X.COM/ADA_EXAMPLE", "ada_example"),
+    ("empty", " ", Reason.EMPTY),
+    ("null", "NULL", Reason.PLACEHOLDER),
+    ("null with at sign", "@null", Reason.PLACEHOLDER),
+    ("n/a", "N/A", Reason.PLACEHOLDER),
+    ("SHA-256", "0a" * 32, Reason.ALREADY_HASHED),
+    ("zero-width space inside", "ada\u200bexample", Reason.INVISIBLE_CHARACTER),
+    ("16 characters", "a" * 16, Reason.TOO_LONG),
+    ("MD5", "0a" * 16, Reason.TOO_LONG),
+    ("at sign only", "@", Reason.INVALID_SYNTAX),
+    ("two at signs", "@@ada", Reason.INVALID_SYNTAX),
+    ("space behind the at sign", "@ ada", Reason.INVALID_SYNTAX),
+    ("an e-mail address", "ada@example.com", Reason.INVALID_SYNTAX),
+    ("two words", "Ada Example", Reason.INVALID_SYNTAX),
+    ("two handles", "@ada,@bob", Reason.INVALID_SYNTAX),
+    ("hyphen", "ada-example", Reason.INVALID_SYNTAX),
+    ("dot", "ada.example", Reason.INVALID_SYNTAX),
+    ("umlaut", "jürgen", Reason.INVALID_SYNTAX),
+    ("Kelvin sign", "\u212aate", Reason.INVALID_SYNTAX),
+    ("dotless i in the host", "https://tw\u0131tter.com/ada", Reason.INVALID_SYNTAX),
+    ("own page", "https://x.com/home", Reason.INVALID_SYNTAX),
+    ("internal address", "https://x.com/i/user/12", Reason.INVALID_SYNTAX),
+    ("intent", "https://twitter.com/intent/user?screen_name=ada", Reason.INVALID_SYNTAX),
+    ("another site", "https://example.com/ada", Reason.INVALID_SYNTAX),
+    ("a site that ends alike", "https://notx.com/ada", Reason.INVALID_SYNTAX),
+    ("no name", "https://x.com/", Reason.INVALID_SYNTAX),
+    ("a list", "@ada/friends", Reason.INVALID_SYNTAX),
+]
+
+# What twitter-text calls valid and we do not: a list is not a person.
+KINDS = {"handle_valid", "list_handle_valid", "x_handle"}
+
+
+def test_cases(wrong: Any) -> None:
+    """The at sign and the profile address come off, the rest is 1 to 15 of a-z, 0-9 and _."""
+    assert wrong(normalize_handle, CASES) == []
+
+
+def test_marked_handles_say_what_they_are() -> None:
+    """A bare word may be anything."""
+    assert all(map(is_marked_handle, ["@ada", " ＠ada", "https://x.com/ada"]))
+    assert not any(map(is_marked_handle, ["ada", "@", "@null", "", "@ada@example.com", "https://x.com/home"]))
+
+
+@given(st.from_regex(r"\A[A-Za-z0-9_]{3,15}\Z"))
+def test_every_spelling_gives_one_handle(name: str) -> None:
+    """With at sign, as an address, in capitals: the same result."""
+    expected = normalize_handle(name)
+    assert isinstance(expected, Reason) or expected == name.lower()
+    assert normalize_handle(f"@{name.upper()}") == expected
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_gives_a_handle_or_a_reason(text: str) -> None:
+    """Nothing raises, and a handle is a fixed point."""
+    once = normalize_handle(text)
+    assert isinstance(once, Reason) or normalize_handle(once) == once
+
+
+def test_recorded_handles(corpus: Any) -> None:
+    """We agree with the conformance cases on single handles; lists name no one person and are refused."""
+    for case in corpus("ids/id_cases.json"):
+        if case["kind"] in KINDS:
+            valid = not isinstance(normalize_handle(case["input"]), Reason)
+            is_person = case["kind"] == "x_handle" or "/" not in case["input"]
+            assert valid == is_person if case["kind"] != "handle_valid" else valid == case["expected"]["valid"], case[
+                "id"
+            ]

@@ -1,0 +1,255 @@
+"""The rule for phone numbers. Numbers are the examples that numbering plans print, or invented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import phonenumbers
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import Rules
+
+INTERNATIONAL = [
+    ("as it is", "+4915112345678", "+4915112345678"),
+    ("spaces", " +49 1511 2345678 ", "+4915112345678"),
+    ("trunk zero in brackets", "+49 (0) 1511 2345678", "+4915112345678"),
+    ("no-break spaces and hyphens", "+49\xa01511\u20112345678", "+4915112345678"),
+    ("narrow no-break space", "+33\u202f1\u202f42\u202f68\u202f53\u202f00", "+33142685300"),
+    ("dots", "+33.1.42.68.53.00", "+33142685300"),
+    ("slash", "+49 1511/2345678", "+4915112345678"),
+    ("Japanese dashes and brackets", "\uff0b\uff11\u3000\uff08415\uff09\u3000555\u30fc0132", "+14155550132"),
+    ("bracket before the plus", "(+49) 1511 2345678", "+4915112345678"),
+    ("two pluses", "++49 1511 2345678", "+4915112345678"),
+    ("full-width digits and plus", "＋４９１５１１２３４５６７８", "+4915112345678"),
+    (
+        "Arabic-Indic digits",
+        "+\u0664\u0669\u0661\u0665\u0661\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668",
+        "+4915112345678",
+    ),
+    ("tel address", "tel:+49-1511-2345678", "+4915112345678"),
+    ("byte order mark", "\ufeff+4915112345678", "+4915112345678"),
+    ("bidi marks around", "\u202a+49 1511 2345678\u202c", "+4915112345678"),
+    ("text mark of a spreadsheet", "'+4915112345678", "+4915112345678"),
+    ("text formula of a spreadsheet", '="+4915112345678"', "+4915112345678"),
+    ("00 without any country", "004915112345678", "+4915112345678"),
+    ("00 in groups", "00 49 1511 2345678", "+4915112345678"),
+    ("00 in full-width digits", "００４９１５１１２３４５６７８", "+4915112345678"),
+    ("Italian zero stays", "+39 06 1234 5679", "+390612345679"),
+    ("toll-free without a country", "+800 1234 5670", "+80012345670"),
+]
+
+REFUSED = [
+    ("empty", "", Reason.EMPTY),
+    ("spaces only", " \xa0\u200b", Reason.EMPTY),
+    ("null", "NULL", Reason.PLACEHOLDER),
+    ("dash", "-", Reason.PLACEHOLDER),
+    ("zero", "0", Reason.PLACEHOLDER),
+    ("zeros", "0000000000", Reason.PLACEHOLDER),
+    ("ones", "111-111-1111", Reason.PLACEHOLDER),
+    ("nines", "9999999999", Reason.PLACEHOLDER),
+    ("counting up", "1234567890", Reason.PLACEHOLDER),
+    ("counting up from zero", "0123456789", Reason.PLACEHOLDER),
+    ("counting down", "9876543210", Reason.PLACEHOLDER),
+    ("zeros behind a country code", "+1 000 000 0000", Reason.PLACEHOLDER),
+    ("SHA-256", "0a" * 32, Reason.ALREADY_HASHED),
+    ("zero-width space inside", "+49\u200b15112345678", Reason.INVISIBLE_CHARACTER),
+    ("NUL inside", "+49\x0015112345678", Reason.INVISIBLE_CHARACTER),
+    ("scientific", "1.23E+10", Reason.EXCEL_MANGLED),
+    ("scientific, long", "4.91512E+12", Reason.EXCEL_MANGLED),
+    ("scientific, comma", "4,91512E+12", Reason.EXCEL_MANGLED),
+    ("float", "14155550132.0", Reason.EXCEL_MANGLED),
+    ("float with plus", "+14155550132.0", Reason.EXCEL_MANGLED),
+    ("float, comma", "14155550132,00", Reason.EXCEL_MANGLED),
+    ("float of a written number", "0151 12345678.0", Reason.EXCEL_MANGLED),
+    ("thousands separators", "14,155,550,132", Reason.EXCEL_MANGLED),
+    ("formula", "=4915112345678", Reason.EXCEL_MANGLED),
+    ("column too narrow", "########", Reason.EXCEL_MANGLED),
+    ("vanity", "+1 800 FLOWERS", Reason.INVALID_SYNTAX),
+    ("a word before", "Phone: +4915112345678", Reason.INVALID_SYNTAX),
+    ("extension", "+1 415 555 0132 ext. 12", Reason.INVALID_SYNTAX),
+    ("extension, x", "+14155550132x12", Reason.INVALID_SYNTAX),
+    ("extension, tilde", "+14155550132~12", Reason.INVALID_SYNTAX),
+    ("extension, comma", "+14155550132,12", Reason.INVALID_SYNTAX),
+    ("extension, RFC 3966", "tel:+1-415-555-0132;ext=12", Reason.INVALID_SYNTAX),
+    ("context, RFC 3966", "tel:5550132;phone-context=+1415", Reason.INVALID_SYNTAX),
+    ("two numbers, slash", "0301234567/0307654321", Reason.INVALID_SYNTAX),
+    ("two numbers, comma", "+4915112345678,+4915112345679", Reason.INVALID_SYNTAX),
+    ("two numbers, semicolon", "030 1234567;030 7654321", Reason.INVALID_SYNTAX),
+    ("two numbers, space", "0301234567 0307654321", Reason.INVALID_SYNTAX),
+    ("two numbers, line break", "+4915112345678\n+4915112345679", Reason.INVALID_SYNTAX),
+    ("plus in the middle", "0+4915112345678", Reason.INVALID_SYNTAX),
+    ("star code", "*100#", Reason.INVALID_SYNTAX),
+    ("an e-mail address", "ada@example.com", Reason.INVALID_SYNTAX),
+    ("plus only", "+", Reason.INVALID_SYNTAX),
+    ("far too long", "1 " * 20_000, Reason.INVALID_SYNTAX),
+    ("national, no country", "0151 12345678", Reason.NO_COUNTRY),
+    ("international without plus, no country", "4915112345678", Reason.NO_COUNTRY),
+    ("00 before nothing valid, no country", "00 999 123456789", Reason.NO_COUNTRY),
+    ("unknown calling code", "+999 123456789", Reason.NOT_POSSIBLE),
+    ("too short", "+49 1", Reason.NOT_POSSIBLE),
+    ("too long", "+1 415 555 01324", Reason.NOT_POSSIBLE),
+    ("unassigned area", "+1 123 456 7890", Reason.NOT_VALID),
+]
+
+NATIONAL = [
+    ("German", "0151 12345678", "DE", "+4915112345678"),
+    ("German by name", "0151 12345678", " germany ", "+4915112345678"),
+    ("American", "(415) 555-0132", "USA", "+14155550132"),
+    ("American with its 1", "1-415-555-0132", "US", "+14155550132"),
+    ("British", "020 7946 0123", "UK", "+442079460123"),
+    ("plus and international prefix", "+00 49 1511 2345678", "DE", "+4915112345678"),
+    ("international prefix of the country", "011 49 1511 2345678", "US", "+4915112345678"),
+    ("00 in a country that dials 011", "0049 1511 2345678", "US", "+4915112345678"),
+    ("the number's own country wins", "+49 1511 2345678", "US", "+4915112345678"),
+    ("without its trunk zero", "15112345678", "DE", "+4915112345678"),
+    ("calling code without plus", "14155550132", "US", "+14155550132"),
+    ("calling code without plus, British", "442079460123", "GB", "+442079460123"),
+    ("two valid readings", "4915123456789", "DE", Reason.NO_COUNTRY),
+    ("two valid readings, Indonesian", "62812345678", "ID", Reason.NO_COUNTRY),
+    ("leading zero lost in a country that needs it", "612345678", "IT", Reason.NOT_VALID),
+    ("area code missing", "555-0132", "US", Reason.NOT_POSSIBLE),
+    ("a country without phone numbers", "0151 12345678", "Antarctica", Reason.NO_COUNTRY),
+    ("unknown country", "0151 12345678", "Atlantis", Reason.NO_COUNTRY),
+    ("calling code as country", "0151 12345678", "+49", Reason.NO_COUNTRY),
+]
+
+# Cases where we differ from what phonenumbers answers, and why. Beside them only: signs that phonenumbers skips or
+# turns into digits (letters, extensions, separators) are refused, and 00 needs no country.
+DIFFERENCES = {
+    "ph-3780c7e5de": "one digit repeated is a placeholder, though valid",
+    "ph-ab199048ef": "one digit repeated is a placeholder, though valid",
+    "ph-17629779a9": "counting up is a placeholder, though the metadata's example",
+    "ph-18085810c0": "counting up is a placeholder, though the metadata's example",
+    "ph-2ff527260c": "counting up is a placeholder, though the metadata's example",
+    "ph-4a34cb2699": "counting up is a placeholder, though the metadata's example",
+    "ph-4b1609b9a1": "counting up is a placeholder, though the metadata's example",
+    "ph-726368dc2d": "counting up is a placeholder, though the metadata's example",
+    "ph-7fbacd089c": "counting up is a placeholder, though the metadata's example",
+    "ph-8eed405b58": "counting up is a placeholder, though the metadata's example",
+    "ph-9189208956": "counting up is a placeholder, though the metadata's example",
+    "vj-64ccae7d8b": "one digit repeated is a placeholder, though valid",
+    "vj-743db7b7ea": "counting up is a placeholder, though valid",
+    "vj-bfffbacbd6": "one digit repeated is a placeholder, though valid",
+    "vj-d7cfd8440d": "counting down is a placeholder, though valid",
+    "vj-dbd76a99a1": "one digit repeated is a placeholder, though valid",
+}
+FILES = ["phone_cases", "phone_example_numbers", "phone_validatorjs_mobile"]
+
+
+def test_international_numbers_need_no_country(wrong: Any) -> None:
+    """A plus sign or 00 names the country, whatever the punctuation and the script of the digits."""
+    assert wrong(normalize_phone_number, INTERNATIONAL) == []
+
+
+def test_refused_numbers_say_why(wrong: Any) -> None:
+    """Each way to fail has its own stable reason."""
+    assert wrong(normalize_phone_number, REFUSED) == []
+
+
+def test_national_numbers_take_the_country_of_the_row() -> None:
+    """The row's country decides; nothing is guessed where the digits allow two numbers."""
+    answers = [
+        (name, normalize_phone_number(text, country=country), expected) for name, text, country, expected in NATIONAL
+    ]
+    assert [name for name, answer, expected in answers if answer != expected] == []
+
+
+def test_an_unknown_country_falls_back_to_the_default() -> None:
+    """Rows without a usable country take the default, the others do not."""
+    rules = Rules(default_country="Germany")
+    assert normalize_phone_number("0151 12345678", country="", rules=rules) == "+4915112345678"
+    assert normalize_phone_number("0151 12345678", country="Atlantis", rules=rules) == "+4915112345678"
+    assert normalize_phone_number("0151 12345678", country="US", rules=rules) is Reason.NOT_POSSIBLE
+
+
+def test_possible_numbers_pass_by_rule() -> None:
+    """The number that X prints for its Conversion API is possible, not valid; a local number stays impossible."""
+    possible = Rules(phone_validity="possible")
+    assert normalize_phone_number("+11234567890", rules=possible) == "+11234567890"
+    assert normalize_phone_number("+1 415 555 01324", rules=possible) is Reason.NOT_POSSIBLE
+    assert normalize_phone_number("555-0132", country="US", rules=possible) is Reason.NOT_POSSIBLE
+    assert normalize_phone_number("+1 000 000 0000", rules=possible) is Reason.PLACEHOLDER
+
+
+@pytest.mark.parametrize("country", ["US", "DE", "IN", "BR"])
+def test_possible_numbers_with_the_digits_of_the_calling_code_are_not_ambiguous(country: str) -> None:
+    """A second reading counts only when it is a valid number."""
+    example = phonenumbers.example_number_for_type(country, phonenumbers.PhoneNumberType.FIXED_LINE)
+    assert example is not None
+    national = phonenumbers.national_significant_number(example)
+    answer = normalize_phone_number(national, country=country, rules=Rules(phone_validity="possible"))
+    assert answer == phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164)
+
+
+def test_digits_form_drops_the_plus() -> None:
+    """The other reading of the documentation hashes the same number without its plus."""
+    assert normalize_phone_number("+49 1511 2345678", rules=Rules(phone_form="digits")) == "4915112345678"
+
+
+def test_international_form_is_recognised_by_its_plus() -> None:
+    """Only a plus in front counts, also full-width, bracketed or behind tel:."""
+    assert all(map(is_international, ["+49 1", " (+49) 1", "＋49", "tel:+49"]))
+    assert not any(map(is_international, ["49", "0049", "", "1+1", "tel:49"]))
+
+
+def _examples() -> list[str]:
+    numbers = map(phonenumbers.example_number, sorted(phonenumbers.SUPPORTED_REGIONS))
+    written = [phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164) for number in numbers if number]
+    return [number for number in written if normalize_phone_number(number) is not Reason.PLACEHOLDER]
+
+
+def test_the_example_number_of_every_region_is_its_own_normal_form() -> None:
+    """What phonenumbers prints as valid comes back unchanged, all over the world."""
+    examples = _examples()
+    assert len(examples) > 230
+    assert sum(normalize_phone_number(number) != number for number in examples) == 0
+
+
+@given(
+    st.sampled_from(_examples()),
+    st.lists(st.sampled_from(["", "", " ", "-", ".", "\xa0", " - ", "\u2011"]), min_size=16),
+)
+def test_punctuation_never_changes_the_number(number: str, marks: list[str]) -> None:
+    """Any of the usual marks between digits gives the same result or a reason, never another number."""
+    written = "+" + "".join(digit + mark for digit, mark in zip(number[1:], marks, strict=False))
+    answer = normalize_phone_number(written)
+    assert answer == number or answer in {Reason.INVALID_SYNTAX, Reason.EXCEL_MANGLED}
+
+
+@given(st.text(st.characters(exclude_categories=())), st.sampled_from([None, "DE", "US", "Atlantis"]))
+def test_any_text_gives_a_number_or_a_reason(text: str, country: str | None) -> None:
+    """Nothing raises."""
+    answer = normalize_phone_number(text, country=country)
+    assert isinstance(answer, Reason) or answer.startswith("+")
+
+
+@given(st.from_regex(r"\A[+]?[0-9 ()./-]{5,18}\Z"), st.sampled_from([None, "DE", "US", "IT", "BR"]), st.booleans())
+def test_what_is_accepted_is_accepted_again_unchanged(text: str, country: str | None, strict: bool) -> None:
+    """A normalised number is a fixed point, in E.164, and needs no country."""
+    rules = Rules(phone_validity="valid" if strict else "possible")
+    once = normalize_phone_number(text, country=country, rules=rules)
+    if not isinstance(once, Reason):
+        assert once[1:].isdecimal()
+        assert once.isascii()
+        assert normalize_phone_number(once, rules=rules) == once
+
+
+def test_recorded_verdicts_of_the_library(corpus: Any) -> None:
+    """Over public test suites we say what phonenumbers says, apart from the named differences."""
+    cases = [case for name in FILES for case in corpus(f"phones/{name}.json")]
+    assert {case["id"] for case in cases if not _is_as_recorded(case)} == set(DIFFERENCES)
+
+
+def _is_as_recorded(case: dict[str, Any]) -> bool:
+    text, recorded = case["input"], case["phonenumbers"]
+    ours = normalize_phone_number(text, country=case["default_region"])
+    # U+30FC is a letter to Unicode, and a dash to writers of Japanese numbers.
+    if any((sign.isalpha() and sign != "\u30fc") or sign in ",;#" for sign in text):
+        return ours is Reason.INVALID_SYNTAX or (not recorded["valid"] and isinstance(ours, Reason))
+    if text.startswith("00") and case["default_region"] is None:
+        return ours == "+" + "".join(filter(str.isdecimal, text)).removeprefix("00")
+    return ours == recorded["e164"] if recorded["valid"] else isinstance(ours, Reason)
