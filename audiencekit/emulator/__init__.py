@@ -1,0 +1,6 @@
+"""A local ads API for tests, demos and rehearsals, written from the specification alone."""
+
+from .options import EmulatorOptions
+from .server import Emulator, serve
+
+__all__ = ["Emulator", "EmulatorOptions", "serve"]

@@ -1,0 +1,153 @@
+"""Operations on a list: the body of a users request, read as a whole or refused as a whole.
+
+Request-level problems stand under `errors`, problems of items under `operation_errors` (specification part 1,
+section 4.0); the shape of the latter, a list of lists, is that of a public client's model. Messages never quote
+a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from audiencekit.emulator.envelope import RefusalError, problem, refuse
+from audiencekit.emulator.times import add_months, parse_time
+from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS
+
+from .entries import Span
+from .users import Problem, UserRules, find_problems, read_key_sets
+
+OPERATION_TYPES: Final = ("Update", "Delete")
+_TIMES: Final = ("effective_at", "expires_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation that was found good, its defaults filled in."""
+
+    operation_type: str
+    span: Span
+    key_sets: list[bytes] = field(repr=False)
+
+    @property
+    def effective_at(self) -> float:
+        """Epoch seconds."""
+        return self.span.effective_at
+
+    @property
+    def expires_at(self) -> float:
+        """Epoch seconds."""
+        return self.span.expires_at
+
+
+def read_operations(document: object, rules: UserRules, now: float, ids: Mapping[str, str]) -> list[Operation]:
+    """The operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
+    items = check_array(document, ids)
+    reader = _Reader(rules, now)
+    read = [reader.read(item) for item in items]
+    operations = [operation for operation in read if isinstance(operation, Operation)]
+    if len(operations) < len(read):
+        raise RefusalError(
+            400,
+            {
+                "operation_errors": [[] if isinstance(found, Operation) else found for found in read],
+                "request": [_echo(item, ids) for item in items],
+            },
+        )
+    return operations
+
+
+def check_array(document: object, ids: Mapping[str, str]) -> list[Any]:
+    """The items of a body. Raises RefusalError when it is no array, or one of no items or too many."""
+    if not isinstance(document, list):
+        raise refuse(400, "INVALID_PARAMETER", "Expected a JSON array of operations", params=ids)
+    if not document:
+        raise refuse(400, "INVALID_PARAMETER", "At least one operation must be provided", params=ids)
+    if len(document) > MAX_OPERATIONS:
+        message = f"A request has at most {MAX_OPERATIONS} operations"
+        raise refuse(400, "REQUEST_TOO_COMPLEX", message, params=ids)
+    return document
+
+
+def _echo(item: object, ids: Mapping[str, str]) -> dict[str, Any]:
+    operation_type = item.get("operation_type") if isinstance(item, dict) else None
+    known = isinstance(operation_type, str) and operation_type in OPERATION_TYPES
+    return {"params": dict(ids), "operation_type": operation_type if known else None}
+
+
+class _Reader:
+    """Reads the operations of one request; operations with the same times share one span."""
+
+    def __init__(self, rules: UserRules, now: float) -> None:
+        self._rules, self._now = rules, now
+        self._default_expiry = add_months(now, EXPIRY_MONTHS)
+        self._spans: dict[Span, Span] = {}
+
+    def read(self, item: object) -> Operation | list[Problem]:
+        """An operation, or what is wrong with it."""
+        if not isinstance(item, dict):
+            return [problem("INVALID_PARAMETER", "Expected object for operation", "operation")]
+        problems = list(_item_problems(item))
+        params = item.get("params")
+        if not isinstance(params, dict):
+            return problems
+        span, time_problems = self._span(params)
+        key_sets, user_problems = self._users(params)
+        problems += [*_unknown(params, {"users", *_TIMES}, "params"), *time_problems, *user_problems]
+        if problems:
+            return problems
+        return Operation(item["operation_type"], self._spans.setdefault(span, span), key_sets)
+
+    def _users(self, params: Mapping[str, Any]) -> tuple[list[bytes], list[Problem]]:
+        if "users" not in params:
+            return [], [_missing("users")]
+        users = params["users"]
+        key_sets = read_key_sets(users, self._rules) if isinstance(users, list) and users else None
+        if key_sets is not None:
+            return key_sets, []
+        problems = find_problems(users, self._rules)
+        if not problems:
+            raise RuntimeError("users were refused for no reason")
+        return [], problems
+
+    def _span(self, params: Mapping[str, Any]) -> tuple[Span, list[Problem]]:
+        given = {name: parse_time(params[name]) for name in _TIMES if name in params}
+        problems = [
+            problem("INVALID_PARAMETER", f"Expected time for {name}", name)
+            for name, moment in given.items()
+            if moment is None
+        ]
+        effective_at = given.get("effective_at")
+        expires_at = given.get("expires_at")
+        span = Span(
+            self._now if effective_at is None else effective_at,
+            self._default_expiry if expires_at is None else expires_at,
+        )
+        if not problems and span.expires_at <= max(span.effective_at, self._now):
+            message = "expires_at must be later than effective_at, and in the future"
+            problems.append(problem("INVALID_PARAMETER", message, "expires_at"))
+        return span, problems
+
+
+def _item_problems(item: Mapping[str, Any]) -> list[Problem]:
+    problems = _unknown(item, {"operation_type", "params"}, "operation")
+    if "operation_type" not in item:
+        problems.append(_missing("operation_type"))
+    elif item["operation_type"] not in OPERATION_TYPES:
+        problems.append(problem("INVALID_PARAMETER", "Expected Update or Delete for operation_type", "operation_type"))
+    if "params" not in item:
+        problems.append(_missing("params"))
+    elif not isinstance(item["params"], dict):
+        problems.append(problem("INVALID_PARAMETER", "Expected object for params", "params"))
+    return problems
+
+
+def _unknown(given: Mapping[str, Any], known: set[str], where: str) -> list[Problem]:
+    if given.keys() <= known:
+        return []
+    return [problem("INVALID_PARAMETER", f"There is a parameter that is not known in {where}", where)]
+
+
+def _missing(name: str) -> Problem:
+    return problem("MISSING_PARAMETER", f'"{name}" is a required parameter', name)

@@ -1,0 +1,25 @@
+"""The emulator's clock: the time that every rule of it goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Clock:
+    """A source of epoch seconds, and how far it was moved."""
+
+    def __init__(self, source: Callable[[], float]) -> None:
+        self._source = source
+        self._offset_seconds = 0.0
+
+    def now(self) -> float:
+        """Epoch seconds."""
+        return self._source() + self._offset_seconds
+
+    def advance(self, seconds: float) -> None:
+        """Moves the clock, backwards when `seconds` is negative."""
+        self._offset_seconds += seconds
+
+    def set(self, epoch: float) -> None:
+        """Moves the clock so that it says `epoch` now, and goes on from there."""
+        self._offset_seconds = epoch - self._source()

@@ -1,0 +1,57 @@
+"""The one application, user, account and audience that an emulator has at its start."""
+
+from __future__ import annotations
+
+import random
+import string
+from dataclasses import dataclass, field
+from typing import Final
+
+_DIGITS: Final = string.digits + string.ascii_lowercase
+_LETTERS: Final = string.ascii_letters + string.digits
+
+
+def base36(number: int) -> str:
+    """`number` in the digits that ids are written in: 0-9, a-z."""
+    digits = ""
+    while True:
+        number, digit = divmod(number, 36)
+        digits = _DIGITS[digit] + digits
+        if not number:
+            return digits
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a client needs. All of it begins with `local`, and none of it is worth anything elsewhere."""
+
+    consumer_key: str
+    consumer_secret: str = field(repr=False)
+    access_token: str
+    access_token_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What follows from a seed: the same seed, the same emulator."""
+
+    credentials: Credentials
+    account_id: str
+    first_serial: int  # the number behind the id of the first audience
+
+
+def make_origin(seed: int) -> Origin:
+    """Credentials and ids of the emulator with this seed."""
+    chance = random.Random(f"audiencekit emulator {seed}")
+    consumer_key, consumer_secret, token, token_secret = (_local(chance, length) for length in (20, 45, 30, 40))
+    return Origin(
+        credentials=Credentials(
+            consumer_key, consumer_secret, f"{chance.randrange(10**9, 10**10)}-{token}", token_secret
+        ),
+        account_id="18ce5" + base36(chance.randrange(36**5, 36**6)),
+        first_serial=chance.randrange(36**4, 36**5 // 2),
+    )
+
+
+def _local(chance: random.Random, length: int) -> str:
+    return "local" + "".join(chance.choices(_LETTERS, k=length))

@@ -1,0 +1,90 @@
+"""The emulator's own doors, unsigned and no part of the API: what a test may look at and turn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+import orjson
+
+from .audiences.entries import Span
+from .audiences.fields import name_tags, show_key_set
+from .bodies import parse_json
+from .clock import Clock
+from .envelope import Answer, RefusalError, refuse
+from .options import EmulatorOptions
+from .store import Store
+from .times import format_time
+
+_NDJSON: Final = "application/x-ndjson"
+_LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which there are no times to print
+_MEMBERS_A_PART: Final = 10_000
+
+
+class Doors:
+    """`/__log`, `/__members/{id}`, `/__requests` and `/__clock`."""
+
+    def __init__(self, store: Store, clock: Clock, options: EmulatorOptions) -> None:
+        self._store, self._clock, self._options = store, clock, options
+        self._doors: Mapping[tuple[str, str], Callable[[str, bytes], Answer]] = {
+            ("GET", "__log"): self._show_log,
+            ("GET", "__members"): self._show_members,
+            ("GET", "__requests"): self._show_requests,
+            ("POST", "__clock"): self._move_clock,
+        }
+
+    def open(self, method: str, path: str, body: bytes) -> Answer:
+        """What the door shows. Raises RefusalError: 404 for no such door, 405 for the wrong method."""
+        name, slash, rest = path.removeprefix("/").partition("/")
+        if name not in {door for _, door in self._doors} or bool(slash and rest) != (name == "__members"):
+            raise refuse(404, "ROUTE_NOT_FOUND", "There is no such door")
+        if (method, name) not in self._doors:
+            raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this door")
+        return self._doors[method, name](rest, body)
+
+    def _show_log(self, rest: str, body: bytes) -> Answer:
+        return Answer(200, self._store.operations.lines(), content_type=_NDJSON)
+
+    def _show_requests(self, rest: str, body: bytes) -> Answer:
+        return Answer(200, orjson.dumps(self._store.requests.documents()))
+
+    def _show_members(self, audience_id: str, body: bytes) -> Answer:
+        audience = self._store.find_audience(audience_id)
+        if audience is None:
+            raise refuse(404, "NOT_FOUND", "There is no list with this id")
+        return Answer(200, self._write_members(list(audience.members.members(self._clock.now()))))
+
+    def _write_members(self, members: list[tuple[bytes, Span]]) -> Iterator[bytes]:
+        names = name_tags(self._options.profile)
+        yield b'{"members":['
+        for start in range(0, len(members), _MEMBERS_A_PART):
+            shown = [
+                {
+                    "keys": show_key_set(key_set, names),
+                    "expires_at": format_time(span.expires_at),
+                }
+                for key_set, span in members[start : start + _MEMBERS_A_PART]
+            ]
+            yield (b"," if start else b"") + orjson.dumps(shown)[1:-1]
+        yield b'],"count":%d}' % len(members)
+
+    def _move_clock(self, rest: str, body: bytes) -> Answer:
+        try:
+            order = parse_json(body)
+        except ValueError:
+            raise _bad_order() from None
+        if not isinstance(order, dict) or len(order) != 1:
+            raise _bad_order()
+        (verb, given), now = next(iter(order.items())), self._clock.now()
+        if verb not in ("advance", "set") or type(given) not in (int, float) or not math.isfinite(given):
+            raise _bad_order()
+        epoch = now + given if verb == "advance" else given
+        if not 0 <= epoch <= _LAST_MOMENT:
+            raise _bad_order()
+        self._clock.set(epoch)
+        return Answer(200, orjson.dumps({"now": self._clock.now()}))
+
+
+def _bad_order() -> RefusalError:
+    return refuse(400, "INVALID_PARAMETER", 'Expected {"advance": seconds} or {"set": epoch}')

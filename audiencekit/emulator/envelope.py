@@ -1,0 +1,56 @@
+"""Bodies of answers: what a success and a refusal look like (specification part 1, section 4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+JSON: Final = "application/json;charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, body, and the headers beyond the ordinary ones. A body in parts is streamed."""
+
+    status: int
+    body: bytes | Iterable[bytes]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = JSON
+
+
+class RefusalError(Exception):
+    """Ends a call with an error answer. Nothing was applied."""
+
+    def __init__(self, status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(f"refused with status {status}")
+        self.answer = Answer(status, orjson.dumps(document), headers or {})
+
+
+def success(params: Mapping[str, Any], data: object, **more: object) -> Answer:
+    """200 with the echo of the parameters, the data, and members such as `next_cursor`."""
+    return Answer(200, orjson.dumps({"request": {"params": params}, **more, "data": data}))
+
+
+def problem(code: str, message: str, parameter: str | None = None) -> dict[str, str]:
+    """One entry of `errors`, or of an operation's list in `operation_errors`."""
+    entry = {"code": code, "message": message}
+    if parameter is not None:
+        entry["parameter"] = parameter
+    return entry
+
+
+def refuse(
+    status: int,
+    code: str,
+    message: str,
+    parameter: str | None = None,
+    *,
+    params: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> RefusalError:
+    """A refusal of the request as a whole; `params` is the echo, empty when it comes before parsing."""
+    document = {"errors": [problem(code, message, parameter)], "request": {"params": params or {}}}
+    return RefusalError(status, document, headers)

@@ -1,0 +1,96 @@
+"""What happened, for those who check: requests as they arrived, operations as they were applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import orjson
+
+from .times import format_time
+
+
+class Logged(Protocol):
+    """What the log keeps of an operation."""
+
+    @property
+    def operation_type(self) -> str: ...
+
+    @property
+    def effective_at(self) -> float: ...
+
+    @property
+    def expires_at(self) -> float: ...
+
+
+@dataclass(slots=True)
+class RequestEntry:
+    """One request: `arrival` in epoch seconds of the emulator; `status` is None until it was answered."""
+
+    seq: int
+    arrival: float
+    method: str
+    path: str
+    bytes: int = 0
+    status: int | None = None
+
+
+class RequestLog:
+    """Requests in order of arrival."""
+
+    def __init__(self) -> None:
+        self._entries: list[RequestEntry] = []
+
+    def open(self, arrival: float, method: str, path: str) -> RequestEntry:
+        """A new entry, to be filled in when more is known."""
+        entry = RequestEntry(len(self._entries) + 1, arrival, method, path)
+        self._entries.append(entry)
+        return entry
+
+    def documents(self) -> list[dict[str, Any]]:
+        """The entries as JSON objects."""
+        return [asdict(entry) for entry in self._entries]
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload:
+    first_seq: int
+    time: float
+    list_id: str
+    operations: Sequence[tuple[str, float, float]]
+    # Kept as it came: parsed users would take five times the room.
+    body: bytes = field(repr=False)
+
+
+class OperationLog:
+    """Operations in the order in which they were applied. `seq` counts from 1."""
+
+    def __init__(self) -> None:
+        self._uploads: list[_Upload] = []
+        self._operations = 0
+
+    def __len__(self) -> int:
+        return self._operations
+
+    def append(self, time: float, list_id: str, body: bytes, operations: Sequence[Logged]) -> None:
+        """Adds the operations of one request."""
+        kept = [(operation.operation_type, operation.effective_at, operation.expires_at) for operation in operations]
+        self._uploads.append(_Upload(self._operations + 1, time, list_id, kept, body))
+        self._operations += len(kept)
+
+    def lines(self) -> Iterator[bytes]:
+        """NDJSON: one operation a line, its users as they were received."""
+        for upload in list(self._uploads):
+            received = orjson.loads(upload.body)
+            for index, (operation_type, effective_at, expires_at) in enumerate(upload.operations):
+                line = {
+                    "seq": upload.first_seq + index,
+                    "time": upload.time,
+                    "list_id": upload.list_id,
+                    "operation_type": operation_type,
+                    "effective_at": format_time(effective_at),
+                    "expires_at": format_time(expires_at),
+                    "users": received[index]["params"]["users"],
+                }
+                yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,86 @@
+"""Lists: order, filters that every list has, and pages (specification part 1, section 4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from .parameters import Parameters
+
+DEFAULT_COUNT, MAX_COUNT = 200, 1_000
+MAX_QUERY_LENGTH = 255  # characters of `q`
+
+
+class Listed(Protocol):
+    """What a list can hold. Deleted records stay, so that cursors keep their place."""
+
+    id: str
+    deleted: bool
+
+
+R = TypeVar("R", bound=Listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    """Some records, and the cursor of the next page; `total_count` is None unless it was asked for."""
+
+    records: list[R]
+    next_cursor: str | None
+    total_count: int | None
+
+    def members(self) -> dict[str, Any]:
+        """What the envelope of a list has besides its data."""
+        total = {} if self.total_count is None else {"total_count": self.total_count}
+        return {"next_cursor": self.next_cursor, **total}
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """The parameters that every list takes."""
+
+    count: int
+    cursor: str | None
+    with_deleted: bool
+    with_total_count: bool
+    order: tuple[tuple[str, bool], ...]  # attribute, whether descending
+
+    def page(self, parameters: Parameters, records: Sequence[R], wanted: Callable[[R], bool]) -> Page[R]:
+        """The records of one page. Raises RefusalError for a cursor that no page gave."""
+        arranged = list(records)
+        for attribute, descending in reversed(self.order):
+            arranged.sort(key=lambda record: getattr(record, attribute), reverse=descending)
+        chosen = [record for record in arranged if wanted(record) and (self.with_deleted or not record.deleted)]
+        rest = chosen if self.cursor is None else self._after(parameters, arranged, chosen)
+        shown = rest[: self.count]
+        more = len(rest) > len(shown)
+        return Page(shown, f"c-{shown[-1].id}" if more else None, len(chosen) if self.with_total_count else None)
+
+    def _after(self, parameters: Parameters, arranged: Sequence[R], chosen: Sequence[R]) -> list[R]:
+        places = {f"c-{record.id}": place for place, record in enumerate(arranged)}
+        place = places.get(self.cursor or "")
+        if place is None:
+            raise parameters.fault("cursor", "The cursor is not valid")
+        later = {record.id for record in arranged[place + 1 :]}
+        return [record for record in chosen if record.id in later]
+
+
+def read_list_query(parameters: Parameters, sortable: Collection[str]) -> ListQuery:
+    """Reads count, cursor, sort_by, with_deleted and with_total_count. Raises RefusalError."""
+    if parameters.given("with_total_count") == "true":
+        parameters.exclusive("with_total_count", "cursor")
+    return ListQuery(
+        count=parameters.number("count", default=DEFAULT_COUNT, least=1, most=MAX_COUNT),
+        cursor=parameters.text("cursor"),
+        with_deleted=parameters.boolean("with_deleted"),
+        with_total_count=parameters.boolean("with_total_count"),
+        order=tuple(_direction(parameters, word, sortable) for word in parameters.words("sort_by") or ()),
+    )
+
+
+def _direction(parameters: Parameters, word: str, sortable: Collection[str]) -> tuple[str, bool]:
+    attribute, _, direction = word.rpartition("-")
+    if attribute not in sortable or direction not in ("asc", "desc"):
+        raise parameters.fault("sort_by", f"Expected {' or '.join(sortable)} with -asc or -desc for sort_by")
+    return attribute, direction == "desc"

@@ -1,0 +1,110 @@
+"""Query parameters, read one at a time; what was read makes the echo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any, Final
+
+from .calls import Call
+from .envelope import RefusalError
+
+MAX_IDS: Final = 200  # specification part 1, section 8
+
+_WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class Parameters:
+    """The query of a call. `echo` grows with each parameter read. Every fault raises RefusalError (400)."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.echo: dict[str, Any] = dict(call.ids)
+        self._unread: dict[str, str] = {}
+        for raw_name, raw_text in call.query:
+            try:
+                name, text = raw_name.decode(), raw_text.decode()
+            except UnicodeDecodeError:
+                raise call.refuse(400, "ILLEGAL_CHARACTERS", "The query is not UTF-8") from None
+            if name in self._unread:
+                raise self.fault(name, f'"{name}" is given more than once')
+            self._unread[name] = text
+
+    def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
+        """The refusal of one parameter."""
+        return self._call.refuse(400, code, message, name)
+
+    def text(self, name: str, *, longest: int | None = None, empty: bool = False) -> str | None:
+        """A text of 1 (or, with `empty`, 0) to `longest` characters; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        if (not given and not empty) or (longest is not None and len(given) > longest):
+            raise self._expected(f"string of 1 to {longest} characters" if longest else "string", given, name)
+        self.echo[name] = given
+        return given
+
+    def required_text(self, name: str) -> str:
+        """A text that must be given."""
+        given = self.text(name)
+        if given is None:
+            raise self.fault(name, f'"{name}" is a required parameter', "MISSING_PARAMETER")
+        return given
+
+    def number(self, name: str, *, default: int, least: int, most: int) -> int:
+        """A whole number between two bounds."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return default
+        if not _WHOLE_NUMBER.fullmatch(given) or not least <= int(given) <= most:
+            raise self._expected(f"int between {least} and {most}", given, name)
+        self.echo[name] = int(given)
+        return int(given)
+
+    def boolean(self, name: str) -> bool:
+        """`true` or `false`; the default is false."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return False
+        if given not in ("true", "false"):
+            raise self._expected("boolean", given, name)
+        self.echo[name] = given == "true"
+        return given == "true"
+
+    def choice(self, name: str, choices: Collection[str], default: str) -> str:
+        """One of several words."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return default
+        if given not in choices:
+            raise self._expected(f"one of {', '.join(choices)}", given, name)
+        self.echo[name] = given
+        return given
+
+    def words(self, name: str, *, most: int = MAX_IDS) -> list[str] | None:
+        """A comma-separated list of at most `most` words; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        listed = given.split(",")
+        if not all(listed) or len(listed) > most:
+            raise self.fault(name, f"Expected 1 to {most} comma-separated values for {name}")
+        self.echo[name] = listed
+        return listed
+
+    def given(self, name: str) -> str | None:
+        """A parameter as it stands in the query, without reading it."""
+        return self._unread.get(name)
+
+    def exclusive(self, first: str, second: str) -> None:
+        """Refuses a query that has both, of which neither was read yet."""
+        if first in self._unread and second in self._unread:
+            raise self.fault(second, f"{first} and {second} are exclusive parameters", "EXCLUSIVE_PARAMETERS")
+
+    def finish(self) -> None:
+        """Refuses what nobody asked for: a client that misspells a name should hear of it."""
+        for name in self._unread:
+            raise self.fault(name, f'"{name}" is not a parameter of this endpoint')
+
+    def _expected(self, kind: str, given: str, name: str) -> RefusalError:
+        return self.fault(name, f'Expected {kind}, got "{given}" for {name}')

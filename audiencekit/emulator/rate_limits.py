@@ -1,0 +1,69 @@
+"""How many requests a token may make: fixed windows, each opened by its first request (public documentation)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
+
+from .envelope import RefusalError, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """So many requests in so many seconds, counted for each endpoint or for the whole category together."""
+
+    name: str
+    requests: int
+    seconds: float
+    each_endpoint: bool
+
+
+USERS: Final = Window("users", REQUESTS_PER_WINDOW, WINDOW_SECONDS, each_endpoint=True)
+WRITES: Final = Window("writes", 450, 60.0, each_endpoint=False)
+READS: Final = Window("reads", 2_000, 900.0, each_endpoint=True)
+# Specification part 1, section 8: lists with a total count have a rate of their own.
+COUNTED_READS: Final = Window("reads with a total count", 200, 900.0, each_endpoint=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What is left to a token after a request. `reset` is the first whole epoch second outside the window."""
+
+    limit: int
+    remaining: int
+    reset: int
+    granted: bool
+
+    def headers(self) -> Mapping[str, str]:
+        """The three headers, the same on successes and errors."""
+        return {
+            "x-rate-limit-limit": str(self.limit),
+            "x-rate-limit-remaining": str(self.remaining),
+            "x-rate-limit-reset": str(self.reset),
+        }
+
+    def exhausted(self, params: Mapping[str, str]) -> RefusalError:
+        """429; the text of the public service's body is documented nowhere."""
+        return refuse(429, "TOO_MANY_REQUESTS", "Too many requests", params=params)
+
+
+class RateLimits:
+    """The open windows."""
+
+    def __init__(self) -> None:
+        self._open: dict[Hashable, tuple[float, int]] = {}
+
+    def take(self, window: Window, owner: Hashable, now: float) -> Quota:
+        """Counts one request of `owner`. A request that is not granted is not counted either."""
+        opened, used = self._open.get((window.name, owner), (now, 0))
+        # A window in the future is what is left of a clock that was since moved back.
+        if not opened <= now < opened + window.seconds:
+            opened, used = now, 0
+        granted = used < window.requests
+        used += granted
+        self._open[window.name, owner] = opened, used
+        return Quota(window.requests, window.requests - used, math.ceil(opened + window.seconds), granted)

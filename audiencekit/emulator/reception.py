@@ -1,0 +1,193 @@
+"""One HTTP request in, one answer out: route, signature, rate, account, body, handler, in this order."""
+
+from __future__ import annotations
+
+import logging
+import random
+import traceback
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from email.utils import formatdate
+from typing import Final
+
+from aiohttp import web
+
+from .audiences.routes import ROUTES
+from .bodies import Received, receive
+from .calls import Address, Call
+from .clock import Clock
+from .doors import Doors
+from .envelope import Answer, RefusalError, refuse
+from .journal import RequestEntry
+from .options import EmulatorOptions
+from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
+from .routing import VERSION, Match, Router
+from .signatures import Signatures, SignedCall, decode_pairs
+from .store import Store
+
+_FORM: Final = "application/x-www-form-urlencoded"
+_LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
+_logger: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A request whose body has not been looked at."""
+
+    request: web.BaseRequest
+    address: Address
+    path: str
+    query: bytes
+    time: float
+
+    def header(self, name: str) -> str:
+        return self.request.headers.get(name, "")
+
+
+class Reception:
+    """Answers the requests of one emulator, whichever of its addresses they come to."""
+
+    def __init__(self, options: EmulatorOptions) -> None:
+        self.clock = Clock(options.clock)
+        self.store = Store(options.seed, self.clock.now())
+        self._options = options
+        self._doors = Doors(self.store, self.clock, options)
+        self._router = Router(ROUTES)
+        self._signatures = Signatures(self.store.origin.credentials)
+        self._rate_limits = RateLimits()
+        self._chance = random.Random(options.seed)
+
+    async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
+        """The answer to `request`, already sent when it is one in parts."""
+        path, _, query = request.raw_path.partition("?")
+        arrival = _Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), self.clock.now())
+        if arrival.header("Expect").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
+        serve = self._open_door if path.startswith("/__") else self._serve
+        return await self._send(arrival, await serve(arrival))
+
+    async def _open_door(self, arrival: _Arrival) -> Answer:
+        received = await receive(arrival.request.content.iter_any())
+        try:
+            # A web page could else come in by a name of its own that leads to this host.
+            if arrival.request.host.partition(":")[0] not in _LOOPBACK_NAMES:
+                raise refuse(403, "ACTION_NOT_ALLOWED", "The doors open to loopback only")
+            return self._doors.open(arrival.request.method, arrival.path, received.content)
+        except RefusalError as refusal:
+            return refusal.answer
+
+    async def _serve(self, arrival: _Arrival) -> Answer:
+        entry = self.store.requests.open(arrival.time, arrival.request.method, arrival.path)
+        # Only a form is covered by the signature; other requests are judged and counted before their body came.
+        received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
+        try:
+            match, quota = self._admit(arrival, received)
+        except RefusalError as refusal:
+            received = received or await _take_in(arrival, entry)
+            answer = refusal.answer
+        else:
+            received = received or await _take_in(arrival, entry)
+            answer = self._handle(arrival, match, quota, received)
+        entry.status = answer.status
+        closing = {} if received.drained else {"Connection": "close"}
+        return replace(answer, headers={**answer.headers, **closing})
+
+    def _admit(self, arrival: _Arrival, received: Received | None) -> tuple[Match, Quota]:
+        request = arrival.request
+        match = self._router.find(request.method, arrival.path, arrival.address)
+        signed = SignedCall(
+            method=request.method,
+            scheme="http",
+            host=request.host,
+            path=arrival.path,
+            query=arrival.query,
+            form=received.content if received else b"",
+            authorization=request.headers.get("Authorization"),
+        )
+        token = self._signatures.verify(signed, arrival.time)
+        window = self._window(match, arrival.query)
+        owner: Hashable = token
+        if window.each_endpoint:
+            owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
+        return match, self._rate_limits.take(window, owner, arrival.time)
+
+    def _window(self, match: Match, query: bytes) -> Window:
+        window = match.route.window
+        if window is READS and (b"with_total_count", b"true") in decode_pairs(query):
+            return COUNTED_READS
+        if window is USERS and self._options.rate is not None:
+            requests, seconds = self._options.rate
+            return replace(USERS, requests=requests, seconds=seconds)
+        return window
+
+    def _handle(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Answer:
+        try:
+            answer = match.route.handler(self._call(arrival, match, quota, received))
+        except RefusalError as refusal:
+            answer = refusal.answer
+        except Exception as error:
+            answer = _own_fault(error)
+        return replace(answer, headers={**quota.headers(), **answer.headers})
+
+    def _call(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Call:
+        if not quota.granted:
+            raise quota.exhausted(match.ids)
+        account = self.store.accounts.get(match.ids["account_id"])
+        if account is None:
+            raise refuse(403, "NOT_FOUND", f"Account {match.ids['account_id']} was not found")
+        if received.too_large:
+            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=match.ids)
+        if arrival.header("Content-Encoding") not in ("", "identity"):
+            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=match.ids)
+        return Call(
+            address=arrival.address,
+            account=account,
+            ids=match.ids,
+            query=decode_pairs(arrival.query),
+            media_type=arrival.header("Content-Type"),
+            body=received.content,
+            now=self.clock.now(),
+            store=self.store,
+            options=self._options,
+        )
+
+    async def _send(self, arrival: _Arrival, answer: Answer) -> web.StreamResponse:
+        headers = {**self._ordinary_headers(arrival.time), **answer.headers, "Content-Type": answer.content_type}
+        response: web.StreamResponse
+        if isinstance(answer.body, bytes):
+            response = web.Response(status=answer.status, body=answer.body, headers=headers)
+        else:
+            response = web.StreamResponse(status=answer.status, headers=headers)
+        if answer.headers.get("Connection") == "close":
+            response.force_close()
+        if not isinstance(answer.body, bytes):
+            await response.prepare(arrival.request)
+            for part in answer.body:
+                await response.write(part)
+        return response
+
+    def _ordinary_headers(self, arrived: float) -> dict[str, str]:
+        now = self.clock.now()
+        return {
+            "Date": formatdate(now, usegmt=True),
+            "Server": "audiencekit-emulator",
+            "x-current-api-version": VERSION,
+            "content-disposition": "attachment; filename=json.json",
+            "x-access-level": "read-write",
+            "x-response-time": str(int(1_000 * max(0.0, now - arrived))),
+            "x-transaction": f"{self._chance.getrandbits(64):016x}",
+        }
+
+
+async def _take_in(arrival: _Arrival, entry: RequestEntry) -> Received:
+    received = await receive(arrival.request.content.iter_any())
+    entry.bytes = received.size
+    return received
+
+
+def _own_fault(error: Exception) -> Answer:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    # The exception itself may hold what was sent.
+    _logger.error("%s in %s, line %s: the emulator has a fault", type(error).__name__, place.name, place.lineno)
+    return refuse(500, "INTERNAL_ERROR", "The emulator has a fault").answer

@@ -1,0 +1,78 @@
+"""Which handler answers a method and a path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from .calls import Address, Call
+from .envelope import Answer, refuse
+from .rate_limits import Window
+
+VERSION: Final = "12"
+_ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One endpoint. `path` is the specification's, below the version: `/accounts/:account_id/…`."""
+
+    method: str
+    path: str
+    handler: Callable[[Call], Answer]
+    window: Window
+    addresses: frozenset[Address] = frozenset({Address.ADS, Address.SANDBOX})
+    version: str = VERSION
+
+    @property
+    def pattern(self) -> tuple[str, ...]:
+        """The segments of the whole path."""
+        return (self.version, *self.path.strip("/").split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A route, and the ids that stood in the path."""
+
+    route: Route
+    ids: Mapping[str, str]
+
+
+class Router:
+    """The table of endpoints."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._routes = [(route, route.pattern) for route in routes]
+
+    def find(self, method: str, path: str, address: Address) -> Match:
+        """The endpoint that is called. Raises RefusalError: 404, 405, or 400 for a version not answered."""
+        segments = tuple(map(unquote, path.removeprefix("/").split("/")))
+        allowed = []
+        for route, pattern in self._routes:
+            ids = _fit(pattern, segments) if address in route.addresses else None
+            if ids is not None and route.method == method:
+                return Match(route, ids)
+            if ids is not None:
+                allowed.append(route.method)
+        if allowed:
+            headers = {"Allow": ", ".join(sorted(allowed))}
+            raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource", headers=headers)
+        ended = _ENDED.match(path)
+        if ended is not None and ended[1] != VERSION and address is not Address.BASE:
+            raise refuse(400, "INVALID", f"Version {ended[1]}.0 is not available.")
+        raise refuse(404, "ROUTE_NOT_FOUND", "The requested resource could not be found")
+
+
+def _fit(pattern: tuple[str, ...], segments: tuple[str, ...]) -> dict[str, str] | None:
+    if len(pattern) != len(segments):
+        return None
+    ids = {}
+    for wanted, given in zip(pattern, segments, strict=True):
+        if wanted.startswith(":") and given:
+            ids[wanted[1:]] = given
+        elif wanted != given:
+            return None
+    return ids

@@ -1,0 +1,151 @@
+"""OAuth 1.0a as the server sees it: HMAC-SHA1 over method, address and parameters (RFC 5849, section 3)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from .credentials import Credentials
+from .envelope import RefusalError
+
+TIMESTAMP_TOLERANCE_SECONDS: Final = 300
+
+Pair = tuple[bytes, bytes]
+
+_UNRESERVED: Final = (string.ascii_letters + string.digits + "-._~").encode()
+_ESCAPED: Final = [chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in range(256)]
+_ATTRIBUTE: Final = re.compile(r'\s*([^\s=",]+)="([^"]*)"\s*', re.ASCII)
+_NEEDED: Final = ("oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token")
+
+
+@dataclass(frozen=True, slots=True)
+class SignedCall:
+    """The parts of a call that its signature covers. `path` is as it came, escapes and all."""
+
+    method: str
+    scheme: str
+    host: str
+    path: str
+    query: bytes
+    form: bytes = b""
+    authorization: str | None = field(default=None, repr=False)
+
+
+class Signatures:
+    """Verifies calls. Remembers nonces for as long as their timestamp would be let in."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._consumers = {credentials.consumer_key: credentials.consumer_secret}
+        self._tokens = {credentials.access_token: credentials.access_token_secret}
+        self._nonces: dict[int, set[tuple[str, str, str]]] = {}
+
+    def verify(self, call: SignedCall, now: float) -> str:
+        """The access token that signed `call`. Raises RefusalError (401) for any other call."""
+        attributes = parse_authorization(call.authorization)
+        if attributes is None or not _complete(attributes):
+            raise _unauthorized(215, "Bad Authentication data.")
+        consumer, token = attributes["oauth_consumer_key"], attributes["oauth_token"]
+        if consumer not in self._consumers:
+            raise _unauthorized(32, "Could not authenticate you.")
+        if token not in self._tokens:
+            raise _unauthorized(89, "Invalid or expired token.")
+        timestamp = int(attributes["oauth_timestamp"])
+        if abs(now - timestamp) > TIMESTAMP_TOLERANCE_SECONDS:
+            raise _unauthorized(135, "Timestamp out of bounds.")
+        expected = sign(base_string(call, attributes), self._consumers[consumer], self._tokens[token])
+        if not hmac.compare_digest(expected.encode(), attributes["oauth_signature"].encode()):
+            raise _unauthorized(32, "Could not authenticate you.")
+        self._spend(timestamp, (consumer, token, attributes["oauth_nonce"]), now)
+        return token
+
+    def _spend(self, timestamp: int, nonce: tuple[str, str, str], now: float) -> None:
+        if timestamp not in self._nonces:
+            for old in [moment for moment in self._nonces if now - moment > TIMESTAMP_TOLERANCE_SECONDS]:
+                del self._nonces[old]
+        spent = self._nonces.setdefault(timestamp, set())
+        if nonce in spent:
+            raise _unauthorized(32, "Could not authenticate you.")
+        spent.add(nonce)
+
+
+def parse_authorization(header: str | None) -> dict[str, str] | None:
+    """The decoded attributes of an `OAuth …` header; None when it is not one, or names an attribute twice."""
+    scheme, _, rest = (header or "").partition(" ")
+    attributes: dict[str, str] = {}
+    if scheme.lower() != "oauth" or not rest.isascii():
+        return None
+    for part in rest.split(","):
+        found = _ATTRIBUTE.fullmatch(part)
+        if found is None:
+            return None
+        name, text = (unquote_to_bytes(piece).decode("utf-8", "replace") for piece in found.groups())
+        if name in attributes:
+            return None
+        attributes[name] = text
+    return attributes
+
+
+def _complete(attributes: Mapping[str, str]) -> bool:
+    timestamp = attributes.get("oauth_timestamp", "")
+    return (
+        all(attributes.get(name) for name in _NEEDED)
+        and attributes.get("oauth_signature_method") == "HMAC-SHA1"
+        and attributes.get("oauth_version", "1.0") == "1.0"
+        and attributes["oauth_nonce"].isascii()
+        and re.fullmatch(r"[0-9]{1,12}", timestamp) is not None
+    )
+
+
+def decode_pairs(query: bytes) -> list[Pair]:
+    """Names and values of a query or form body, decoded (RFC 5849, section 3.4.1.3.1)."""
+    pairs = []
+    for part in query.split(b"&"):
+        if part:
+            name, _, text = part.replace(b"+", b" ").partition(b"=")
+            pairs.append((unquote_to_bytes(name), unquote_to_bytes(text)))
+    return pairs
+
+
+def base_string(call: SignedCall, attributes: Mapping[str, str]) -> str:
+    """The text that is signed (RFC 5849, section 3.4.1)."""
+    covered = [(name.encode(), text.encode()) for name, text in attributes.items() if name != "realm"]
+    covered += decode_pairs(call.query) + decode_pairs(call.form)
+    covered = [pair for pair in covered if pair[0] != b"oauth_signature"]
+    return "&".join(map(_escape_text, (call.method.upper(), _base_address(call), _normalized(covered))))
+
+
+def _base_address(call: SignedCall) -> str:
+    default_port = {"http": ":80", "https": ":443"}[call.scheme]
+    return f"{call.scheme}://{call.host.lower().removesuffix(default_port)}{call.path or '/'}"
+
+
+def _normalized(pairs: Iterable[Pair]) -> str:
+    escaped = sorted((_escape(name), _escape(text)) for name, text in pairs)
+    return "&".join(f"{name}={text}" for name, text in escaped)
+
+
+def sign(text: str, consumer_secret: str, token_secret: str) -> str:
+    """The HMAC-SHA1 signature of `text`, in base64 (RFC 5849, section 3.4.2)."""
+    key = f"{_escape_text(consumer_secret)}&{_escape_text(token_secret)}"
+    # SHA-1 is what OAuth 1.0a prescribes.
+    return base64.b64encode(hmac.new(key.encode(), text.encode(), hashlib.sha1).digest()).decode()
+
+
+def _escape(raw: bytes) -> str:
+    return "".join(map(_ESCAPED.__getitem__, raw))
+
+
+def _escape_text(text: str) -> str:
+    # A path may hold bytes that are no text.
+    return _escape(text.encode("utf-8", "surrogateescape"))
+
+
+def _unauthorized(code: int, message: str) -> RefusalError:
+    return RefusalError(401, {"errors": [{"code": code, "message": message}]})
