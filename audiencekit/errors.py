@@ -15,6 +15,7 @@ AudiencekitError                    exit 1
 ├── CredentialsRefused              exit 77
 └── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
     ├── TransportFailed                       no whole answer
+    │   └── CertificateRefused                the host could not prove who it is: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
     ├── CountMismatch                         success_count, total_count and records sent differ
     └── ServiceError                          the service said no: status and codes
@@ -155,6 +156,15 @@ class TransportFailed(ExchangeError):
         self.sent = sent
 
 
+class CertificateRefused(TransportFailed):
+    """The host could not prove who it is. Nothing was sent, and trying again does not help."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, sent=False, hint=hint)
+
+
 class MalformedAnswer(ExchangeError):
     """An answer whose status says success and whose body does not."""
 
@@ -196,9 +206,10 @@ class ServiceError(ExchangeError):
 
 
 class RateLimited(ServiceError):
-    """429. `reset_at` is epoch seconds as the service gave it, None when it gave nothing usable."""
+    """429. `reset_at` is epoch seconds as the service gave it, `answered_at` its own time; None when not usable."""
 
     reset_at: float | None = None
+    answered_at: float | None = None
 
 
 class TemporarilyUnavailable(ServiceError):

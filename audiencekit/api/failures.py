@@ -1,0 +1,68 @@
+"""What went wrong below HTTP, in our words. The library's exceptions are dropped: they hold headers."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ssl
+from typing import Final
+
+import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
+
+from audiencekit.errors import AudiencekitError, Bug, CertificateRefused, TransportFailed
+
+# Raised before the first byte of a request is written.
+_NOT_CONNECTED: Final = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientConnectorCertificateError,
+    aiohttp.ClientConnectorSSLError,
+    aiohttp.ConnectionTimeoutError,
+)
+_BROKEN: Final = (aiohttp.ClientError, HttpProcessingError, OSError, asyncio.TimeoutError, ssl.SSLError)
+
+_CERTIFICATE_HINT: Final = (
+    "trying again does not help: check the address, the clock of this machine and its list of authorities"
+)
+
+
+def describe_failure(failure: Exception, *, host: str, body_started: bool | None) -> AudiencekitError:
+    """A TransportFailed that names host and cause; errors of ours as they are; a Bug for anything unforeseen.
+
+    `body_started` says whether a byte of the body was handed to the connection, None for a request without
+    body: such a request counts as sent as soon as there was a connection.
+    """
+    if isinstance(failure, AudiencekitError):
+        return failure.bare()
+    if not isinstance(failure, _BROKEN):
+        return Bug(f"{type(failure).__name__} in an exchange with {host}; no values are shown")
+    if isinstance(failure, aiohttp.ClientConnectorCertificateError):
+        cause = "its certificate is not valid for this name or not trusted"
+        return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)
+    sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
+    cause, hint = _describe(failure)
+    return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
+
+
+def _describe(failure: Exception) -> tuple[str, str]:
+    if isinstance(failure, aiohttp.ClientSSLError | ssl.SSLError):
+        return "the TLS handshake failed", ""
+    if isinstance(failure, aiohttp.ClientConnectorDNSError):
+        return "the name was not resolved", "check the name of the host and the network"
+    if isinstance(failure, aiohttp.ClientConnectorError):
+        return f"the connection could not be opened{_errno(failure)}", ""
+    if isinstance(failure, aiohttp.ConnectionTimeoutError):
+        return "the connection was not opened in time", ""
+    if isinstance(failure, asyncio.TimeoutError):
+        return "no whole answer came in time", ""
+    if isinstance(failure, aiohttp.ClientPayloadError):
+        return "the answer ended early or could not be unpacked", ""
+    if isinstance(failure, aiohttp.ClientResponseError | HttpProcessingError):
+        return "what came back is not HTTP", ""
+    return f"the connection broke{_errno(failure)}", ""
+
+
+def _errno(failure: Exception) -> str:
+    number = failure.errno if isinstance(failure, OSError) else None
+    name = errno.errorcode.get(number) if number else None
+    return f" ({name})" if name else ""

@@ -1,0 +1,122 @@
+"""Which addresses credentials and bodies go to: the profile's own, loopback, and those allowed by name.
+
+Rule: design 4.10. Anything that two readers of an address could take for two different hosts is refused, so
+the host that is checked here is the host that is called.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.errors import HostRefused
+from audiencekit.profile import Profile
+
+_ADDRESS: Final = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)"
+    r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+    r"(?P<path>(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)/?",
+    re.ASCII | re.IGNORECASE,
+)
+_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?", re.ASCII)
+_NUMERIC_LABEL: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # what the last label of an IPv4 form looks like
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_MAX_HOST_LENGTH: Final = 253  # characters; RFC 1035, section 2.3.4
+_MAX_PORT: Final = 65_535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """An address in its one canonical form. `path` is empty or begins with a slash and ends without one."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str = ""
+
+    @property
+    def authority(self) -> str:
+        """Host and port as they stand in an address: brackets around IPv6, no default port."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def prefix(self) -> str:
+        """What the path of a request is appended to."""
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the host is this machine: 127.0.0.0/8, ::1 or the name localhost, and nothing like them."""
+        ip = _ip_address(self.host)
+        return self.host == "localhost" if ip is None else ip.is_loopback
+
+
+def check_address(url: str, *, profile: Profile, allowed_hosts: frozenset[str]) -> Address:
+    """The parts of an address that credentials may go to; raises HostRefused for every other.
+
+    An entry of `allowed_hosts` is `host`, good for every port, or `host:port`. Plain http is for loopback.
+    """
+    address = _read_address(url)
+    if address.is_loopback:
+        return address
+    if not (_is_own(address, profile) or _is_allowed(address, allowed_hosts)):
+        raise HostRefused(
+            f"credentials do not go to the host {address.authority}: it is not one of profile {profile.name}",
+            hint="name the host in AUDIENCEKIT_ALLOW_HOST if it is meant",
+        )
+    if address.scheme != "https":
+        raise HostRefused(f"credentials go to {address.authority} over https only")
+    return address
+
+
+def _read_address(url: str) -> Address:
+    match = _ADDRESS.fullmatch(url)
+    if match is None:
+        # The text is not shown: it may hold a password in front of the host.
+        raise HostRefused("an address of the service is not of the form https://host[:port][/path]")
+    scheme = match["scheme"].lower()
+    port = int(match["port"]) if match["port"] else _DEFAULT_PORTS[scheme]
+    if port > _MAX_PORT:
+        raise HostRefused("an address of the service has a port above 65535")
+    return Address(scheme=scheme, host=_read_host(match["host"].lower()), port=port, path=match["path"])
+
+
+def _read_host(text: str) -> str:
+    host = text.strip("[]")
+    if text.startswith("["):
+        if not _is_canonical(host, version=6):
+            raise HostRefused("an address of the service has an IPv6 address that is not in its canonical form")
+    elif _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
+        if not _is_canonical(host, version=4):
+            raise HostRefused("an address of the service has an IPv4 address that is not in its canonical form")
+    elif len(host) > _MAX_HOST_LENGTH or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+        raise HostRefused("an address of the service has a host name that is not one")
+    return host
+
+
+def _is_canonical(host: str, *, version: int) -> bool:
+    ip = _ip_address(host)
+    # An IPv4 address inside an IPv6 one has two spellings, and Pythons differ on which of them is loopback.
+    return ip is not None and ip.version == version and str(ip) == host and not getattr(ip, "ipv4_mapped", None)
+
+
+def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _is_own(address: Address, profile: Profile) -> bool:
+    own = (_read_address(url) for url in (profile.ads_url, profile.ads_sandbox_url, profile.base_url) if url)
+    return any((address.host, address.port) == (each.host, each.port) for each in own)
+
+
+def _is_allowed(address: Address, allowed_hosts: frozenset[str]) -> bool:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    names = {address.host, host, f"{host}:{address.port}"}
+    return any(entry.strip().lower() in names for entry in allowed_hosts)

@@ -1,0 +1,115 @@
+"""OAuth 1.0a with HMAC-SHA1: from a request to its `Authorization` header. Pure: nonce and time are given.
+
+Rules: specification part 0, section 5, and RFC 5849, section 3. A JSON body is not signed, nor is its hash
+sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import quote, urlsplit
+
+from audiencekit.errors import Bug
+from audiencekit.personal import Secret, guarded
+
+Pairs: TypeAlias = Sequence[tuple[str, str]]
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_UNSIGNED: Final = frozenset({"oauth_signature", "realm"})  # RFC 5849, section 3.4.1.3.1
+_PATH_CHARACTERS: Final = "/%:@!$&'()*+,;="  # stay as they are in a path; "%" because the path is already encoded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """The key pair of the application and the token pair of the user. An empty token means: none yet."""
+
+    consumer_key: Secret
+    consumer_secret: Secret
+    access_token: Secret
+    access_token_secret: Secret
+
+
+@guarded
+def authorization_header(
+    credentials: Credentials,
+    *,
+    method: str,
+    url: str,
+    query: Pairs,
+    form: Pairs = (),
+    nonce: str,
+    timestamp: int,
+    realm: str | None = None,
+    extra: Pairs = (),
+) -> Secret:
+    """The value of the `Authorization` header for one attempt.
+
+    `url` is without query; `query` and `form` are decoded pairs; `extra` are further `oauth_` parameters,
+    such as `oauth_callback`. Raises Bug for a `url` that carries a query, since the query would stay
+    unsigned.
+    """
+    if "?" in url or "#" in url:
+        raise Bug("the address to sign carries a query or fragment; pass the query as pairs")
+    oauth = [*_oauth_parameters(credentials, nonce=nonce, timestamp=timestamp), *extra]
+    base_string = signature_base_string(method, url, [*query, *form, *oauth])
+    signature = sign_hmac_sha1(base_string, credentials.consumer_secret, credentials.access_token_secret)
+    return Secret(format_header([*oauth, ("oauth_signature", signature)], realm=realm))
+
+
+def _oauth_parameters(credentials: Credentials, *, nonce: str, timestamp: int) -> list[tuple[str, str]]:
+    token = credentials.access_token.unwrap()
+    return [
+        ("oauth_consumer_key", credentials.consumer_key.unwrap()),
+        ("oauth_nonce", nonce),
+        ("oauth_signature_method", "HMAC-SHA1"),
+        ("oauth_timestamp", str(timestamp)),
+        *([("oauth_token", token)] if token else []),
+        ("oauth_version", "1.0"),
+    ]
+
+
+def format_header(parameters: Iterable[tuple[str, str]], *, realm: str | None = None) -> str:
+    """`OAuth` and the parameters, encoded and sorted by name, `realm` first (RFC 5849, section 3.5.1)."""
+    items = [f'{percent_encode(name)}="{percent_encode(value)}"' for name, value in sorted(parameters)]
+    if realm is not None:
+        items.insert(0, f'realm="{percent_encode(realm)}"')
+    return "OAuth " + ", ".join(items)
+
+
+def signature_base_string(method: str, url: str, parameters: Iterable[tuple[str, str]]) -> str:
+    """What is signed: method, address, and parameters but the signature (RFC 5849, section 3.4.1.1)."""
+    signed = normalize_parameters(pair for pair in parameters if pair[0] not in _UNSIGNED)
+    return "&".join(percent_encode(part) for part in (method.upper(), base_string_uri(url), signed))
+
+
+def base_string_uri(url: str) -> str:
+    """Scheme, host and path, without query, fragment and default port (RFC 5849, section 3.4.1.2)."""
+    parts = urlsplit(url)
+    scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    if parts.port is not None and parts.port != _DEFAULT_PORTS.get(scheme):
+        host = f"{host}:{parts.port}"
+    return f"{scheme}://{host}{quote(parts.path, safe=_PATH_CHARACTERS) or '/'}"
+
+
+def normalize_parameters(parameters: Iterable[tuple[str, str]]) -> str:
+    """The pairs encoded, then sorted by name and value, then joined (RFC 5849, section 3.4.1.3.2)."""
+    encoded = sorted((percent_encode(name), percent_encode(value)) for name, value in parameters)
+    return "&".join(f"{name}={value}" for name, value in encoded)
+
+
+def sign_hmac_sha1(base_string: str, consumer_secret: Secret, token_secret: Secret) -> str:
+    """The signature in base64. The `&` of the key stays without a token secret (RFC 5849, section 3.4.2)."""
+    key = f"{percent_encode(consumer_secret.unwrap())}&{percent_encode(token_secret.unwrap())}"
+    digest = hmac.new(key.encode(), base_string.encode(), hashlib.sha1).digest()
+    return b64encode(digest).decode()
+
+
+def percent_encode(text: str) -> str:
+    """UTF-8 with all but letters, digits and `-._~` escaped in upper-case hex (RFC 5849, section 3.6)."""
+    return quote(text, safe="")

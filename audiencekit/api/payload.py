@@ -1,0 +1,43 @@
+"""A body on its way into a socket: views of its buffers, a slice at a time, of a length known beforehand."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.payload import Payload
+
+from audiencekit.api.exchange import Body
+from audiencekit.errors import Bug
+
+# Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
+SLICE_BYTES: Final = 131_072
+
+
+class BodyPayload(Payload):
+    """One attempt's reading of a body; the body itself stays as it is and can be sent again.
+
+    `started` is False as long as certainly no byte was handed to the connection.
+    """
+
+    def __init__(self, body: Body) -> None:
+        super().__init__(body, content_type=body.content_type)
+        self._body = body
+        self._size = body.size
+        self.started = False
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Writes everything."""
+        for piece in self._body.slices(SLICE_BYTES):
+            self.started = True
+            await writer.write(piece)
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        """Writes everything; raises Bug when another length was announced."""
+        if content_length is not None and content_length != self._size:
+            raise Bug("the length announced for a body is not its size")
+        await self.write(writer)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> NoReturn:
+        """Raises Bug: a body is never made text."""
+        raise Bug("a body is not to be decoded")

@@ -1,0 +1,141 @@
+"""An answer that is not a success -> the error of our tree. Pure.
+
+The service's messages and values may quote what was sent, so they are dropped here: what stays is the
+status, codes that look like codes, and names of parameters that the catalogue knows. An error page in HTML
+or an empty one leaves the status alone to decide (public service, page on error codes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from audiencekit.api.catalogue import PARAMETER_NAMES
+from audiencekit.api.documents import Document, read_document
+from audiencekit.api.exchange import ApiResponse
+from audiencekit.api.rate_limit import read_date, read_rate_limit, read_retry_after
+from audiencekit.errors import (
+    MalformedAnswer,
+    NotFound,
+    Outcome,
+    RateLimited,
+    Redirected,
+    RequestRefused,
+    ServiceError,
+    TemporarilyUnavailable,
+    Unauthorized,
+)
+
+OperationErrors: TypeAlias = dict[int, tuple[str, ...]]
+
+# Shorter than a hash in hex, so that none passes for a code; the longest published code has 58 characters.
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{0,59}", re.ASCII)
+_MAX_NUMERIC_CODE: Final = 9_999  # legacy codes have up to three digits; phone numbers and ids have more
+_MAX_CODES_SHOWN: Final = 5
+_UNKNOWN_OUTCOME: Final = frozenset({408, 423})  # and all 5xx: applied or not, nobody can tell
+
+_HINTS: Final = {
+    "32": "the signature was not accepted: check all four credentials",
+    "89": "the access token is invalid, expired or revoked: make a new one",
+    "135": "the clock of this machine is off: set it",
+    "215": "the credentials did not arrive or are incomplete",
+    "INSUFFICIENT_USER_AUTHORIZED_PERMISSION": "the token may only read, or is older than the permission",
+    "READONLY_CLIENT_APPLICATION": "the application may only read",
+    "UNAUTHORIZED_CLIENT_APPLICATION": "the application has no access to this API",
+    "UNAUTHORIZED_ACCESS": "check all four credentials",
+}
+
+
+def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
+    """The error that an answer outside 2xx stands for; its outcome says whether it may have been applied."""
+    status, document = response.status, read_document(response.body) or {}
+    if not 300 <= status <= 599:
+        return MalformedAnswer(f"the service answered with status {status}, which is no answer", status=status)
+    entries = [*_entries(document.get("errors")), *_nested_entries(document.get("operation_errors"))]
+    codes = tuple(dict.fromkeys(_codes(entries)))
+    kind, words = _kind(status)
+    error = kind(
+        f"{words}: {_facts(status, codes, entries)}",
+        status=status,
+        codes=codes,
+        operation_errors=read_operation_errors(document),
+        outcome=Outcome.UNKNOWN if status >= 500 or status in _UNKNOWN_OUTCOME else Outcome.REFUSED,
+        hint=_hint(status, codes),
+    )
+    _add_waits(error, response)
+    return error
+
+
+def read_operation_errors(document: Document) -> OperationErrors:
+    """Codes per index of an operation, from either shape: a list of lists, or a flat list in the same order.
+
+    Source of the shapes: models of production clients. The specification says only that the index matches the
+    input (part 2, section 7).
+    """
+    given = document.get("operation_errors")
+    if not isinstance(given, list):
+        return {}
+    found = {index: list(_entries(entry if isinstance(entry, list) else [entry])) for index, entry in enumerate(given)}
+    return {index: tuple(dict.fromkeys(_codes(entries))) for index, entries in found.items() if entries}
+
+
+def _kind(status: int) -> tuple[type[ServiceError], str]:
+    if status in (401, 403):
+        return Unauthorized, "the service refuses the credentials or the permission"
+    if status == 404:
+        return NotFound, "the service does not find what the request is about"
+    if status == 429:
+        return RateLimited, "the service asks to wait"
+    if status >= 500 or status in _UNKNOWN_OUTCOME:
+        return TemporarilyUnavailable, "the service is not available"
+    if status < 400:
+        return Redirected, "the service points to another address, which is never followed"
+    return RequestRefused, "the service refuses the request"
+
+
+def _add_waits(error: ServiceError, response: ApiResponse) -> None:
+    retry_after = read_retry_after(response.headers, received_at=response.received_at)
+    if isinstance(error, TemporarilyUnavailable):
+        error.retry_after = retry_after
+    elif isinstance(error, RateLimited):
+        answered_at = read_date(response.headers)
+        error.reset_at = read_rate_limit(response.headers).reset_at
+        if error.reset_at is None and retry_after is not None:
+            error.reset_at = (response.received_at if answered_at is None else answered_at) + retry_after
+        # A reset is a time of the service's clock; whoever waits for it subtracts this.
+        error.answered_at = answered_at
+
+
+def _entries(given: Any) -> Iterator[Document]:
+    if isinstance(given, list):
+        yield from (entry for entry in given if isinstance(entry, dict) and entry)
+
+
+def _nested_entries(given: Any) -> Iterator[Document]:
+    for entry in given if isinstance(given, list) else ():
+        yield from _entries(entry if isinstance(entry, list) else [entry])
+
+
+def _codes(entries: Iterable[Document]) -> Iterator[str]:
+    for entry in entries:
+        code = entry.get("code")
+        if isinstance(code, str) and _CODE.fullmatch(code):
+            yield code
+        elif type(code) is int and 0 <= code <= _MAX_NUMERIC_CODE:
+            yield str(code)
+
+
+def _facts(status: int, codes: tuple[str, ...], entries: Iterable[Document]) -> str:
+    words = [f"status {status}", *codes[:_MAX_CODES_SHOWN]]
+    if len(codes) > _MAX_CODES_SHOWN:
+        words.append(f"and {len(codes) - _MAX_CODES_SHOWN} more codes")
+    given = (entry.get("parameter") for entry in entries)
+    names = dict.fromkeys(name for name in given if isinstance(name, str) and name in PARAMETER_NAMES)
+    return ", ".join(words) + (f" (parameter {', '.join(names)})" if names else "")
+
+
+def _hint(status: int, codes: tuple[str, ...]) -> str:
+    if status < 400:
+        return "check the address of the service in the settings"
+    return next((_HINTS[code] for code in codes if code in _HINTS), "")

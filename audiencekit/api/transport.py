@@ -1,0 +1,226 @@
+"""The only module here that awaits the network: one request out, one answer in, nothing followed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+import aiohttp
+from yarl import URL
+
+from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
+from audiencekit.api.failures import describe_failure
+from audiencekit.api.hosts import Address, check_address
+from audiencekit.api.oauth import Credentials, authorization_header, percent_encode
+from audiencekit.api.payload import BodyPayload
+from audiencekit.errors import AudiencekitError, Bug, TransportFailed, UsageError
+from audiencekit.limits import (
+    CONNECT_TIMEOUT_SECONDS,
+    DEFAULT_CONCURRENCY,
+    EXCHANGE_TIMEOUT_SECONDS,
+    MAX_ANSWER_BYTES,
+    READ_TIMEOUT_SECONDS,
+)
+from audiencekit.profile import Profile
+
+_READ_BYTES: Final = 65_536
+
+
+class Transport(Protocol):
+    """One exchange: the answer, whatever its status, or TransportFailed."""
+
+    async def exchange(self, request: ApiRequest) -> ApiResponse: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Patience in seconds: to connect, between two reads, and for one whole attempt."""
+
+    connect: float = CONNECT_TIMEOUT_SECONDS
+    read: float = READ_TIMEOUT_SECONDS
+    total: float = EXCHANGE_TIMEOUT_SECONDS
+
+
+class HttpTransport:
+    """Signed exchanges over HTTP/1.1, as an async context manager.
+
+    `addresses` maps names of BASES to addresses and takes precedence over the profile's own. Each is checked
+    here; HostRefused is raised for one that credentials do not go to. Each attempt is signed anew. Redirects
+    are not followed, proxies and netrc of the environment not read, cookies not kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        profile: Profile,
+        credentials: Credentials,
+        addresses: Mapping[str, str | None] | None = None,
+        allowed_hosts: frozenset[str] = frozenset(),
+        clock: Callable[[], float] = time.time,
+        nonce: Callable[[], str] = secrets.token_hex,
+        timeouts: Timeouts | None = None,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
+    ) -> None:
+        self._profile, self._credentials, self._allowed_hosts = profile, credentials, allowed_hosts
+        self._clock, self._nonce = clock, nonce
+        self._timeouts = timeouts or Timeouts()
+        self._concurrency, self._max_answer_bytes = concurrency, max_answer_bytes
+        given = {base: (addresses or {}).get(base) or getattr(profile, base) for base in BASES}
+        self._addresses = {base: self._check(url) for base, url in given.items() if url}
+        self._session: aiohttp.ClientSession | None = None
+        self._depth = 0
+
+    async def __aenter__(self) -> Self:
+        if self._session is None:
+            self._session = self._open_session()
+        self._depth += 1
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    async def exchange(self, request: ApiRequest) -> ApiResponse:
+        """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
+        address = self._find_address(request.base)
+        payload = BodyPayload(request.body) if request.body is not None else None
+        failed: AudiencekitError
+        try:
+            return await self._attempt(request, address, payload)
+        except asyncio.CancelledError as cancelled:
+            # Its traceback runs through frames that hold the signed header.
+            cancelled.__context__ = None
+            raise cancelled.with_traceback(None) from None
+        except Exception as failure:
+            started = payload.started if payload is not None else None
+            failed = describe_failure(failure, host=address.authority, body_started=started)
+        # Raised outside the handler: a context would be the library's exception, with the signed header.
+        raise failed
+
+    async def _attempt(self, request: ApiRequest, address: Address, payload: BodyPayload | None) -> ApiResponse:
+        if self._session is None:
+            raise Bug("the transport is not open: use it in `async with`")
+        url = address.prefix + request.path
+        headers = {"Authorization": self._sign(request, url)}
+        if request.body is not None:
+            headers["Content-Type"] = request.body.content_type
+        async with self._session.request(
+            request.method,
+            _wire_url(url, request.query),
+            data=payload,
+            headers=headers,
+            allow_redirects=False,
+        ) as answer:
+            body = await self._read_decisive_body(answer, address)
+            return ApiResponse(
+                status=answer.status, headers=_plain(answer.raw_headers), body=body, received_at=self._clock()
+            )
+
+    def _sign(self, request: ApiRequest, url: str) -> str:
+        return authorization_header(
+            self._credentials,
+            method=request.method,
+            url=url,
+            query=request.query,
+            nonce=self._nonce(),
+            timestamp=int(self._clock()),
+        ).unwrap()
+
+    async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: Address) -> bytes:
+        """The whole body; b"" when it cannot be read and the status decides alone: all but 2xx and 400."""
+        try:
+            return await self._read_body(answer, address)
+        except Exception:
+            if answer.status < 300 or answer.status == 400:
+                raise
+            return b""
+
+    async def _read_body(self, answer: aiohttp.ClientResponse, address: Address) -> bytes:
+        body = bytearray()
+        async for piece in answer.content.iter_chunked(_READ_BYTES):
+            body += piece
+            if len(body) > self._max_answer_bytes:
+                answer.close()
+                raise TransportFailed(
+                    f"the answer of {address.authority} is longer than {self._max_answer_bytes} bytes",
+                    sent=True,
+                )
+        return bytes(body)
+
+    def _find_address(self, base: str) -> Address:
+        if base in self._addresses:
+            return self._addresses[base]
+        if base in BASES:
+            raise UsageError(
+                f"profile {self._profile.name} has no address for {base}",
+                hint=f"set AUDIENCEKIT_{base.upper()}",
+            )
+        return self._check(base)
+
+    def _check(self, url: str) -> Address:
+        return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts)
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._concurrency, ssl=_tls()),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=self._timeouts.total, sock_connect=self._timeouts.connect, sock_read=self._timeouts.read
+            ),
+            # Answers are small: packing them gains nothing, and what is not asked for cannot be a bomb.
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "User-Agent": "audiencekit",
+            },
+            # Else aiohttp calls the missing body of a POST an octet stream.
+            skip_auto_headers=("Content-Type",),
+            trust_env=False,
+            auto_decompress=True,
+            middlewares=(_send_once,),
+        )
+
+
+async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Keeps aiohttp from repeating a GET or DELETE by itself, with the same nonce, on a lost connection."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+        pass
+    raise aiohttp.ClientConnectionError
+
+
+def _tls() -> ssl.SSLContext:
+    # Built by hand because `create_default_context` writes session keys to the file that SSLKEYLOGFILE names.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_default_certs()
+    return context
+
+
+def _wire_url(url: str, query: tuple[tuple[str, str], ...]) -> URL:
+    # Encoded as it was signed, and marked as such: yarl would decode and encode it once more in its own way.
+    pairs = "&".join(f"{percent_encode(name)}={percent_encode(value)}" for name, value in query)
+    return URL(f"{url}?{pairs}" if pairs else url, encoded=True)
+
+
+def _plain(raw_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Names in lower case; values of a repeated name joined by commas (RFC 9110, section 5.3)."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in raw_headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers

@@ -1,0 +1,125 @@
+"""Bytes of an answer -> a result or a typed error. No I/O, and nothing that the service says is quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from audiencekit.api.documents import Document, read_document
+from audiencekit.api.exchange import ApiResponse
+from audiencekit.api.rate_limit import RateLimit, read_date, read_rate_limit
+from audiencekit.api.refusals import read_refusal
+from audiencekit.errors import CountMismatch, MalformedAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A success. `data` is as the service gave it, None if it gave none; `request` is its echo of parameters.
+
+    `next_cursor` is None on the last page; `total_count` is None unless asked for; `answered_at` is the
+    clock of the service in epoch seconds.
+    """
+
+    status: int
+    data: Any = field(default=None, repr=False)
+    next_cursor: str | None = field(default=None, repr=False)
+    total_count: int | None = None
+    request: Any = field(default=None, repr=False)
+    rate_limit: RateLimit = field(default_factory=RateLimit)
+    answered_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the service counts in an upload: records received, and records in the request. Not: matches."""
+
+    success_count: int
+    total_count: int
+
+
+def read_answer(response: ApiResponse) -> Answer:
+    """The answer to a request that succeeded; raises the ExchangeError that any other answer stands for.
+
+    MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors.
+    """
+    if not 200 <= response.status <= 299:
+        raise read_refusal(response)
+    document = read_document(response.body)
+    if document is None:
+        raise _malformed(response.status, "is not one whole JSON object")
+    if not (_is_silent(document.get("errors")) and _is_silent(document.get("operation_errors"))):
+        raise _malformed(response.status, "reports errors")
+    return Answer(
+        status=response.status,
+        data=document.get("data"),
+        next_cursor=_read_cursor(document, response.status),
+        total_count=_read_total(document, response.status),
+        request=document.get("request"),
+        rate_limit=read_rate_limit(response.headers),
+        answered_at=read_date(response.headers),
+    )
+
+
+def read_counts(answer: Answer) -> Counts:
+    """Both counts of an upload, summed when `data` is a list (part 2, section 4.4; both shapes occur).
+
+    Raises MalformedAnswer for anything but whole numbers of 0 and more.
+    """
+    entries = answer.data if isinstance(answer.data, list) else [answer.data]
+    if not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise _malformed(answer.status, "carries no counts")
+    return Counts(
+        success_count=sum(_read_count(entry, "success_count", answer.status) for entry in entries),
+        total_count=sum(_read_count(entry, "total_count", answer.status) for entry in entries),
+    )
+
+
+def check_counts(counts: Counts, *, sent: int) -> None:
+    """Raises CountMismatch unless records sent and both counts are one number (part 2, section 4.4)."""
+    if not sent == counts.success_count == counts.total_count:
+        raise CountMismatch(sent=sent, success_count=counts.success_count, total_count=counts.total_count)
+
+
+def require_entity(answer: Answer) -> Answer:
+    """The answer with one object as `data`, also when it came in a list of one; raises MalformedAnswer."""
+    data = answer.data
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
+    if not isinstance(data, dict):
+        raise _malformed(answer.status, "does not hold one object")
+    return replace(answer, data=data)
+
+
+def require_list(answer: Answer) -> Answer:
+    """The answer, whose `data` is a list of objects; raises MalformedAnswer."""
+    if not isinstance(answer.data, list) or not all(isinstance(entry, dict) for entry in answer.data):
+        raise _malformed(answer.status, "does not hold a list of objects")
+    return answer
+
+
+def _malformed(status: int, what: str) -> MalformedAnswer:
+    return MalformedAnswer(f"the answer has status {status} and {what}", status=status)
+
+
+def _is_silent(errors: Any) -> bool:
+    """Whether a member for errors holds none: absent, null, empty, or a list of such."""
+    return errors is None or (isinstance(errors, list) and all(_is_silent(entry) for entry in errors))
+
+
+def _read_cursor(document: Document, status: int) -> str | None:
+    cursor = document.get("next_cursor")
+    if cursor is not None and (not isinstance(cursor, str) or not cursor):
+        raise _malformed(status, "has a next cursor that cannot be followed")
+    return cursor
+
+
+def _read_total(document: Document, status: int) -> int | None:
+    return None if document.get("total_count") is None else _read_count(document, "total_count", status)
+
+
+def _read_count(entry: Mapping[str, Any], name: str, status: int) -> int:
+    count = entry.get(name)
+    if type(count) is not int or count < 0:
+        raise _malformed(status, f"has a {name} that is no count")
+    return count

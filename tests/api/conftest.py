@@ -1,0 +1,153 @@
+"""Loopback listeners that answer as a script says, invented credentials, and transports to them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+import pytest
+
+from audiencekit.api.oauth import Credentials
+from audiencekit.api.transport import HttpTransport, Timeouts
+from audiencekit.personal import Secret
+from audiencekit.profile import SPEC
+
+NOW = 1_790_000_000.25
+
+Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Listener:
+    """A server on loopback. `requests` are (head, body) in order of arrival, `received` counts bytes."""
+
+    def __init__(self, script: Script | None) -> None:
+        self._script = script
+        self.requests: list[tuple[str, bytes]] = []
+        self.connections = 0
+        self.open_now = 0
+        self.most_open = 0
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def read_request(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:
+        """The next request of a connection, kept in `requests` as well."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("ascii")
+        length = int(header(head, "content-length") or 0)
+        request = head, await reader.readexactly(length)
+        self.requests.append(request)
+        return request
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.open_now += 1
+        self.most_open = max(self.most_open, self.open_now)
+        try:
+            if self._script is not None:
+                await self._script(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self.open_now -= 1
+            writer.close()
+
+
+def header(head: str, name: str) -> str | None:
+    """One header of a request as it arrived."""
+    for line in head.split("\r\n")[1:]:
+        key, _, value = line.partition(":")
+        if key.lower() == name:
+            return value.strip()
+    return None
+
+
+def http_answer(status: int = 200, body: bytes = b"{}", headers: Mapping[str, str] | None = None) -> bytes:
+    """A whole answer as bytes; Content-Length is added unless given."""
+    lines = {"Content-Length": str(len(body)), **(headers or {})}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    return f"HTTP/1.1 {status} Any\r\n{head}\r\n".encode() + body
+
+
+@asynccontextmanager
+async def _listening(script: Script | None, **options: Any) -> AsyncIterator[Listener]:
+    listener = Listener(script)
+    server = await asyncio.start_server(listener.serve, "127.0.0.1", 0, **options)
+    listener.port = server.sockets[0].getsockname()[1]
+    try:
+        yield listener
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def listening() -> Callable[..., Any]:
+    """Opens a Listener: `async with listening(script) as listener`."""
+    return _listening
+
+
+@pytest.fixture
+def answering() -> Callable[..., Any]:
+    """Opens a Listener that reads every request whole and answers each with the next of the given bytes, then last."""
+
+    @asynccontextmanager
+    async def open_listener(*answers: bytes) -> AsyncIterator[Listener]:
+        numbers = count()
+
+        async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while True:
+                await listener.read_request(reader)
+                writer.write(answers[min(next(numbers), len(answers) - 1)])
+                await writer.drain()
+
+        async with _listening(script) as listener:
+            yield listener
+
+    return open_listener
+
+
+@pytest.fixture
+def answer_bytes() -> Callable[..., bytes]:
+    """Builds a whole answer: status, body, headers."""
+    return http_answer
+
+
+@pytest.fixture
+def read_header() -> Callable[[str, str], str | None]:
+    """Finds a header in the head of a request."""
+    return header
+
+
+@pytest.fixture
+def credentials() -> Credentials:
+    """Invented, with characters that need escaping."""
+    return Credentials(
+        consumer_key=Secret("invented-key"),
+        consumer_secret=Secret("invented consumer+secret"),
+        access_token=Secret("1-invented-token"),
+        access_token_secret=Secret("invented&token/secret"),
+    )
+
+
+@pytest.fixture
+def make_transport(credentials: Credentials) -> Callable[..., HttpTransport]:
+    """Builds a transport to a listener, with the clock standing still and nonces that count."""
+
+    def make(listener: Listener, **options: Any) -> HttpTransport:
+        numbers = count(1)
+        options = {
+            "profile": SPEC,
+            "credentials": credentials,
+            "addresses": {"ads_url": listener.url},
+            "clock": lambda: NOW,
+            "nonce": lambda: f"nonce{next(numbers)}",
+            "timeouts": Timeouts(connect=5, read=5, total=5),
+            **options,
+        }
+        return HttpTransport(**options)
+
+    return make

@@ -1,0 +1,219 @@
+"""Methods of the client: what goes out, what comes back, and what is refused before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from audiencekit.api.client import AdsClient
+from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
+from audiencekit.api.wire import Counts
+from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, UsageError
+from audiencekit.limits import MAX_BODY_BYTES
+
+LIST_PATH = "/12/accounts/abc1/custom_audiences"
+
+
+class _Scripted:
+    """A transport that answers from a list and keeps the requests."""
+
+    def __init__(self, *documents: Any, status: int = 200) -> None:
+        self._documents, self._status = list(documents), status
+        self.requests: list[ApiRequest] = []
+        self.depth = 0
+
+    async def __aenter__(self) -> _Scripted:
+        self.depth += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.depth -= 1
+
+    async def exchange(self, request: ApiRequest) -> ApiResponse:
+        self.requests.append(request)
+        return ApiResponse(status=self._status, body=json.dumps(self._documents.pop(0)).encode())
+
+
+def _client(transport: Any) -> AdsClient:
+    return AdsClient(transport, account_id="abc1")
+
+
+CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[str, str], ...], Any]] = [
+    (lambda ads: ads.list_custom_audiences(), "GET", LIST_PATH, (), []),
+    (
+        lambda ads: ads.list_custom_audiences(
+            q="Spring: sale, 20 %",
+            permission_scope="SHARED",
+            count=1000,
+            custom_audience_ids=["1nmth", "2906h"],
+            with_deleted=True,
+            with_total_count=False,
+            sort_by=["created_at-desc", "name-asc"],
+        ),
+        "GET",
+        LIST_PATH,
+        (
+            ("q", "Spring: sale, 20 %"),
+            ("permission_scope", "SHARED"),
+            ("count", "1000"),
+            ("custom_audience_ids", "1nmth,2906h"),
+            ("with_deleted", "true"),
+            ("with_total_count", "false"),
+            ("sort_by", "created_at-desc,name-asc"),
+        ),
+        [],
+    ),
+    (
+        lambda ads: ads.list_custom_audiences(cursor="c-3y", count=1),
+        "GET",
+        LIST_PATH,
+        (("count", "1"), ("cursor", "c-3y")),
+        [],
+    ),
+    (
+        lambda ads: ads.create_custom_audience(name="Köln & co", description=""),
+        "POST",
+        LIST_PATH,
+        (("name", "Köln & co"), ("description", "")),
+        {},
+    ),
+    (lambda ads: ads.create_custom_audience(name="n"), "POST", LIST_PATH, (("name", "n"),), {}),
+    (lambda ads: ads.get_custom_audience("1nmth"), "GET", f"{LIST_PATH}/1nmth", (), {}),
+    (
+        lambda ads: ads.get_custom_audience("1nmth", with_deleted=True),
+        "GET",
+        f"{LIST_PATH}/1nmth",
+        (("with_deleted", "true"),),
+        {},
+    ),
+    (lambda ads: ads.delete_custom_audience("1nmth"), "DELETE", f"{LIST_PATH}/1nmth", (), {}),
+]
+
+
+@pytest.mark.parametrize(("call", "method", "path", "query", "data"), CALLS)
+async def test_request(
+    call: Callable[[AdsClient], Awaitable[Any]], method: str, path: str, query: tuple[tuple[str, str], ...], data: Any
+) -> None:
+    """Each method sends one request with its parameters in the query and no body (specification part 1, 4.0)."""
+    transport = _Scripted({"data": data})
+    answer = await call(_client(transport))
+    assert answer.data == data
+    assert transport.requests == [ApiRequest(method=method, path=path, base="ads_url", query=query)]
+
+
+REFUSED: dict[str, Callable[[AdsClient], Awaitable[Any]]] = {
+    "count of 0": lambda ads: ads.list_custom_audiences(count=0),
+    "count of 1,001": lambda ads: ads.list_custom_audiences(count=1001),
+    "empty q": lambda ads: ads.list_custom_audiences(q=""),
+    "q of 256 characters": lambda ads: ads.list_custom_audiences(q="a" * 256),
+    "half a character": lambda ads: ads.list_custom_audiences(q="\ud800"),
+    "unknown scope": lambda ads: ads.list_custom_audiences(permission_scope="owner"),  # type: ignore[arg-type]
+    "cursor and total": lambda ads: ads.list_custom_audiences(cursor="c", with_total_count=True),
+    "empty cursor": lambda ads: ads.list_custom_audiences(cursor=""),
+    "201 ids": lambda ads: ads.list_custom_audiences(custom_audience_ids=["a"] * 201),
+    "an id with a comma": lambda ads: ads.list_custom_audiences(custom_audience_ids=["a,b"]),
+    "ids as one text": lambda ads: ads.list_custom_audiences(custom_audience_ids="1nmth"),
+    "order without direction": lambda ads: ads.list_custom_audiences(sort_by=["name"]),
+    "order with a comma": lambda ads: ads.list_custom_audiences(sort_by=["name-asc,id-asc"]),
+    "order as one text": lambda ads: ads.list_custom_audiences(sort_by="name-asc"),
+    "no name": lambda ads: ads.create_custom_audience(name=""),
+    "path in an id": lambda ads: ads.get_custom_audience("../x"),
+    "upper-case id": lambda ads: ads.delete_custom_audience("ABC"),
+    "empty id": lambda ads: ads.delete_custom_audience(""),
+    "users of a path": lambda ads: ads.send_users("a/b", Body([b"[]"]), records=1),
+    "no records": lambda ads: ads.send_users("abc1", Body([b"[]"]), records=0),
+    "empty body": lambda ads: ads.send_users("abc1", Body([]), records=1),
+    "body too large": lambda ads: ads.send_users("abc1", Body([bytes(MAX_BODY_BYTES), b"x"]), records=1),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED.keys())
+async def test_refused_before_sending(call: Callable[[AdsClient], Awaitable[Any]]) -> None:
+    """An argument that cannot be is a UsageError, and nothing is sent."""
+    transport = _Scripted()
+    with pytest.raises(UsageError):
+        await call(_client(transport))
+    assert transport.requests == []
+
+
+@pytest.mark.parametrize("account_id", ["", "../x", "ABC", "a b"])
+def test_account_is_checked_at_once(account_id: str) -> None:
+    """An account id that is none is refused when the client is made."""
+    with pytest.raises(UsageError):
+        AdsClient(_Scripted(), account_id=account_id)
+    with pytest.raises(UsageError):
+        AdsClient(_Scripted(), account_id="abc1", version="12/../5")
+
+
+async def test_pages_are_followed_to_the_end() -> None:
+    """Every page is given in order, each asked for with the cursor of the one before."""
+    transport = _Scripted(
+        {"data": [{"id": "a"}], "next_cursor": "c1"},
+        {"data": [{"id": "b"}], "next_cursor": "c2"},
+        {"data": [], "next_cursor": None},
+    )
+    pages = [page.data async for page in _client(transport).iterate_custom_audiences(count=1, q="x")]
+    assert pages == [[{"id": "a"}], [{"id": "b"}], []]
+    assert [dict(request.query).get("cursor") for request in transport.requests] == [None, "c1", "c2"]
+    assert all(dict(request.query)["q"] == "x" for request in transport.requests)
+
+
+async def test_pages_in_a_circle_are_noticed() -> None:
+    """A cursor that was followed before ends the walk with an error instead of never."""
+    transport = _Scripted(
+        {"data": [], "next_cursor": "c1"}, {"data": [], "next_cursor": "c2"}, {"data": [], "next_cursor": "c1"}
+    )
+    pages = _client(transport).iterate_custom_audiences()
+    with pytest.raises(MalformedAnswer):
+        _ = [page async for page in pages]
+    assert len(transport.requests) == 3
+
+
+async def test_send_users() -> None:
+    """An upload posts the body as it is and gives both counts, in either shape of the answer."""
+    body = Body([b"[", b"]"])
+    transport = _Scripted(
+        {"data": {"success_count": 4, "total_count": 4}}, {"data": [{"success_count": 4, "total_count": 4}]}
+    )
+    for _shape in range(2):
+        assert await _client(transport).send_users("1nmth", body, records=4) == Counts(4, 4)
+    request = transport.requests[0]
+    assert (request.method, request.path, request.query) == ("POST", f"{LIST_PATH}/1nmth/users", ())
+    assert request.body is body
+
+
+async def test_largest_body_passes() -> None:
+    """A body of exactly the largest size is sent (specification part 2, section 8)."""
+    transport = _Scripted({"data": {"success_count": 1, "total_count": 1}})
+    assert await _client(transport).send_users("a", Body([bytes(MAX_BODY_BYTES)]), records=1) == Counts(1, 1)
+
+
+@pytest.mark.parametrize(("success", "total"), [(3, 4), (4, 3), (3, 3), (5, 5), (0, 0), (2, 2)])
+async def test_other_counts_are_no_upload(success: int, total: int) -> None:
+    """An upload whose counts differ from the records sent is not confirmed."""
+    transport = _Scripted({"data": {"success_count": success, "total_count": total}})
+    with pytest.raises(CountMismatch):
+        await _client(transport).send_users("1nmth", Body([b"[]"]), records=4)
+
+
+async def test_errors_of_the_service_come_through() -> None:
+    """A 404 is raised as NotFound from every method."""
+    with pytest.raises(NotFound):
+        await _client(_Scripted({"errors": [{"code": "NOT_FOUND"}]}, status=404)).get_custom_audience("1nmth")
+
+
+async def test_context_opens_and_closes_the_transport() -> None:
+    """`async with` on the client is enough, also when its block fails."""
+    transport = _Scripted()
+
+    async def fail() -> None:
+        async with _client(transport):
+            assert transport.depth == 1
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail()
+    assert transport.depth == 0

@@ -1,0 +1,100 @@
+"""Failures below HTTP: what is known of them, and nothing of the library's exceptions."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp.client_reqrep import ConnectionKey
+from aiohttp.http_exceptions import BadStatusLine
+
+from audiencekit.api.failures import describe_failure
+from audiencekit.errors import Bug, Outcome, TransportFailed, UsageError
+
+KEY = ConnectionKey("ads.example.com", 443, True, True, None, None, None)
+REFUSED = ConnectionRefusedError(111, "refused")
+CERTIFICATE = ssl.SSLCertVerificationError(1, "canary")
+
+NOT_CONNECTED: list[tuple[Exception, str]] = [
+    (aiohttp.ClientConnectorError(KEY, REFUSED), "ECONNREFUSED"),
+    (aiohttp.ClientConnectorDNSError(KEY, socket.gaierror(-2, "canary")), "name was not resolved"),
+    (aiohttp.ClientConnectorCertificateError(KEY, CERTIFICATE), "certificate"),
+    (aiohttp.ClientConnectorSSLError(KEY, ssl.SSLError(1, "canary")), "TLS handshake"),
+    (aiohttp.ConnectionTimeoutError("canary"), "not opened in time"),
+]
+CONNECTED: list[tuple[Exception, str]] = [
+    (aiohttp.ServerDisconnectedError("canary"), "connection broke"),
+    (aiohttp.ClientOSError(104, "canary"), "ECONNRESET"),
+    (aiohttp.ClientConnectionError("canary"), "connection broke"),
+    (aiohttp.SocketTimeoutError("canary"), "in time"),
+    (TimeoutError("canary"), "in time"),
+    (aiohttp.ClientPayloadError("canary"), "ended early"),
+    (BadStatusLine("canary"), "not HTTP"),
+    (ConnectionResetError(104, "canary"), "ECONNRESET"),
+    (ssl.SSLError(1, "canary"), "TLS handshake"),
+    (OSError("canary"), "connection broke"),
+]
+
+
+@pytest.mark.parametrize(("failure", "words"), NOT_CONNECTED, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("body_started", [None, False])
+def test_no_connection_means_nothing_was_sent(failure: Exception, words: str, body_started: bool | None) -> None:
+    """Without a connection not a byte left: refused, safe to try again."""
+    described = describe_failure(failure, host="ads.example.com", body_started=body_started)
+    assert isinstance(described, TransportFailed)
+    assert (described.sent, described.outcome) == (False, Outcome.REFUSED)
+    assert words in str(described)
+    assert "ads.example.com" in str(described)
+    assert "canary" not in str(described)
+
+
+@pytest.mark.parametrize(("failure", "words"), CONNECTED, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(("body_started", "sent"), [(None, True), (True, True), (False, False)])
+def test_after_a_connection_the_body_decides(
+    failure: Exception, words: str, body_started: bool | None, sent: bool
+) -> None:
+    """With a connection the outcome is unknown, unless the request has a body and none of it was handed over."""
+    described = describe_failure(failure, host="ads.example.com", body_started=body_started)
+    assert isinstance(described, TransportFailed)
+    assert described.sent is sent
+    assert described.outcome is (Outcome.UNKNOWN if sent else Outcome.REFUSED)
+    assert words in str(described)
+    assert "canary" not in str(described)
+
+
+def test_certificates_are_explained() -> None:
+    """A certificate that is not valid comes with advice, since trying again does not help."""
+    failure = aiohttp.ClientConnectorCertificateError(KEY, CERTIFICATE)
+    assert "does not help" in describe_failure(failure, host="ads.example.com", body_started=False).hint
+
+
+@pytest.mark.parametrize("failure", [ValueError("canary"), KeyError("canary"), RuntimeError("canary")])
+def test_the_unforeseen_is_a_bug_without_values(failure: Exception) -> None:
+    """An exception that no network raises is a fault of ours, named by type alone."""
+    described = describe_failure(failure, host="ads.example.com", body_started=None)
+    assert isinstance(described, Bug)
+    assert type(failure).__name__ in str(described)
+    assert "canary" not in str(described)
+
+
+def test_errors_of_ours_pass_bare() -> None:
+    """An error of this project stays itself, without traceback and context."""
+    caught: Any = None
+    try:
+        try:
+            raise ValueError("canary")
+        except ValueError:
+            raise UsageError("ours")  # noqa: B904
+    except UsageError as error:
+        caught = describe_failure(error, host="ads.example.com", body_started=None)
+    assert isinstance(caught, UsageError)
+    assert (caught.__traceback__, caught.__context__, caught.__cause__) == (None, None, None)
+
+
+def test_timeouts_are_one_class() -> None:
+    """asyncio's timeout is the built-in one in every Python that is supported."""
+    assert asyncio.TimeoutError is TimeoutError
