@@ -1,0 +1,86 @@
+"""Trials in turn, A B A B: what slows the machine for a while slows both, and each ratio is of two neighbours."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .trials import Contestant, Figures, run_trial
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One trial in its place: `round` counts from 1."""
+
+    round: int
+    contestant: str
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The median of a handful of figures, with the least and the greatest."""
+
+    median: float
+    least: float
+    greatest: float
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> Spread:
+        """The spread of at least one figure."""
+        return cls(statistics.median(figures), min(figures), max(figures))
+
+    def to_json(self) -> dict[str, float]:
+        """median, min, max."""
+        return {"median": self.median, "min": self.least, "max": self.greatest}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """All trials of one benchmark, in the order they were run."""
+
+    runs: tuple[Run, ...]
+
+    def figures(self, contestant: str, measure: str) -> list[float]:
+        """One figure a round. Raises KeyError when the contestant does not tell this measure."""
+        return [run.figures[measure] for run in self.runs if run.contestant == contestant]
+
+    def spread(self, contestant: str, measure: str) -> Spread:
+        """Over all rounds."""
+        return Spread.of(self.figures(contestant, measure))
+
+    def ratio(self, above: str, below: str, measure: str) -> Spread:
+        """`above` over `below`, round by round: never a median over a median."""
+        pairs = zip(self.figures(above, measure), self.figures(below, measure), strict=True)
+        return Spread.of([one / other for one, other in pairs])
+
+    def share(self, contestant: str, measure: str, of: float) -> Spread:
+        """`measure` over a fixed number, such as a ceiling."""
+        return Spread.of([figure / of for figure in self.figures(contestant, measure)])
+
+    def medians(self) -> dict[str, dict[str, float]]:
+        """{contestant: {measure: median}}, for whatever each told."""
+        measures = {run.contestant: tuple(run.figures) for run in self.runs}
+        return {name: {one: self.spread(name, one).median for one in told} for name, told in measures.items()}
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One object a trial."""
+        return [{"round": run.round, "contestant": run.contestant, **run.figures} for run in self.runs]
+
+
+def run_series(
+    contestants: Sequence[Contestant],
+    rounds: int,
+    *,
+    trial: Callable[[Contestant], Figures] = run_trial,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Series:
+    """Every contestant once a round, in the same order each time; `tell` is given a line before each trial."""
+    runs: list[Run] = []
+    for number in range(1, rounds + 1):
+        for contestant in contestants:
+            tell(f"round {number} of {rounds}: {contestant.name}")
+            runs.append(Run(number, contestant.name, trial(contestant)))
+    return Series(tuple(runs))

@@ -1,0 +1,85 @@
+"""One trial: one contestant, once, in a process of its own, which prints its figures as one JSON line.
+
+A process of its own starts with an empty heap and cold caches, and the system says what it took at its peak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+Figures: TypeAlias = dict[str, float]
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+_KIBIBYTE: Final = 1_024
+_MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else _KIBIBYTE  # getrusage(2) of each system
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contestant:
+    """One way of doing the job: a module of this folder, its arguments, and what it may use.
+
+    `cores` bounds the processors (None: all). `environment` is added to ours; AUDIENCEKIT_* of the caller never passes.
+    """
+
+    name: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    cores: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def command(self) -> list[str]:
+        """The command line of one trial."""
+        return [sys.executable, "-m", self.module, *self.arguments]
+
+
+def run_trial(contestant: Contestant) -> Figures:
+    """What the contestant printed, and of its whole process with its start: `cpu_seconds`, and `peak_bytes` of memory.
+
+    The peak is the largest resident size of the process or of one of its children, not of all together. Raises
+    RuntimeError when the contestant fails.
+    """
+    process = start(contestant.command, environment=contestant.environment, cores=contestant.cores)
+    assert process.stdout is not None
+    with process.stdout:
+        printed = process.stdout.read()
+    # `wait4` tells of this one child; getrusage(RUSAGE_CHILDREN) knows only the largest of all there ever were.
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{contestant.name} ended with {process.returncode}")
+    cpu_seconds, peak_bytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _MAXRSS_UNIT_BYTES
+    return {**json.loads(printed), "cpu_seconds": cpu_seconds, "peak_bytes": peak_bytes}
+
+
+def start(
+    command: list[str], *, environment: Mapping[str, str] | None = None, cores: int | None = None
+) -> subprocess.Popen[bytes]:
+    """The process, with its stdout as a pipe, started in the checkout."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**inherited, **(environment or {})},
+        preexec_fn=None if cores is None else lambda: _confine(cores),
+    )
+
+
+def _confine(cores: int) -> None:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+
+
+def trial_arguments(run: Callable[[Path], Figures]) -> None:
+    """The other side: run on the file that the command line names, and print the figures."""
+    parser = argparse.ArgumentParser(description="One trial; prints one JSON line.")
+    parser.add_argument("path", type=Path)
+    print(json.dumps(run(parser.parse_args().path)))

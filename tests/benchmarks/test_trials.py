@@ -1,0 +1,75 @@
+"""Trials in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.trials import Contestant, run_trial, start
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _script(tmp_path: Path, text: str) -> Contestant:
+    (tmp_path / "contestant_of_a_test.py").write_text(text)
+    return Contestant(
+        name="a script", module="contestant_of_a_test", environment={"PYTHONPATH": str(tmp_path), "MARK": "7"}
+    )
+
+
+def test_figures_come_back_with_time_and_memory(tmp_path: Path) -> None:
+    """What was printed, and what the system says of the process."""
+    figures = run_trial(_script(tmp_path, 'import os, json; print(json.dumps({"rows": int(os.environ["MARK"])}))'))
+    assert figures["rows"] == 7
+    assert figures["cpu_seconds"] > 0
+    assert figures["peak_bytes"] > 1_000_000
+
+
+def test_the_peak_is_the_contestants_own(tmp_path: Path) -> None:
+    """60 MB on the heap show, and are gone from the next trial. Asked of a small process, as a benchmark is one."""
+    (tmp_path / "lean.py").write_text('print("{}")')
+    (tmp_path / "fat.py").write_text('filled = bytearray(b"1" * 60_000_000); print("{}")')
+    ask = (
+        "from benchmarks.trials import Contestant, run_trial\n"
+        "for name in ('lean', 'fat', 'lean'): print(run_trial(Contestant(name=name, module=name))['peak_bytes'])"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    found = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, check=True)
+    first, fat, last = map(int, found.stdout.split())
+    assert 55_000_000 < fat - first < 200_000_000
+    assert 55_000_000 < fat - last < 200_000_000
+
+
+def test_a_contestant_that_fails_is_an_error(tmp_path: Path) -> None:
+    """Its figures would be wrong."""
+    with pytest.raises(RuntimeError, match="a script ended with 3"):
+        run_trial(_script(tmp_path, "raise SystemExit(3)"))
+
+
+def test_our_own_settings_do_not_reach_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AUDIENCEKIT_* of the caller could send a benchmark to a real service."""
+    monkeypatch.setenv("AUDIENCEKIT_ADS_URL", "https://ads.example.com")
+    names = "import os; print(sorted(name for name in os.environ if name.startswith('AUDIENCEKIT_')))"
+    out, _ = start([sys.executable, "-c", names], environment={"AUDIENCEKIT_PROFILE": "spec"}).communicate()
+    assert out.decode().strip() == "['AUDIENCEKIT_PROFILE']"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not bind processes to cores")
+def test_cores_can_be_bounded() -> None:
+    """For one core against two."""
+    count = "import os; print(len(os.sched_getaffinity(0)))"
+    out, _ = start([sys.executable, "-c", count], cores=1).communicate()
+    assert out.decode().strip() == "1"
+
+
+def test_what_starts_trials_stays_small() -> None:
+    """The memory of a process stands in what the system says of its children: no numpy, no pyarrow here."""
+    loaded = (
+        "import sys, benchmarks.prepare, benchmarks.upload; print({'numpy', 'pyarrow', 'aiohttp'} & {*sys.modules})"
+    )
+    found = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, check=True)
+    assert found.stdout.decode().strip() == "set()"
