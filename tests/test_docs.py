@@ -1,0 +1,265 @@
+"""The documentation says what the program is: nothing less, nothing more."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import audiencekit
+from audiencekit import errors, limits
+from audiencekit.cli import cli
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.reporting.counts import RowCounts
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Report
+from audiencekit.settings import FILE_KEYS, PREFIX, SECRET_NAMES
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+SETUP = ["pip install . && audiencekit demo", "pip install '.[test]' && pytest"]
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The text below each heading of the second level."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The cells of every table row, headings and rules left out."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [row for row in cells if row[0].startswith("`")]
+
+
+def _code(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def _commands(command: click.Command = cli, path: str = "audiencekit") -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, child in command.commands.items():
+            yield from _commands(child, f"{path} {name}")
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    return [option for option in command.params if isinstance(option, click.Option) and option.name != "help"]
+
+
+def _documented_options(path: str) -> dict[str, list[str]]:
+    """Option -> its row in the table of the command, or in a table of this page that its section links to."""
+    sections = _sections(_page("commands.md"))
+    by_slug = {_slug(heading): text for heading, text in sections.items()}
+    own = sections[path]
+    shared = [by_slug[target[1:]] for target in LINK.findall(own) if target.startswith("#")]
+    rows = [row for text in (own, *shared) for row in _rows(text)]
+    return {_code(row[0])[0].split()[0]: row for row in rows if _code(row[0])[0].startswith("--")}
+
+
+COMMANDS = dict(_commands())
+
+
+def test_every_command_has_its_section() -> None:
+    """And no section is about a command that is none."""
+    headings = [heading for heading in _sections(_page("commands.md")) if heading.startswith("audiencekit")]
+    assert sorted(headings) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_the_options_of_a_command_are_those_of_its_section(path: str) -> None:
+    """By their long names."""
+    assert set(_documented_options(path)) == {option.opts[0] for option in _options(COMMANDS[path])}
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_defaults_are_documented(path: str) -> None:
+    """A default that is a word or a number stands in the option's row; a required option says so."""
+    documented = _documented_options(path)
+    for option in _options(COMMANDS[path]):
+        default = documented[option.opts[0]][1]
+        if option.required:
+            assert default == "required", option.opts
+        elif isinstance(option.default, str | int | float) and not isinstance(option.default, bool) and option.name:
+            # A free port is what 0 means.
+            expected = "a free one" if option.name == "port" else str(option.default)
+            assert default.strip("`") == expected, option.opts
+
+
+def test_every_setting_is_documented() -> None:
+    """Every variable of the environment, and every key of the settings file."""
+    section = _sections(_page("commands.md"))["Settings"]
+    names = {*FILE_KEYS, *SECRET_NAMES, "ads_url", "ads_sandbox_url", "base_url", "allow_host"}
+    assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
+    assert all(f"`{key}`" in section for key in FILE_KEYS)
+
+
+def test_the_reasons_are_the_closed_list() -> None:
+    """Each once, and no other."""
+    documented = [_code(row[0])[0] for row in _rows(_page("reasons.md"))]
+    assert sorted(documented) == sorted(Reason)
+
+
+def test_reason_codes_of_other_pages_exist() -> None:
+    """What samples/README.md calls a reason is one."""
+    reasons = {*Reason}
+    words = re.findall(r"`([a-z]+_[a-z_]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"))
+    assert {word for word in words if word not in reasons} <= {"upload_contacts"}
+
+
+def test_every_limit_is_documented_with_its_value() -> None:
+    """And nothing that is no limit."""
+    documented = {_code(row[0])[0]: row[1].replace(",", "") for row in _rows(_page("limits.md"))}
+    constants = {name: value for name, value in vars(limits).items() if name.isupper()}
+    assert set(documented) == set(constants)
+    wrong = [name for name, text in documented.items() if type(constants[name])(text) != constants[name]]
+    assert wrong == []
+    assert all(row[2] and row[3] for row in _rows(_page("limits.md"))), "a unit and a source each"
+
+
+def test_every_error_is_documented_with_its_parents_and_exit_code() -> None:
+    """And no other."""
+    tree = _sections(_page("errors.md"))["The tree"]
+    documented = {_code(row[0])[0]: (_code(row[1]), int(row[2])) for row in _rows(tree)}
+    classes = {
+        name: ([base.__name__ for base in cls.__bases__], cls.exit_code)
+        for name, cls in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(cls, errors.AudiencekitError)
+    }
+    assert documented == classes
+
+
+def test_every_exit_code_of_an_error_is_documented() -> None:
+    """In the table of docs/errors.md and in that of the README."""
+    codes = {str(cls.exit_code) for cls in vars(errors).values() if inspect.isclass(cls) and hasattr(cls, "exit_code")}
+    for text in (_page("errors.md"), (ROOT / "README.md").read_text(encoding="utf-8")):
+        assert codes | {"0", "130"} == set(re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE))
+
+
+def _keys(document: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in document.items():
+        yield prefix + key
+        if isinstance(value, dict):
+            yield from _keys(value, f"{prefix}{key}.")
+
+
+def test_every_key_of_the_report_is_documented() -> None:
+    """And no other."""
+    report = Report(
+        run_id="r", state="complete", audience_id="a", operation="update", rows=RowCounts(read=0), started_at="t"
+    )
+    section = _sections(_page("report.md"))["Report"]
+    assert sorted(_code(row[0])[0] for row in _rows(section)) == sorted(_keys(report.to_json()))
+
+
+def test_every_key_of_the_check_is_documented() -> None:
+    """And no other, apart from the counts of rows, which are those of the report."""
+    plan = Plan(
+        source={}, columns={}, rows=RowCounts(read=0), identifiers={}, rejections={}, requests=0, operations=0,
+        records=0, bytes=0, minutes=0.0, fill_ratio=None, plan_time="t", expires_at="t", effective_at=None,
+        verdict="empty",
+    )  # fmt: skip
+    keys = {key for key in _keys(plan.to_json()) if not key.startswith("rows.")}
+    section = _sections(_page("report.md"))["Check"]
+    assert sorted(_code(row[0])[0] for row in _rows(section)) == sorted(keys)
+
+
+def _examples() -> Iterator[tuple[str, str, str | None, str]]:
+    """(kind, raw, country, normalised) of the table of examples."""
+    for kind, raw, hashed in (row for row in _rows(_sections(_page("identifiers.md"))["All kinds"])):
+        country = re.search(r"country (\w+)", raw)
+        written = _code(raw)[0]
+        expected = _code(hashed)[0] if _code(hashed) else written
+        yield _code(kind)[0], written, country and country[1], expected
+
+
+def test_the_examples_of_the_rules_are_true() -> None:
+    """One for every kind, decided by the library."""
+    examples = list(_examples())
+    assert [kind for kind, *_ in examples] == list(Kind)
+    for kind, raw, country, expected in examples:
+        assert audiencekit.normalize(kind, raw, country=country) == expected, kind
+
+
+def test_every_kind_has_its_rule() -> None:
+    """A section of docs/identifiers.md each."""
+    assert set(Kind) <= set(_sections(_page("identifiers.md")))
+
+
+def test_the_readme_sets_up_with_two_commands() -> None:
+    """One block of shell under `## Set up`, two lines, exactly these."""
+    section = _sections((ROOT / "README.md").read_text(encoding="utf-8"))["Set up"]
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+    assert block.splitlines() == SETUP
+
+
+def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
+    """Each line of its excerpt stands in the report, in this order."""
+    section = _sections((ROOT / "README.md").read_text(encoding="utf-8"))["Set up"]
+    (excerpt,) = re.findall(r"^```text\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-m", "audiencekit", "demo"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    printed = iter(done.stdout.splitlines())
+    missing = [line for line in excerpt.splitlines() if line != "…" and line not in printed]
+    assert missing == []
+
+
+def test_the_readme_shows_the_rejections_of_the_sample() -> None:
+    """The first lines of what was written by hand."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (excerpt,) = re.findall(r"^```text\n(row,column,reason\n.*?)^```$", readme, flags=re.MULTILINE | re.DOTALL)
+    assert (ROOT / "samples/expected_rejections.csv").read_text(encoding="utf-8").startswith(excerpt)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """To a file of the project, and to a heading of it when the link names one."""
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.is_file(), target
+        assert linked.is_relative_to(ROOT), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            assert anchor in map(_slug, headings), target
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    """So that nobody has to guess what exists."""
+    targets = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    linked = {(ROOT / target.partition("#")[0]).resolve() for target in targets}
+    assert set(PAGES) - {ROOT / "README.md"} <= linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_promises_what_hashing_cannot(page: Path) -> None:
+    """Hashes are personal data, and nobody is told who was found."""
+    text = " ".join(page.read_text(encoding="utf-8").lower().split())
+    assert not re.search(r"anonym\w*.{0,200}\bhash|\bhash.{0,200}anonym|pseudonym", text)
+    assert not re.search(r"\bmatched\b", text)
