@@ -1,0 +1,95 @@
+"""What passes between the uploader and its callers: requests and counts in, results out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from audiencekit.errors import AudiencekitError, Outcome, RateLimited, ServiceError, TemporarilyUnavailable
+
+
+class Counts(Protocol):
+    """The two numbers of a users answer (specification part 2, section 4.4)."""
+
+    @property
+    def success_count(self) -> int:
+        """Records the service took."""
+
+    @property
+    def total_count(self) -> int:
+        """Records the service saw."""
+
+
+class PackedRequest(Protocol):
+    """What the uploader reads of a request; its body is for `send` alone."""
+
+    @property
+    def number(self) -> int:
+        """Counts from 1 in the plan."""
+
+    @property
+    def wave(self) -> int:
+        """Every request of a lower wave is confirmed before this one is sent."""
+
+    @property
+    def records(self) -> int:
+        """Records over all its operations."""
+
+    @property
+    def body_bytes(self) -> int:
+        """Size of the body as sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestResult:
+    """How one request ended. `attempts` counts every exchange, `rate_limited` those that a 429 answered.
+
+    `outcome` is None when nothing was ever sent, and `unknown` as soon as one attempt may have been applied
+    without a confirmation. `error` is the class name of the last error, `codes` the service's words for it.
+    """
+
+    number: int
+    outcome: Outcome | None
+    attempts: int
+    rate_limited: int
+    records: int
+    body_bytes: int
+    error: str | None = None
+    codes: tuple[str, ...] = ()
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether records sent, `success_count` and `total_count` were one number."""
+        return self.outcome is Outcome.CONFIRMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """How a delivery ended. Its sums are over confirmed requests; `attempts` and `rate_limited` over all.
+
+    `pending` are the requests that were taken and are not confirmed, in order; unless `is_read_to_end`, the
+    plan holds more, which were never taken. `error` is the first one that stopped the delivery, None when
+    complete.
+    """
+
+    confirmed: int
+    records_confirmed: int
+    body_bytes: int
+    success_count: int
+    total_count: int
+    attempts: int
+    rate_limited: int
+    pending: tuple[RequestResult, ...]
+    is_read_to_end: bool
+    error: AudiencekitError | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every request of the plan is confirmed."""
+        return self.is_read_to_end and not self.pending and self.error is None
+
+    @property
+    def pending_refused(self) -> bool:
+        """Whether the service refused what is pending, so that sending it once more would not help."""
+        waits = isinstance(self.error, RateLimited | TemporarilyUnavailable)
+        return isinstance(self.error, ServiceError) and not waits

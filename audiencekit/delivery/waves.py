@@ -1,0 +1,40 @@
+"""The order that the plan asks for: a wave begins when all before it are confirmed (design, *conflict*)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from audiencekit.errors import Bug
+
+
+class Waves:
+    """Counts the requests of each wave that were taken and are not confirmed.
+
+    Requests are taken in the order of their waves. So when none of a lower wave is open, none will come.
+    """
+
+    def __init__(self) -> None:
+        self._open: Counter[int] = Counter()
+        self._highest: int | None = None
+        self._moved = asyncio.Event()
+
+    def take(self, wave: int) -> None:
+        """Notes a request of `wave`. Raises Bug when a higher wave was taken before it."""
+        if self._highest is not None and wave < self._highest:
+            raise Bug(f"a request of wave {wave} came after one of wave {self._highest}")
+        self._highest = wave
+        self._open[wave] += 1
+
+    def confirm(self, wave: int) -> None:
+        """Notes that one request of `wave` is confirmed, and lets the next wave begin if it was the last."""
+        self._open[wave] -= 1
+        if not self._open[wave]:
+            del self._open[wave]
+            self._moved.set()
+
+    async def reached(self, wave: int) -> None:
+        """Returns when every request of the waves before `wave` is confirmed."""
+        while min(self._open, default=wave) < wave:
+            self._moved.clear()
+            await self._moved.wait()
