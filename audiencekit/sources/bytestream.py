@@ -1,0 +1,125 @@
+"""The bytes of a file as UTF-8 blocks: what it is by its first bytes, unpacked, decoded, lines bounded."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import closing
+from enum import StrEnum
+from typing import BinaryIO, Final
+
+from audiencekit.errors import InputOutputFailed, SourceRefused
+from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.sources.inflation import GZ_MAGIC, Inflation
+from audiencekit.sources.regularfile import RegularFile
+from audiencekit.sources.transcoding import Encoding, find_encoding, transcode
+
+# A third of a line's limit at most: transcoding may make three bytes of one.
+BLOCK_BYTES: Final = 262_144
+MAGIC_BYTES: Final = 16
+PARQUET_MAGIC: Final = (b"PAR1", b"PARE")
+# First bytes of what people take for a table, and what to do about it.
+OTHER_FORMATS: Final = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV UTF-8"),
+    (b"PK\x05\x06", "an empty zip archive", "give the file itself"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", "save the sheet as CSV UTF-8"),
+    (b"BZh", "a bzip2 file", "unpack it, or pack it as gz"),
+    (b"\xfd7zXZ\x00", "an xz file", "unpack it, or pack it as gz"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it, or pack it as gz"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, or pack it as gz"),
+    (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV"),
+    (b"ARROW1", "an Arrow file", "write it as Parquet"),
+    (b"Obj\x01", "an Avro file", "write it as Parquet"),
+    (b"%PDF-", "a PDF document", "export the table as CSV"),
+)
+
+
+class SourceFormat(StrEnum):
+    """What a file is, by its first bytes and never by its name."""
+
+    DELIMITED = "delimited"
+    PARQUET = "parquet"
+
+
+class ByteStream:
+    """One file as UTF-8 blocks, again from the beginning for every `blocks()`; `bytes_read` is of the file on disk."""
+
+    def __init__(self, file: RegularFile, declared_encoding: str | None = None) -> None:
+        self.file = file
+        self.bytes_read = 0
+        with closing(file.open()) as handle:
+            first_bytes = _read(handle, MAGIC_BYTES)
+        self.packed = first_bytes.startswith(GZ_MAGIC)
+        self.format = find_format(first_bytes)
+        self.encoding = Encoding("utf-8", 0)
+        if self.format is SourceFormat.DELIMITED:
+            first_text, _ = take_sample(self._plain_blocks(), MAGIC_BYTES)
+            if self.packed:
+                _refuse_packed_twice(first_text)
+            self.encoding = find_encoding(first_text, declared_encoding)
+
+    def blocks(self) -> Iterator[bytes]:
+        """UTF-8 blocks from the first byte on. Raises SourceRefused for a damaged or changed file."""
+        return bounded_lines(transcode(self._plain_blocks(), self.encoding))
+
+    def _plain_blocks(self) -> Iterator[bytes]:
+        on_disk = self._disk_blocks()
+        return Inflation(BLOCK_BYTES).blocks(on_disk) if self.packed else on_disk
+
+    def _disk_blocks(self) -> Iterator[bytes]:
+        self.bytes_read = 0
+        with closing(self.file.open()) as handle:
+            for block in iter(lambda: _read(handle, BLOCK_BYTES), b""):
+                self.bytes_read += len(block)
+                yield block
+            self.file.check_unchanged(handle)
+
+
+def find_format(first_bytes: bytes) -> SourceFormat:
+    """The format by the first bytes of a file. Raises SourceRefused for formats that are not read."""
+    if first_bytes.startswith(PARQUET_MAGIC):
+        return SourceFormat.PARQUET
+    for magic, what, instead in OTHER_FORMATS:
+        if first_bytes.startswith(magic):
+            raise SourceRefused(f"this is {what}, which is not read", hint=instead)
+    return SourceFormat.DELIMITED
+
+
+def bounded_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same blocks. Raises SourceRefused when MAX_LINE_BYTES pass without a line end."""
+    length_bytes = 0
+    for block in blocks:
+        ends = [place for place in (block.find(b"\n"), block.find(b"\r")) if place >= 0]
+        if length_bytes + (min(ends) if ends else len(block)) > MAX_LINE_BYTES:
+            raise SourceRefused(
+                f"a line is longer than {MAX_LINE_BYTES:,} bytes",
+                hint="check that the file still has its line ends, and say --encoding if it is not UTF-8",
+            )
+        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
+        length_bytes = len(block) - last - 1 if last >= 0 else length_bytes + len(block)
+        yield block
+
+
+def take_sample(blocks: Iterator[bytes], size_bytes: int) -> tuple[bytes, bool]:
+    """The first `size_bytes` or somewhat more, and whether that is everything."""
+    taken: list[bytes] = []
+    for block in blocks:
+        taken.append(block)
+        if sum(map(len, taken)) >= size_bytes:
+            break
+    rest = next(itertools.islice(blocks, 1), None)
+    return b"".join(taken), rest is None
+
+
+def _refuse_packed_twice(first_text: bytes) -> None:
+    if first_text.startswith(GZ_MAGIC) or find_format(first_text) is SourceFormat.PARQUET:
+        raise SourceRefused("the gz file holds another packed file", hint="unpack it once")
+
+
+def _read(handle: BinaryIO, size_bytes: int) -> bytes:
+    failure = ""
+    try:
+        return handle.read(size_bytes) or b""
+    except OSError as error:
+        failure = error.strerror or "unknown reason"
+    raise InputOutputFailed(f"cannot be read: {failure}")

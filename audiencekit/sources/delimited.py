@@ -1,0 +1,186 @@
+"""A delimited file: its layout by a sample, then its rows in batches, faulty rows apart."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from audiencekit.errors import SourceRefused
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS
+from audiencekit.personal import RawColumns
+from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.sources.bytestream import ByteStream, take_sample
+from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
+from audiencekit.sources.dialect import find_delimiter, show_delimiter
+from audiencekit.sources.faults import Faults
+from audiencekit.sources.header import Header, is_header, is_whole_file
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.records import Records, field_limit
+from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
+from audiencekit.sources.table import Description, Look
+
+BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
+BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
+_TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
+_BROKEN: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How the records of a file are read. A row has `width` cells, and at least `least`: those after may be missing.
+
+    `leading` records come before the first row: the header, and the line that tells Excel the delimiter.
+    """
+
+    delimiter: str
+    header: bool
+    leading: int
+    width: int
+    least: int
+
+
+def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
+    """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
+    data, whole = take_sample(stream.blocks(), SAMPLE_BYTES)
+    text = data.decode("utf-8", "surrogateescape")
+    told = _TOLD.match(text)
+    with field_limit():
+        delimiter = options.delimiter or (told[2] if told else find_delimiter(text, whole=whole))
+        records = sample_records(text[told.end() if told else 0 :], delimiter, whole=whole)
+    if not records:
+        raise SourceRefused("the file is empty")
+    named = is_header(records[0], options.wanted_names) if options.header is None else options.header
+    if whole and len(records) == 1 and options.header is None and is_whole_file(records[0]):
+        raise SourceRefused(
+            "the file is one single record: it lost its line ends", hint="export it again, or restore the line ends"
+        )
+    layout = _layout(delimiter, records, named=named, told=told is not None)
+    header, sample = _look(layout, records, options)
+    return Look(DelimitedTable(stream, layout, options.split_cells), header, sample)
+
+
+class DelimitedTable:
+    """The rows of a delimited file whose layout is known."""
+
+    def __init__(self, stream: ByteStream, layout: Layout, split_cells: str | None) -> None:
+        self._stream, self._split_cells = stream, split_cells
+        self.layout = layout
+        self.rows_read = 0
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the file on disk, of the last pass."""
+        return self._stream.bytes_read
+
+    @property
+    def description(self) -> Description:
+        """What the file was found to be, for people."""
+        return {
+            "format": "delimited",
+            "compression": "gz" if self._stream.packed else None,
+            "encoding": self._stream.encoding.name,
+            "delimiter": show_delimiter(self.layout.delimiter),
+            "header": self.layout.header,
+            "columns": self.layout.width,
+        }
+
+    def check(self, mapping: ColumnMapping) -> None:
+        """Nothing: every column of such a file is text."""
+
+    def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
+        """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
+        records = Records(self._stream.blocks(), self.layout.delimiter, leading=self.layout.leading)
+        rows = iter(records)
+        faults = Faults()
+        judge = RowJudge(self.layout, mapping, faults)
+        self.rows_read = 0
+        with field_limit():
+            for _ in range(self.layout.leading):
+                next(rows, None)
+        while True:
+            with field_limit():
+                kept = self._read(rows, judge)
+            if not kept and not faults.waiting:
+                break
+            yield TextBatch(RawColumns(self._build(kept, mapping)), faults.take())
+        faults.refuse_too_many(self.rows_read)
+
+    def _read(self, rows: Iterator[list[str]], judge: RowJudge) -> list[tuple[int, list[str]]]:
+        kept: list[tuple[int, list[str]]] = []
+        judge.letters = 0
+        for cells in itertools.islice(rows, BATCH_ROWS):
+            self.rows_read += 1
+            if judge.accepts(self.rows_read, cells):
+                kept.append((self.rows_read, cells))
+            if judge.letters > BATCH_LETTERS:
+                break
+        return kept
+
+    def _build(self, kept: list[tuple[int, list[str]]], mapping: ColumnMapping) -> pa.RecordBatch:
+        split = self._split_cells
+        arrays = {}
+        identifiers = {column.position for column in mapping.columns}
+        for place in used_positions(mapping):
+            cells = [row[place] if place < len(row) else None for _, row in kept]
+            is_list = split is not None and place in identifiers
+            arrays[place] = split_texts(cells, split) if is_list and split else pa.array(cells, pa.string())
+        return text_columns(pa.array([row for row, _ in kept], pa.int64()), arrays, mapping)
+
+
+class RowJudge:
+    """Says which rows are read, and notes the others as faults."""
+
+    def __init__(self, layout: Layout, mapping: ColumnMapping, faults: Faults) -> None:
+        self._layout, self._faults = layout, faults
+        self._names = column_names(mapping)
+        self.letters = 0  # of accepted rows, until somebody starts anew
+
+    def accepts(self, row: int, cells: list[str]) -> bool:
+        """Whether a row is sound; if not, it is noted."""
+        if len(cells) != self._layout.width and self._is_ragged(cells):
+            self._faults.add(row, Reason.RAGGED)
+            return False
+        text = "".join(cells)
+        self.letters += len(text)
+        if not text.isascii() and _BROKEN.search(text):
+            self._faults.add(row, Reason.ENCODING)
+            return False
+        if len(text) * BYTES_PER_LETTER > MAX_CELL_BYTES and (place := self._too_large(cells)) is not None:
+            self._faults.add(row, Reason.TOO_LARGE, self._names[place])
+            return False
+        return True
+
+    def _is_ragged(self, cells: list[str]) -> bool:
+        return len(cells) < self._layout.least or any(map(str.strip, cells[self._layout.width :]))
+
+    def _too_large(self, cells: list[str]) -> int | None:
+        for place in self._names:
+            if place < len(cells) and len(cells[place].encode()) > MAX_CELL_BYTES:
+                return place
+        return None
+
+
+def _layout(delimiter: str, records: list[list[str]], *, named: bool, told: bool) -> Layout:
+    width = len(records[0]) if named else usual_width(records)
+    if width > MAX_COLUMNS:
+        raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} columns")
+    least = width
+    if named:
+        while least > 1 and not records[0][least - 1].strip():
+            least -= 1
+    return Layout(delimiter=delimiter, header=named, leading=named + told, width=width, least=least)
+
+
+def _look(layout: Layout, records: list[list[str]], options: SourceOptions) -> tuple[Header, Sample]:
+    names = tuple(records[0]) if layout.header else None
+    if names is not None and any(map(_BROKEN.search, names)):
+        raise SourceRefused("the header is not UTF-8", hint="say the encoding, for example --encoding cp1252")
+    rows = records[1:] if layout.header else records
+    sample = Sample(names, by_column(rows, layout.width))
+    return Header.of(names, layout.width, options.wanted_names), sample

@@ -1,0 +1,179 @@
+"""Which column carries which kind: as the user says, else by name and content together. Never against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from audiencekit.errors import MappingRefused
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.evidence import MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
+from audiencekit.sources.header import Header
+from audiencekit.sources.naming import (
+    named_kind,
+    names_country,
+    names_hashes,
+    names_own_id,
+    names_something_else,
+    names_unsupported_hash,
+)
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sampling import Sample
+
+MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
+
+
+@dataclass(slots=True)
+class Mapper:
+    """Maps the columns of one source. `notes` say what was found and why, for people; they hold no cell."""
+
+    header: Header
+    sample: Sample
+    options: SourceOptions
+    notes: list[str] = field(default_factory=list)
+
+    def map(self) -> ColumnMapping:
+        """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
+        country, operation = self._country(), self._given(self.options.operation_column)
+        columns = self._explicit() if self.options.columns else self._recognized(country, operation)
+        if self.options.country_column is None and country in [column.position for column in columns]:
+            country = None  # the user said what it is
+        self._refuse_two_uses(columns, country, operation)
+        if not columns:
+            self.notes.append(f"no column with identifiers was recognised; the columns are: {self.header.listed()}")
+        return ColumnMapping(
+            columns=columns,
+            country=country,
+            country_name=self._shown(country),
+            operation=operation,
+            operation_name=self._shown(operation),
+        )
+
+    def _shown(self, position: int | None) -> str | None:
+        return None if position is None else self.header.shown(position)
+
+    def _given(self, name: str | None) -> int | None:
+        return None if name is None else self.header.find(name)
+
+    def _explicit(self) -> tuple[MappedColumn, ...]:
+        found = {(self.header.find(name), kind) for kind, name in self.options.columns}
+        return tuple(
+            self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
+        )
+
+    def _column(self, kind: Kind, position: int, *, hashed: bool) -> MappedColumn:
+        return MappedColumn(kind=kind, position=position, name=self.header.shown(position), hashed=hashed)
+
+    def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
+        positions = [*(column.position for column in columns), *others]
+        for position in positions:
+            if position is not None and positions.count(position) > 1:
+                raise MappingRefused(f"column {self.header.shown(position)} is mapped to more than one thing")
+
+    def _country(self) -> int | None:
+        """The column of countries: the given one, else the one that is named so and holds most of them."""
+        if self.options.country_column is not None:
+            return self.header.find(self.options.country_column)
+        shares = {place: self._country_share(place) for place in self._places() if names_country(self._name(place))}
+        for place, share in shares.items():
+            if share < MIN_COUNTRY_SHARE and self.sample.filled(place):
+                self.notes.append(f"{self.header.shown(place)}: named like a country, but its cells are none; not used")
+        found = max(shares, key=lambda place: shares[place], default=None)
+        if found is None or shares[found] < MIN_COUNTRY_SHARE:
+            return None
+        self.notes.append(f"{self.header.shown(found)}: the country of each row, by name and content")
+        return found
+
+    def _country_share(self, position: int) -> float:
+        filled = self.sample.filled(position)
+        return sum(find_country(cell) is not None for cell in filled) / len(filled) if filled else 0.0
+
+    def _name(self, position: int) -> str:
+        names = self.header.names
+        return names[position] if names is not None and position < len(names) else ""
+
+    def _places(self) -> range:
+        return range(len(self.sample.columns))
+
+    def _recognized(self, country: int | None, operation: int | None) -> tuple[MappedColumn, ...]:
+        countries = self.sample.countries(country, self.options.country)
+        candidates = [
+            candidate
+            for position in self._places()
+            if position not in (country, operation)
+            and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
+        ]
+        columns = tuple(self._chosen(candidates))
+        self._refuse_same_names(columns)
+        return columns
+
+    def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
+        name, shown = self._name(position), self.header.shown(position)
+        by_name = named_kind(name)
+        if by_name is None:
+            return self._by_content(position, evidence)
+        if names_unsupported_hash(name):
+            self._leave(shown, f"named like a hash of the kind {by_name} that is not SHA-256")
+            return None
+        if evidence.filled and not self._agrees(by_name, position, evidence):
+            self._leave(shown, f"named like the kind {by_name}, but its cells are not")
+            return None
+        hashed = names_hashes(name) or evidence.looks_hashed
+        return Candidate(by_name, position, hashed, "by name and content" if evidence.filled else "by name")
+
+    def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
+        if evidence.kind is not None and evidence.kind is not kind:
+            return False
+        return plausible_share(kind, self.sample.filled(position)) >= MIN_PLAUSIBLE_SHARE
+
+    def _by_content(self, position: int, evidence: Evidence) -> Candidate | None:
+        kind, shown = evidence.kind, self.header.shown(position)
+        if names_something_else(self._name(position)):
+            if evidence.kind is not None:
+                self._leave(shown, f"named like something else, although its cells are of the kind {evidence.kind}")
+            return None
+        if evidence.looks_hashed:
+            self._leave(shown, "hashes, of which no name says the kind")
+        if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID):
+            return None
+        if kind is Kind.DEVICE_ID and names_own_id(self._name(position)):
+            self._leave(shown, "UUIDs, but named like ids of your own")
+            return None
+        return Candidate(kind, position, hashed=False, why="by content")
+
+    def _leave(self, shown: str, why: str) -> None:
+        self.notes.append(f"{shown}: {why}; not mapped, say --map KIND={shown} if it is one")
+
+    def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
+        """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
+        for candidate in candidates:
+            kind, shown = candidate.kind, self.header.shown(candidate.position)
+            declared = kind in self.options.hashed
+            others = [other for other in candidates if other.kind is kind]
+            if declared and not candidate.hashed:
+                self._leave(shown, f"not hashed, but --hashed {kind} is said")
+            elif candidate.hashed and not declared and not all(other.hashed for other in others):
+                self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
+            else:
+                self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
+                yield self._column(kind, candidate.position, hashed=declared)
+
+    def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
+        keys = [self.header.key(column.position) for column in columns]
+        for key in keys:
+            same = [column.position for column in columns if key and self.header.key(column.position) == key]
+            if len(same) > 1:
+                self.header.refuse_same_name(same)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A column that could be mapped. `why` is said to people."""
+
+    kind: Kind
+    position: int
+    hashed: bool
+    why: str

@@ -1,0 +1,90 @@
+"""What a user may say about a source: the same options for every command."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.errors import UsageError
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.kinds import Kind
+
+TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
+# Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.
+UNSUITABLE_ENCODINGS: Final = frozenset(
+    {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "mbcs", "oem"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """How to read a source, checked at construction. Raises UsageError for options that cannot be.
+
+    `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
+    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `header`
+    False says that the first record is data, True that it is not, None that it is looked at.
+    """
+
+    columns: tuple[tuple[Kind, str], ...] = ()
+    country: str | None = None
+    country_column: str | None = None
+    operation_column: str | None = None
+    hashed: frozenset[Kind] = frozenset()
+    split_cells: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "country", _checked_country(self.country))
+        set_field(self, "encoding", _checked_encoding(self.encoding))
+        set_field(self, "delimiter", _checked_character("--delimiter", self.delimiter))
+        set_field(self, "split_cells", _checked_character("--split-cells", self.split_cells))
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if self.delimiter is not None and self.delimiter == self.split_cells:
+            raise UsageError("--delimiter and --split-cells are the same character")
+        if any(not kind.is_hashed for kind in self.hashed):
+            raise UsageError("--hashed partner_user_id: this kind is never hashed")
+        if any(not name.strip() for _, name in self.columns):
+            raise UsageError("--map names no column", hint="write --map email=NAME, or --map email=column3")
+
+    @property
+    def wanted_names(self) -> tuple[str, ...]:
+        """Every column name that the user gave."""
+        others = (self.country_column, self.operation_column)
+        return tuple(name for _, name in self.columns) + tuple(name for name in others if name is not None)
+
+
+def _checked_country(country: str | None) -> str | None:
+    if country is None:
+        return None
+    found = find_country(country)
+    if found is None:
+        raise UsageError("--country is not a country", hint="give an ISO code such as DE or an English name")
+    return found
+
+
+def _checked_encoding(encoding: str | None) -> str | None:
+    if encoding is None:
+        return None
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(name)  # refuses the codecs that do not make text
+    except (LookupError, ValueError):
+        name = ""
+    if not name or name.replace("_", "-") in UNSUITABLE_ENCODINGS:
+        raise UsageError("--encoding is not a text encoding", hint="for example utf-8, utf-16, cp1252 or shift_jis")
+    return name
+
+
+def _checked_character(option: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    character = "\t" if text.lower() in TAB_WORDS else text
+    if len(character) != 1 or not character.isascii() or character in '"\r\n\0':
+        raise UsageError(f"{option} must be one ASCII character, and not a quote or a line end")
+    return character

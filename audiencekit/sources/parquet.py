@@ -1,0 +1,182 @@
+"""A Parquet file: the wanted columns only, row group by row group, every type as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import BinaryIO, Final, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import (
+    BATCH_ROWS,
+    INFLATION_GRACE_BYTES,
+    MAX_COLUMNS,
+    MAX_INFLATION,
+    SAMPLE_ROWS,
+)
+from audiencekit.personal import RawColumns
+from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
+from audiencekit.sources.faults import Faults
+from audiencekit.sources.header import Header
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.parquettypes import TextColumn, as_text, is_list, refusal_of, sample_texts
+from audiencekit.sources.regularfile import RegularFile
+from audiencekit.sources.sampling import Sample
+from audiencekit.sources.table import Description, Look
+
+T = TypeVar("T")
+BATCH_BYTES: Final = 64_000_000  # unpacked, by the average row: a batch of large rows has fewer
+SAMPLE_CELLS: Final = 500_000
+MIN_BATCH_ROWS: Final = 1_024
+
+
+def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
+    """A Parquet file, looked at. Raises SourceRefused when its footer or first rows cannot be read."""
+    with closing(file.open()) as handle:
+        parquet = _opened(handle)
+        schema = _from_arrow(lambda: parquet.schema_arrow)
+        if len(schema.names) > MAX_COLUMNS:
+            raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} columns")
+        size = min(SAMPLE_ROWS, SAMPLE_CELLS // max(len(schema.names), 1))
+        first = _from_arrow(lambda: next(parquet.iter_batches(size, use_threads=False), None))
+        columns = [tuple(_from_arrow(sample_texts, array)) for array in first.columns] if first is not None else []
+        rows = _from_arrow(lambda: parquet.metadata.num_rows)
+    names = tuple(schema.names)
+    sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
+    table = ParquetTable(file, schema, rows, options.split_cells)
+    return Look(table, Header.of(names, len(names), options.wanted_names), sample)
+
+
+class ParquetTable:
+    """The rows of a Parquet file."""
+
+    def __init__(self, file: RegularFile, schema: pa.Schema, rows: int, split_cells: str | None) -> None:
+        self._file, self._schema, self._rows, self._split_cells = file, schema, rows, split_cells
+        self.rows_read = 0
+
+    def __repr__(self) -> str:
+        return f"<ParquetTable of {self._rows} rows>"
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the file on disk, of the last pass, as the share of rows says."""
+        return self._file.size_bytes * self.rows_read // self._rows if self._rows else self._file.size_bytes
+
+    @property
+    def description(self) -> Description:
+        """What the file was found to be, for people."""
+        return {"format": "parquet", "columns": len(self._schema.names), "rows": self._rows}
+
+    def check(self, mapping: ColumnMapping) -> None:
+        """Raises SourceRefused for mapped columns that are no text, MappingRefused for names that stand twice."""
+        names = column_names(mapping)
+        for place in used_positions(mapping):
+            why = refusal_of(self._schema.field(place).type)
+            if why is not None:
+                raise SourceRefused(
+                    f"the column {names[place]} {why}",
+                    column=names[place],
+                    hint="write it as a string column, or map other columns with --map",
+                )
+            if self._schema.names.count(self._schema.names[place]) > 1:
+                raise MappingRefused(f"more than one column has the name of column{place + 1}")
+        for single in (mapping.country, mapping.operation):
+            if single is not None and is_list(self._schema.field(single).type):
+                raise SourceRefused(f"the column {names[single]} holds several values a row", column=names[single])
+
+    def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
+        """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
+        wanted = [self._schema.names[place] for place in used_positions(mapping)]
+        faults = Faults()
+        self.rows_read = 0
+        with closing(self._file.open()) as handle:
+            parquet = _opened(handle)
+            _refuse_bomb(parquet.metadata, set(wanted))
+            size = _batch_rows(parquet.metadata)
+            batches = _from_arrow(lambda: parquet.iter_batches(size, columns=wanted, use_threads=False))
+            while (batch := _from_arrow(lambda: next(batches, None))) is not None:
+                yield TextBatch(RawColumns(self._build(batch, mapping, faults)), faults.take())
+            self._file.check_unchanged(handle)
+        if self.rows_read != self._rows:
+            raise SourceRefused(f"the file says that it has {self._rows} rows, and {self.rows_read} were read")
+        faults.refuse_too_many(self.rows_read)
+
+    def _build(self, batch: pa.RecordBatch, mapping: ColumnMapping, faults: Faults) -> pa.RecordBatch:
+        rows = np.arange(self.rows_read + 1, self.rows_read + 1 + batch.num_rows, dtype=np.int64)
+        self.rows_read += batch.num_rows
+        read = {place: self._column(batch, place) for place in used_positions(mapping)}
+        sound = _sound_rows(read, rows, column_names(mapping), faults)
+        identifiers = {column.position for column in mapping.columns}
+        arrays = {place: column.array for place, column in read.items()}
+        for place in identifiers if self._split_cells else ():
+            if not is_list(arrays[place].type):
+                arrays[place] = split_texts(arrays[place].to_pylist(), self._split_cells or "")
+        whole = text_columns(pa.array(rows), arrays, mapping)
+        return whole if sound.all() else whole.filter(pa.array(sound))
+
+    def _column(self, batch: pa.RecordBatch, place: int) -> TextColumn:
+        name = self._schema.names[place]
+        if batch.schema.names.count(name) != 1:
+            raise SourceRefused(f"column{place + 1} cannot be told apart from others by its name")
+        return _from_arrow(as_text, batch.column(name))
+
+
+def _sound_rows(read: dict[int, TextColumn], rows: np.ndarray, names: dict[int, str], faults: Faults) -> np.ndarray:
+    """One True for each row without a fault; the others are noted, in row order and once each."""
+    sound = np.ones(len(rows), dtype=bool)
+    found: dict[int, tuple[Reason, str]] = {}
+    for place, column in read.items():
+        for reason, bad in ((Reason.ENCODING, column.broken), (Reason.TOO_LARGE, column.too_large)):
+            sound &= ~bad
+            for at in np.flatnonzero(bad):
+                found.setdefault(int(rows[at]), (reason, names[place]))
+    for row in sorted(found):
+        faults.add(row, *found[row])
+    return sound
+
+
+def _refuse_bomb(metadata: pq.FileMetaData, wanted: set[str]) -> None:
+    """Raises SourceRefused when the wanted columns say that they unpack to far more than they are."""
+    packed = unpacked = 0
+    for group in range(metadata.num_row_groups):
+        chunks = metadata.row_group(group)
+        for chunk in map(chunks.column, range(chunks.num_columns)):
+            if chunk.path_in_schema.split(".")[0] in wanted or chunk.path_in_schema in wanted:
+                packed += chunk.total_compressed_size
+                unpacked += chunk.total_uncompressed_size
+    if unpacked > max(INFLATION_GRACE_BYTES, MAX_INFLATION * packed):
+        raise SourceRefused(f"the Parquet file unpacks to more than {MAX_INFLATION} times its size")
+
+
+def _batch_rows(metadata: pq.FileMetaData) -> int:
+    groups = range(metadata.num_row_groups)
+    unpacked = sum(metadata.row_group(group).total_byte_size for group in groups)
+    fitting = BATCH_BYTES * metadata.num_rows // max(unpacked, 1)
+    return int(min(BATCH_ROWS, max(MIN_BATCH_ROWS, fitting)))
+
+
+def _opened(handle: BinaryIO) -> pq.ParquetFile:
+    return _from_arrow(
+        lambda: pq.ParquetFile(
+            handle, memory_map=False, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
+        )
+    )
+
+
+def _from_arrow(work: Callable[..., T], *arguments: object) -> T:
+    """What `work` returns. Arrow's own errors quote values and paths, and are left behind."""
+    system = ""
+    try:
+        return work(*arguments)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            system = error.strerror or "unknown reason"
+    if system:
+        raise InputOutputFailed(f"cannot be read: {system}")
+    raise SourceRefused("the Parquet file is damaged, encrypted or of a kind that is not read", hint="write it again")

@@ -1,0 +1,162 @@
+"""Parquet's types as text, each by a stated rule. What would lose digits or has no one text is refused.
+
+Text and binary stay as they are (binary must be UTF-8), dictionaries count as their values, integers are written out,
+decimals too and without a fraction of zeros, UUIDs in their usual form, lists hold any of these. Null stays null.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.sources.columns import TEXTS
+
+UUID_EXTENSION: Final = "arrow.uuid"
+_LISTS: Final = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list)
+_BYTES: Final = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary)
+_TEXTS: Final = (pt.is_string, pt.is_large_string)
+_Test = Callable[[pa.DataType], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column as text (string or list<string>), and which of its rows cannot be: one True each."""
+
+    array: pa.Array
+    broken: npt.NDArray[np.bool_]  # bytes that are not UTF-8
+    too_large: npt.NDArray[np.bool_]
+
+
+def refusal_of(kind: pa.DataType) -> str | None:
+    """Why a column of this type cannot be text; None when it can. Names no field: their names may be personal."""
+    inner = _value_type(kind)
+    if _any(inner, (pt.is_floating,)):
+        return "holds floating-point numbers, which have lost digits"
+    if _any(inner, (*_TEXTS, *_BYTES, pt.is_integer, pt.is_decimal, pt.is_null)) or _is_uuid(inner):
+        return None
+    if pt.is_nested(inner):
+        return "is nested"
+    return "holds neither text nor whole numbers"
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a cell holds several values."""
+    return _any(kind, _LISTS)
+
+
+def as_text(array: pa.Array) -> TextColumn:
+    """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
+    flat = array.dictionary_decode() if pt.is_dictionary(array.type) else array
+    broken = np.zeros(len(flat), dtype=bool)
+    if _any(flat.type, (pt.is_integer, pt.is_null)):
+        return TextColumn(flat.cast(pa.string()), broken, broken)
+    if _any(flat.type, _TEXTS) and _is_valid(flat):
+        text = _narrow(flat)
+        sizes = pc.fill_null(pc.binary_length(text), 0).to_numpy(zero_copy_only=False)
+        return TextColumn(text, broken, sizes > MAX_CELL_BYTES)
+    if is_list(flat.type) and _any(flat.type.value_type, _TEXTS) and _is_valid(flat) and not _has_large_value(flat):
+        return TextColumn(flat.cast(TEXTS), broken, broken)
+    return _one_by_one(flat)
+
+
+def sample_texts(array: pa.Array) -> list[str]:
+    """The cells of a column for a sample: of lists their first value, of other types Python's writing of them."""
+    if pt.is_nested(array.type) and not is_list(array.type):
+        return [""] * len(array)
+    can_be_text = refusal_of(array.type) is None
+    cells = as_text(array).array.to_pylist() if can_be_text else array.to_pylist()
+    firsts = (cell[0] if isinstance(cell, list) and cell else cell for cell in cells)
+    return ["" if cell is None or isinstance(cell, list | dict) else str(cell) for cell in firsts]
+
+
+def _one_by_one(array: pa.Array) -> TextColumn:
+    """The slow way, for types without a cast and for columns with a broken cell somewhere."""
+    several = is_list(array.type)
+    cells = [_texts_of(cell) for cell in _as_python(array)]
+    broken = np.array([_is_broken(cell) for cell in cells], dtype=bool)
+    too_large = np.array([_is_too_large(cell) for cell in cells], dtype=bool)
+    sound = [None if bad else cell for bad, cell in zip(broken | too_large, cells, strict=True)]
+    return TextColumn(pa.array(sound, TEXTS if several else pa.string()), broken, too_large)
+
+
+def _as_python(array: pa.Array) -> list[Any]:
+    """Cells as Python objects, text as bytes: it has yet to be shown to be UTF-8."""
+    storage = array.storage if isinstance(array, pa.ExtensionArray) else array
+    if _is_uuid(array.type):
+        return [None if cell is None else uuid.UUID(bytes=cell) for cell in storage.to_pylist()]
+    if is_list(storage.type):
+        values = [_as_python(cell.values) if cell.is_valid else None for cell in storage]
+        return [None if value is None else list(value) for value in values]
+    if pt.is_dictionary(storage.type):
+        storage = storage.dictionary_decode()
+    if _any(storage.type, _TEXTS):
+        storage = storage.cast(pa.large_binary())
+    return list(storage.to_pylist())
+
+
+def _texts_of(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [_texts_of(value) for value in cell]
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "surrogateescape")
+    if isinstance(cell, Decimal):
+        return _written_out(cell)
+    return None if cell is None else str(cell)
+
+
+def _written_out(number: Decimal) -> str:
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text and number == number.to_integral_value() else text
+
+
+def _is_broken(cell: Any) -> bool:
+    if isinstance(cell, list):
+        return any(map(_is_broken, cell))
+    return cell is not None and any("\ud800" <= letter <= "\udfff" for letter in cell)
+
+
+def _is_too_large(cell: Any) -> bool:
+    if isinstance(cell, list):
+        return any(map(_is_too_large, cell))
+    return cell is not None and len(cell.encode("utf-8", "surrogateescape")) > MAX_CELL_BYTES
+
+
+def _is_valid(array: pa.Array) -> bool:
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _has_large_value(lists: pa.Array) -> bool:
+    largest = pc.max(pc.binary_length(lists.flatten())).as_py()
+    return largest is not None and largest > MAX_CELL_BYTES
+
+
+def _narrow(array: pa.Array) -> pa.Array:
+    return array if pt.is_string(array.type) else array.cast(pa.string())
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    if is_list(kind) or pt.is_dictionary(kind):
+        return _value_type(kind.value_type)
+    return kind
+
+
+def _is_uuid(kind: pa.DataType) -> bool:
+    return getattr(kind, "extension_name", None) == UUID_EXTENSION
+
+
+def _any(kind: pa.DataType, tests: tuple[_Test, ...]) -> bool:
+    return any(test(kind) for test in tests)

@@ -1,0 +1,209 @@
+"""Columns are mapped as the user says, else by name and content together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from audiencekit.errors import MappingRefused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import MappedColumn
+from audiencekit.sources.source import Source
+
+Open = Callable[..., Source]
+HASH = "973dfe463ec85785f5f95af5ba3906eedb2d931c24e69824a89ea65dba4e813b"  # of test@example.com
+UUID = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+
+
+def mapped(source: Source) -> list[tuple[str, int]]:
+    """Kinds and positions."""
+    return [(column.kind.value, column.position) for column in source.mapping.columns]
+
+
+RECOGNISED: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
+    ("email,phone\na@example.com,030 123456\n", {}, [("email", 0), ("phone_number", 1)]),
+    (
+        "E-Mail;Telefon;Handy\na@example.com;030 123456;\n",
+        {},
+        [("email", 0), ("phone_number", 1), ("phone_number", 2)],
+    ),
+    # names and no rows
+    ("email,twitter_id,handle,idfa\n", {}, [("email", 0), ("platform_id", 1), ("handle", 2), ("device_id", 3)]),
+    # content without a name that says anything
+    ("what,ever\na@example.com,+49 30 12345678\n", {}, [("email", 0), ("phone_number", 1)]),
+    ("a@example.com,+49 30 12345678\n", {}, [("email", 0), ("phone_number", 1)]),
+    (f"what\n{UUID}\n", {}, [("device_id", 0)]),
+    # a UUID of the source's own
+    (f"user_id,email\n{UUID},a@example.com\n", {}, [("email", 1)]),
+    # national numbers need a country
+    ("what\n030 12345678\n", {}, []),
+    ("what\n030 12345678\n", {"country": "DE"}, [("phone_number", 0)]),
+    ("what,land\n030 12345678,Germany\n", {}, [("phone_number", 0)]),
+    ("zip,when,id\n12345-6789,2024-05-17,2127365000\n", {"country": "US"}, []),
+    # name against content
+    ("email,phone\nAnneliese,a@example.com\n", {}, []),
+    ("mobile\ntrue\n", {}, []),
+    ("twitter\nhttps://x.com/ann\n", {}, [("handle", 0)]),
+    ("twitter_id\nann\n", {}, []),
+    # something about an identifier, or somebody else's
+    ("fax\n+49 30 12345678\n", {}, []),
+    ("owner\na@example.com\n", {}, []),
+    ("owner_email,email\na@example.com,b@example.com\n", {}, [("email", 1)]),
+    ("email_opt_in,email\nyes,b@example.com\n", {}, [("email", 1)]),
+    ("email_md5,email\n", {}, [("email", 1)]),
+    # partner_user_id by exactly this name
+    ("partner_user_id\nx1\n", {}, [("partner_user_id", 0)]),
+    ("partner id\nx1\n", {}, []),
+    # empty in the sample, named
+    ("email_home,email_work\na@example.com,\n", {}, [("email", 0), ("email", 1)]),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "expected"), RECOGNISED, ids=range(len(RECOGNISED)))
+def test_columns_are_recognised(
+    open_bytes: Open, text: str, options: dict[str, Any], expected: list[tuple[str, int]]
+) -> None:
+    """By name, by content, never by one against the other."""
+    assert mapped(open_bytes(text.encode(), **options)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "hashed", "expected"),
+    [
+        (f"email\n{HASH}\n", True, [(0, True)]),
+        (f"email_sha256\n{HASH}\n", True, [(0, True)]),
+        (f"email\n{HASH}\n", False, [(0, False)]),
+        (f"email_sha256\n{HASH}\n", False, [(0, False)]),
+        (f"email,email_sha256\na@example.com,{HASH}\n", False, [(0, False)]),
+        (f"email,email_sha256\na@example.com,{HASH}\n", True, [(1, True)]),
+        ("email\na@example.com\n", True, []),
+        ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", False, []),
+        ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", True, []),
+    ],
+    ids=range(9),
+)
+def test_hashes_are_hashes_when_declared(
+    open_bytes: Open, text: str, hashed: bool, expected: list[tuple[int, bool]]
+) -> None:
+    """Undeclared ones are raw, so that their rows say already_hashed; a kind is not raw and hashed at once."""
+    source = open_bytes(text.encode(), hashed=frozenset({Kind.EMAIL}) if hashed else frozenset())
+    assert [(column.position, column.hashed) for column in source.mapping.columns] == expected
+
+
+def test_what_the_user_says_is_all_there_is(open_bytes: Open) -> None:
+    """With one column given no other identifier is looked for; the country is."""
+    data = b"Email,Mail,Land\na@example.com,b@example.com,DE\n"
+    source = open_bytes(data, columns=((Kind.EMAIL, "mail"),))
+    assert source.mapping.columns == (MappedColumn(kind=Kind.EMAIL, position=1, name="Mail"),)
+    assert (source.mapping.country, source.mapping.country_name) == (2, "Land")
+
+
+def test_given_columns_are_mapped_whatever_they_hold(open_bytes: Open) -> None:
+    """By name or place, several of one kind, hashed when that is said; a given name is shown."""
+    columns = ((Kind.PHONE_NUMBER, "column3"), (Kind.EMAIL, "Kiyomitsu"), (Kind.EMAIL, "b"), (Kind.EMAIL, "b"))
+    source = open_bytes(b"Kiyomitsu,b,c\n1,2,3\n", columns=columns, hashed=frozenset({Kind.EMAIL}))
+    assert source.mapping.columns == (
+        MappedColumn(kind=Kind.EMAIL, position=0, name="Kiyomitsu", hashed=True),
+        MappedColumn(kind=Kind.EMAIL, position=1, name="b", hashed=True),
+        MappedColumn(kind=Kind.PHONE_NUMBER, position=2, name="c"),
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"columns": ((Kind.EMAIL, "mobile"),)},
+        {"columns": ((Kind.EMAIL, "email"), (Kind.HANDLE, "EMAIL"))},
+        {"columns": ((Kind.EMAIL, "email"),), "operation_column": "email"},
+        {"country_column": "nowhere"},
+        {"columns": ((Kind.EMAIL, "email"),), "country_column": "email"},
+        {"operation_column": "nothing"},
+        {"columns": ((Kind.EMAIL, "a"),)},
+    ],
+    ids=range(7),
+)
+def test_impossible_mappings_are_refused(open_bytes: Open, options: dict[str, Any]) -> None:
+    """Missing columns, two uses of one, and a name that stands twice."""
+    with pytest.raises(MappingRefused):
+        open_bytes(b"email,phone,a,A \nx@example.com,1,2,3\n", **options)
+
+
+def test_same_names_matter_only_where_they_are_wanted(open_bytes: Open) -> None:
+    """Two recognised columns of one name are refused, others are let be."""
+    assert mapped(open_bytes(b"email,a,A\nx@example.com,1,2\n")) == [("email", 0)]
+    with pytest.raises(MappingRefused, match="column1 and column2"):
+        open_bytes(b"email,EMAIL\nx@example.com,y@example.com\n")
+    source = open_bytes(b"email,EMAIL\nx@example.com,y@example.com\n", columns=((Kind.EMAIL, "column2"),))
+    assert mapped(source) == [("email", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("email,country\na@example.com,DE\n", 1),
+        ("email,country\na@example.com,+49\n", None),
+        ("email,country_code,country\na@example.com,49,Germany\n", 2),
+        ("email,country\na@example.com,DE\nb@example.com,??\n", 1),
+        ("email,country\na@example.com,\n", None),
+        ("email,state\na@example.com,DE\n", None),
+    ],
+    ids=range(6),
+)
+def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country: int | None) -> None:
+    """Half of its cells must be countries; a calling code is none."""
+    assert open_bytes(text.encode()).mapping.country == country
+
+
+def test_a_given_country_column_is_used_whatever_it_holds(open_bytes: Open) -> None:
+    """The user knows."""
+    source = open_bytes(b"email,where\na@example.com,??\n", country_column="WHERE")
+    assert (source.mapping.country, source.mapping.country_name) == (1, "where")
+
+
+def test_a_column_that_the_user_maps_is_no_country(open_bytes: Open) -> None:
+    """Whatever it is called and holds."""
+    source = open_bytes(b"email,country\na@example.com,DE\n", columns=((Kind.PARTNER_USER_ID, "country"),))
+    assert source.mapping.country is None
+
+
+def test_hashes_without_a_name_are_told(open_bytes: Open) -> None:
+    """Nobody can see what they are of: the user has to say it."""
+    source = open_bytes(f"{HASH}\n".encode())
+    assert source.mapping.columns == ()
+    assert "column1: hashes, of which no name says the kind" in source.notes[0]
+    source = open_bytes(f"{HASH}\n".encode(), columns=((Kind.EMAIL, "column1"),), hashed=frozenset({Kind.EMAIL}))
+    assert source.mapping.columns[0].hashed
+
+
+def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
+    """A column of that name alone means nothing."""
+    data = b"email,operation\na@example.com,delete\n"
+    assert open_bytes(data).mapping.operation is None
+    source = open_bytes(data, operation_column="operation")
+    assert (source.mapping.operation, source.mapping.operation_name) == (1, "operation")
+
+
+def test_notes_say_why(open_bytes: Open) -> None:
+    """What was mapped, what was not, and for what reason."""
+    notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,+49\n").notes)
+    assert "land: named like a country, but its cells are none" in notes
+    assert "phone: phone_number, by name and content" in notes
+    assert "email: named like the kind email, but its cells are not" in notes
+    assert "column3: email, by content" in notes
+
+
+def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
+    """By names that may be shown."""
+    source = open_bytes(b"city,Kiyomitsu\nBerlin,x\n")
+    assert source.mapping.columns == ()
+    assert "the columns are: city, column2" in source.notes[-1]
+
+
+def test_notes_hold_no_cell_and_no_personal_name(open_bytes: Open) -> None:
+    """Neither from rows nor from a first row taken for names."""
+    data = b"Quandtova,email,Mobil,owner\nZiegelmeier,marker@example.com,ja,boss@example.com\n"
+    source = open_bytes(data, country="DE")
+    text = repr((source, source.notes, source.mapping, source.description))
+    assert not any(word in text for word in ("Quandtova", "Ziegelmeier", "marker", "boss"))

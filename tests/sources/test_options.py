@@ -1,0 +1,64 @@
+"""Options are checked once, and say what is wrong without repeating it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from audiencekit.errors import UsageError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.options import SourceOptions
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"country": "DE"}, {"country": "DE"}),
+        ({"country": "germany"}, {"country": "DE"}),
+        ({"encoding": "UTF8"}, {"encoding": "utf-8"}),
+        ({"encoding": "windows-1252"}, {"encoding": "cp1252"}),
+        ({"delimiter": "tab"}, {"delimiter": "\t"}),
+        ({"delimiter": "\\t"}, {"delimiter": "\t"}),
+        ({"delimiter": "^"}, {"delimiter": "^"}),
+        ({"split_cells": ";"}, {"split_cells": ";"}),
+        ({}, {"country": None, "header": None, "columns": (), "hashed": frozenset()}),
+    ],
+)
+def test_options_are_kept_in_one_form(given: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Countries become codes, encodings the codec's name, words for a tab the tab."""
+    options = SourceOptions(**given)
+    assert {name: getattr(options, name) for name in kept} == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"country": "Atlantis"},
+        {"country": "+49"},
+        {"encoding": "no-such-encoding"},
+        {"encoding": "rot13"},
+        {"encoding": "base64"},
+        {"encoding": "punycode"},
+        {"encoding": "unicode_escape"},
+        {"delimiter": ""},
+        {"delimiter": "::"},
+        {"delimiter": '"'},
+        {"delimiter": "\n"},
+        {"delimiter": "é"},
+        {"split_cells": "\r"},
+        {"delimiter": ";", "split_cells": ";"},
+        {"hashed": frozenset({Kind.PARTNER_USER_ID})},
+        {"columns": ((Kind.EMAIL, "  "),)},
+    ],
+)
+def test_impossible_options_are_usage_errors(given: dict[str, Any]) -> None:
+    """What cannot be is refused at construction."""
+    with pytest.raises(UsageError):
+        SourceOptions(**given)
+
+
+def test_wanted_names_are_all_that_the_user_gave() -> None:
+    """Mapped columns, the country's and the operation's."""
+    options = SourceOptions(columns=((Kind.EMAIL, "Mail"),), country_column="Land", operation_column="what")
+    assert options.wanted_names == ("Mail", "Land", "what")

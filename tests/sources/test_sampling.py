@@ -1,0 +1,52 @@
+"""The first rows, by record and by column."""
+
+from __future__ import annotations
+
+import csv
+
+from audiencekit.limits import SAMPLE_ROWS
+from audiencekit.sources.sampling import Sample, by_column, sample_records, usual_width
+
+
+def test_records_are_read_up_to_a_number() -> None:
+    """A header and SAMPLE_ROWS rows, blank ones left out."""
+    text = "email\n\n" + "a@example.com\n" * (SAMPLE_ROWS + 10)
+    assert len(sample_records(text, ",", whole=True)) == SAMPLE_ROWS + 1
+
+
+def test_a_cut_record_is_left_out() -> None:
+    """Unless it is the only one."""
+    assert sample_records("a,b\nc", ",", whole=False) == [["a", "b"]]
+    assert sample_records("a,b\nc", ",", whole=True) == [["a", "b"], ["c"]]
+    assert sample_records("a,b", ",", whole=False) == [["a", "b"]]
+
+
+def test_an_oversize_field_ends_the_sample() -> None:
+    """What came before it is enough to look at."""
+    text = "a,b\nc,d\n" + "x" * (csv.field_size_limit() + 1)
+    assert sample_records(text, ",", whole=True) == [["a", "b"], ["c", "d"]]
+
+
+def test_the_usual_width_is_the_most_frequent() -> None:
+    """The larger one of two."""
+    assert usual_width([["a"], ["a", "b"], ["a", "b"]]) == 2
+    assert usual_width([["a"], ["a", "b"]]) == 2
+    assert usual_width([]) == 0
+
+
+def test_columns_are_as_long_as_there_are_rows() -> None:
+    """Short records are filled, long ones cut."""
+    assert by_column([["a"], ["b", "c", "d"]], 2) == (("a", "b"), ("", "c"))
+
+
+def test_a_sample_shows_nothing() -> None:
+    """It is personal data."""
+    assert "ann" not in repr(Sample(("ann",), (("ann",),)))
+
+
+def test_countries_come_from_the_row_else_from_the_default() -> None:
+    """A cell that is no country leaves the default."""
+    sample = Sample(None, (("Germany", "??", ""),))
+    assert sample.countries(0, "FR") == ["DE", "FR", "FR"]
+    assert sample.countries(0, None) == ["DE", None, None]
+    assert sample.countries(None, "FR") == ["FR", "FR", "FR"]
