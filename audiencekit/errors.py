@@ -49,9 +49,7 @@ class AudiencekitError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
-        self.document: dict[str, Any] | None = (
-            None  # what is known of the run that failed: counts, as its report
-        )
+        self.document: dict[str, Any] | None = None  # what is known of the run that failed: counts, as its report
 
     def bare(self) -> Self:
         """This error without traceback, cause and context."""

@@ -40,15 +40,13 @@ MAX_LINE_BYTES: Final = 1_048_576
 MAX_COLUMNS: Final = 10_000
 MAX_INFLATION: Final = 200  # unpacked bytes per packed byte, watched after INFLATION_GRACE_BYTES
 INFLATION_GRACE_BYTES: Final = 100_000_000
-TOLERATED_FAULT_ROWS: Final = (
-    10  # faulty rows (ragged, encoding, too large, mangled) that never refuse a file
-)
+TOLERATED_FAULT_ROWS: Final = 10  # faulty rows (ragged, encoding, too large, mangled) that never refuse a file
 TOLERATED_FAULT_SHARE: Final = 0.005  # of all rows; the larger of the two bounds holds
 WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is of another kind
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
-BATCH_ROWS: Final = 65_536  # rows of one RecordBatch
+BATCH_ROWS: Final = 16_384  # rows of one RecordBatch
 
 
 def tolerated_fault_rows(rows: int) -> int:

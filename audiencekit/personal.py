@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 
-from audiencekit.errors import Bug
+from audiencekit.errors import AudiencekitError, Bug
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -68,21 +68,21 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        failure: Exception
+        failure: AudiencekitError
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            failure = _without_frames(error)
+            failure = without_frames(error)
         # Raised outside the handler, so that no context carries the frames of `function`.
         raise failure
 
     return call
 
 
-def _without_frames(error: Exception) -> Exception:
-    from audiencekit.errors import AudiencekitError
-
+def without_frames(error: Exception) -> AudiencekitError:
+    """`error` without its frames; one that is not ours as a `Bug` that names its type and place only."""
     if isinstance(error, AudiencekitError):
         return error.bare()
     place = traceback.extract_tb(error.__traceback__)[-1]
+    error.__traceback__ = error.__context__ = None  # whoever still holds the error holds no frames with it
     return Bug(f"{type(error).__name__} in {place.name} (line {place.lineno}); no values are shown")

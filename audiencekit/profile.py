@@ -15,7 +15,7 @@ from audiencekit.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One service: its addresses, its names on the wire, and a stated side where its documentation contradicts itself."""
+    """One service: its addresses, its names on the wire, and our side where its documentation contradicts itself."""
 
     name: str
     ads_url: str | None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Generic, TypeVar
 
@@ -22,6 +21,7 @@ from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.delivery.waves import Waves
 from audiencekit.errors import AudiencekitError, Bug, CountMismatch, MalformedAnswer, NotFinished, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY
+from audiencekit.personal import without_frames
 
 DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; reliability bar, fault 34
 
@@ -99,7 +99,7 @@ class _Delivery(Generic[R]):
             self._stop(_interrupted())
             raise
         except Exception as error:
-            self._stop(_without_frames(error))
+            self._stop(without_frames(error))
 
     async def _deliver_next(self) -> bool:
         request = self._take()
@@ -125,7 +125,7 @@ class _Delivery(Generic[R]):
             else:
                 self._waves.take(request.wave)
         except Exception as error:  # whatever packs or unseals requests; its frames hold hashes
-            self._stop(_without_frames(error))
+            self._stop(without_frames(error))
             return None
         return request
 
@@ -143,7 +143,7 @@ class _Delivery(Generic[R]):
         try:
             return _checked(await self._send(request), request.records)
         except Exception as error:
-            return _without_frames(error)
+            return without_frames(error)
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
@@ -182,7 +182,7 @@ class _Delivery(Generic[R]):
         try:
             self._on_progress(result)
         except Exception as failure:
-            self._stop(_without_frames(failure))
+            self._stop(without_frames(failure))
 
     # --- stopping ---
 
@@ -235,15 +235,6 @@ def _checked(counts: Counts, records: int) -> Attempted:
 
 def _interrupted() -> NotFinished:
     return NotFinished("the upload was interrupted before everything was sent")
-
-
-def _without_frames(error: Exception) -> AudiencekitError:
-    """`error` without its frames, which hold bodies; one that is not ours by its type and place only."""
-    if isinstance(error, AudiencekitError):
-        return error.bare()
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    error.__traceback__ = error.__context__ = None
-    return Bug(f"{type(error).__name__} in {place.name} (line {place.lineno}); no values are shown")
 
 
 def _is_being_cancelled() -> bool:

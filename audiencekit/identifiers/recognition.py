@@ -48,6 +48,12 @@ def likely_kind(text: str, *, country: str | None = None) -> Kind | None:
     return Kind.PHONE_NUMBER if is_phone else None
 
 
+def is_phone_shaped(text: str) -> bool:
+    """Whether `text` is written as national phone numbers are; without a country it cannot be said to be one."""
+    trimmed = trim(text)
+    return bool(_PHONE_SHAPE.fullmatch(trimmed)) and not _NO_PHONE.fullmatch(trimmed)
+
+
 def is_identifier(text: str) -> bool:
     """Whether `text` is somebody's beyond doubt, so that it cannot be a header.
 
@@ -72,6 +78,6 @@ def _is_international_number(trimmed: str) -> bool:
 
 
 def _is_national_number(trimmed: str, country: str | None) -> bool:
-    if not country or not _PHONE_SHAPE.fullmatch(trimmed) or _NO_PHONE.fullmatch(trimmed):
+    if not country or not is_phone_shaped(trimmed):
         return False
     return not isinstance(normalize_phone_number(trimmed, country=country), Reason)

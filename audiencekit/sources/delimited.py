@@ -51,7 +51,9 @@ def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     text = data.decode("utf-8", "surrogateescape")
     told = _TOLD.match(text)
     with field_limit():
-        delimiter = options.delimiter or (told[2] if told else find_delimiter(text, whole=whole))
+        delimiter = options.delimiter or (
+            told[2] if told else find_delimiter(text, whole=whole, but=options.split_cells)
+        )
         records = sample_records(text[told.end() if told else 0 :], delimiter, whole=whole)
     if not records:
         raise SourceRefused("the file is empty")

@@ -8,6 +8,7 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.recognition import is_identifier
+from audiencekit.sources.naming import names_person_data
 from audiencekit.sources.sampling import sample_records, usual_width
 
 DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
@@ -60,12 +61,14 @@ def show_delimiter(delimiter: str) -> str:
     return DELIMITERS.get(delimiter, ascii(delimiter))
 
 
-def find_delimiter(text: str, *, whole: bool) -> str:
-    """The delimiter of `text`, a comma when there is one column only.
+def find_delimiter(text: str, *, whole: bool, but: str | None = None) -> str:
+    """The delimiter of `text`, a comma when there is one column only; never `but`, which separates within cells.
 
     Raises SourceRefused when two candidates divide the records equally well: it is never guessed.
     """
-    divisions = [Division(mark, sample_records(text, mark, whole=whole)) for mark in CANDIDATES if mark in text]
+    divisions = [
+        Division(mark, sample_records(text, mark, whole=whole)) for mark in CANDIDATES if mark in text and mark != but
+    ]
     likely = [d for d in divisions if d.records and d.width > 1 and d.even_share >= MIN_EVEN_SHARE]
     likely = likely or [d for d in divisions if d.records and d.divided_share >= MIN_DIVIDED_SHARE]
     if not likely:
@@ -75,6 +78,8 @@ def find_delimiter(text: str, *, whole: bool) -> str:
     best = [d for d in best if d.even_share == 1.0] or [d for d in best if d.even_share >= top - CLOSE_SHARE]
     for evidence in (_identifiers, _stray_quotes):
         best = _best_by(best, evidence)
+    if len(best) == 1 and _divides_cells_only(best[0]):
+        return _unused_candidate(divisions)
     if len(best) > 1:
         names = [show_delimiter(division.delimiter) for division in best]
         raise SourceRefused(
@@ -82,6 +87,12 @@ def find_delimiter(text: str, *, whole: bool) -> str:
             hint="say which with --delimiter",
         )
     return best[0].delimiter
+
+
+def _divides_cells_only(division: Division) -> bool:
+    """Whether the first record is the name of one column, so that the rows hold several values in one cell."""
+    first = division.records[0]
+    return len(first) == 1 and names_person_data(first[0])
 
 
 def _identifiers(division: Division) -> float:

@@ -31,6 +31,7 @@ class Evidence:
     filled: int
     hashed_share: float
     kind: Kind | None  # the most frequent one, when it reaches MIN_KIND_SHARE
+    digits_share: float = 0.0  # of cells that are nothing but digits
 
     @property
     def looks_hashed(self) -> bool:
@@ -48,7 +49,8 @@ def look_at(sample: Sample, position: int, countries: list[str | None]) -> Evide
     kinds = [likely_kind(cell, country=country) for cell, country in asked]
     best = max(Kind, key=kinds.count)
     enough = kinds.count(best) >= MIN_KIND_SHARE * len(kinds)
-    return Evidence(len(filled), _share(looks_hashed, filled), best if enough else None)
+    digits_share = _share(lambda cell: cell.strip().isdecimal(), filled)
+    return Evidence(len(filled), _share(looks_hashed, filled), best if enough else None, digits_share)
 
 
 def _spread(cells: list[T], number: int) -> list[T]:

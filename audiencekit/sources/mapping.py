@@ -9,8 +9,9 @@ from typing import Final
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.sources.evidence import MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
+from audiencekit.sources.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
 from audiencekit.sources.header import Header
 from audiencekit.sources.naming import (
     named_kind,
@@ -23,6 +24,8 @@ from audiencekit.sources.naming import (
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 
+MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
+OPERATION_WORDS: Final = frozenset({"update", "delete"})
 MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 
 
@@ -34,6 +37,7 @@ class Mapper:
     sample: Sample
     options: SourceOptions
     notes: list[str] = field(default_factory=list)
+    operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
 
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
@@ -42,8 +46,10 @@ class Mapper:
         if self.options.country_column is None and country in [column.position for column in columns]:
             country = None  # the user said what it is
         self._refuse_two_uses(columns, country, operation)
+        if operation is None:
+            self.operation_hint = self._operation_hint(columns)
         if not columns:
-            self.notes.append(f"no column with identifiers was recognised; the columns are: {self.header.listed()}")
+            self.notes.append(f"the columns are: {self.header.listed()}")
         return ColumnMapping(
             columns=columns,
             country=country,
@@ -58,11 +64,40 @@ class Mapper:
     def _given(self, name: str | None) -> int | None:
         return None if name is None else self.header.find(name)
 
+    def _operation_hint(self, columns: tuple[MappedColumn, ...]) -> str | None:
+        mapped = {column.position for column in columns}
+        for position in self._places():
+            words = {cell.strip().casefold() for cell in self.sample.filled(position)}
+            if position not in mapped and words and words <= OPERATION_WORDS:
+                return self.header.shown(position)
+        return None
+
     def _explicit(self) -> tuple[MappedColumn, ...]:
         found = {(self.header.find(name), kind) for kind, name in self.options.columns}
+        countries = self.sample.countries(None, self.options.country)
+        for position, kind in sorted(found):
+            self._refuse_contradiction(kind, position, look_at(self.sample, position, countries))
         return tuple(
             self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
         )
+
+    def _refuse_contradiction(self, kind: Kind, position: int, evidence: Evidence) -> None:
+        """A mapping against the column's own name is a slip, unless the cells say that the name is wrong.
+
+        Values alone do not show it where the rules overlap: digits are handles, too, and anything is a partner's id.
+        """
+        by_name, shown = named_kind(self._name(position)), self.header.shown(position)
+        if kind is Kind.HANDLE and evidence.digits_share > MIN_PLAUSIBLE_SHARE and evidence.filled >= MIN_DIGIT_CELLS:
+            raise MappingRefused(
+                f"column {shown} is mapped to the kind handle, and most of its cells are plain numbers",
+                hint="map it to platform_id, or map the column with the handles",
+            )
+        overlap = {by_name, kind} == {Kind.HANDLE, Kind.PLATFORM_ID}
+        if by_name not in (None, kind) and evidence.kind is not kind and not overlap:
+            raise MappingRefused(
+                f"column {shown} is named like the kind {by_name}, and mapped to the kind {kind}",
+                hint=f"map it to {by_name}, or rename it if its name is wrong",
+            )
 
     def _column(self, kind: Kind, position: int, *, hashed: bool) -> MappedColumn:
         return MappedColumn(kind=kind, position=position, name=self.header.shown(position), hashed=hashed)
@@ -106,9 +141,29 @@ class Mapper:
             if position not in (country, operation)
             and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
         ]
-        columns = tuple(self._chosen(candidates))
+        columns = tuple(self._chosen(self._undoubted(candidates)))
         self._refuse_same_names(columns)
+        if not any(countries):
+            self._note_national_numbers(columns)
         return columns
+
+    def _undoubted(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Those that are what they are named; when there is none, the others, whose rows then say what is wrong."""
+        undoubted = [candidate for candidate in candidates if not candidate.is_doubtful]
+        for candidate in candidates if undoubted else ():
+            if candidate.is_doubtful:
+                shown = self.header.shown(candidate.position)
+                self._leave(shown, f"named like the kind {candidate.kind}, but its cells are not")
+        return undoubted or candidates
+
+    def _note_national_numbers(self, columns: tuple[MappedColumn, ...]) -> None:
+        mapped = {column.position for column in columns}
+        for position in self._places():
+            cells = self.sample.filled(position)
+            shaped = sum(map(is_phone_shaped, cells))
+            if position not in mapped and cells and shaped >= MIN_KIND_SHARE * len(cells):
+                shown = self.header.shown(position)
+                self.notes.append(f"{shown}: could be national phone numbers; not mapped, give --country to use it")
 
     def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
         name, shown = self._name(position), self.header.shown(position)
@@ -118,11 +173,13 @@ class Mapper:
         if names_unsupported_hash(name):
             self._leave(shown, f"named like a hash of the kind {by_name} that is not SHA-256")
             return None
-        if evidence.filled and not self._agrees(by_name, position, evidence):
-            self._leave(shown, f"named like the kind {by_name}, but its cells are not")
+        agrees = not evidence.filled or self._agrees(by_name, position, evidence)
+        if not agrees and evidence.kind is not None:
+            self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
             return None
         hashed = names_hashes(name) or evidence.looks_hashed
-        return Candidate(by_name, position, hashed, "by name and content" if evidence.filled else "by name")
+        why = "by name and content" if agrees and evidence.filled else "by name"
+        return Candidate(by_name, position, hashed, why, is_doubtful=not agrees)
 
     def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
         if evidence.kind is not None and evidence.kind is not kind:
@@ -177,3 +234,4 @@ class Candidate:
     position: int
     hashed: bool
     why: str
+    is_doubtful: bool = False

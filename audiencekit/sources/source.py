@@ -22,8 +22,13 @@ T = TypeVar("T")
 class Source:
     """One opened source. `rows_read` is final when `batches()` is exhausted: sound rows and faulty ones."""
 
-    def __init__(self, name: str, table: Table, mapping: ColumnMapping, *, notes: tuple[str, ...], bytes_total: int):
-        self.name, self.mapping, self.notes, self.bytes_total = name, mapping, notes, bytes_total
+    def __init__(self, name: str, table: Table, mapper: Mapper, *, bytes_total: int) -> None:
+        self.name, self.bytes_total = name, bytes_total
+        self.mapping: ColumnMapping = mapper.map()
+        self.notes: tuple[str, ...] = tuple(mapper.notes)
+        # A column that says update or delete for each row, and that no option names.
+        self.operation_hint: str | None = mapper.operation_hint
+        table.check(self.mapping)
         self._table = table
 
     def __repr__(self) -> str:
@@ -73,10 +78,7 @@ def _open_named(name: str, path: str | os.PathLike[str], options: SourceOptions)
     file = RegularFile(path)
     stream = ByteStream(file, options.encoding)
     look = _look_at(stream, options)
-    mapper = Mapper(look.header, look.sample, options)
-    mapping = mapper.map()
-    look.table.check(mapping)
-    return Source(name, look.table, mapping, notes=tuple(mapper.notes), bytes_total=file.size_bytes)
+    return Source(name, look.table, Mapper(look.header, look.sample, options), bytes_total=file.size_bytes)
 
 
 def _look_at(stream: ByteStream, options: SourceOptions) -> Look:

@@ -13,6 +13,7 @@ import pytest
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.naming import named_kind
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 
@@ -96,8 +97,11 @@ def test_delimiters_are_those_of_the_ground_truth(case: dict[str, Any]) -> None:
 def test_rows_are_those_expected(case: dict[str, Any], rows_of: Callable[[Source], list[dict[str, Any]]]) -> None:
     """Every cell, read through columns that are mapped by place."""
     expected = case["expected_rows"]
-    rows = [list(row.values()) for row in (expected if isinstance(expected, list) else [expected])]
-    columns = tuple((Kind.PARTNER_USER_ID, f"column{place + 1}") for place in range(len(rows[0])))
+    listed = expected if isinstance(expected, list) else [expected]
+    rows = [list(row.values()) for row in listed]
+    columns = tuple(
+        (named_kind(name) or Kind.PARTNER_USER_ID, f"column{place + 1}") for place, name in enumerate(listed[0])
+    )
     read = rows_of(open_case(case, columns=columns, header=True))
     places = [place for place in range(len(columns)) if place != OTHER_CELLS.get(case["id"])]
     assert [[row[f"c{place}"] for place in places] for row in read] == [

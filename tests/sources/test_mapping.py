@@ -42,11 +42,14 @@ RECOGNISED: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
     ("what\n030 12345678\n", {"country": "DE"}, [("phone_number", 0)]),
     ("what,land\n030 12345678,Germany\n", {}, [("phone_number", 0)]),
     ("zip,when,id\n12345-6789,2024-05-17,2127365000\n", {"country": "US"}, []),
-    # name against content
-    ("email,phone\nAnneliese,a@example.com\n", {}, []),
-    ("mobile\ntrue\n", {}, []),
+    # name against content of another kind
+    ("email,phone\na@example.com,b@example.com\n", {}, [("email", 0)]),
+    ("email,mobile\na@example.com,true\n", {}, [("email", 0)]),
+    # the name alone, when nothing else was found: the rows say what is wrong with them
+    ("email,phone\nAnneliese,a@example.com\n", {}, [("email", 0)]),
+    ("mobile\ntrue\n", {}, [("phone_number", 0)]),
     ("twitter\nhttps://x.com/ann\n", {}, [("handle", 0)]),
-    ("twitter_id\nann\n", {}, []),
+    ("twitter_id\nann\n", {}, [("platform_id", 0)]),
     # something about an identifier, or somebody else's
     ("fax\n+49 30 12345678\n", {}, []),
     ("owner\na@example.com\n", {}, []),
@@ -207,3 +210,55 @@ def test_notes_hold_no_cell_and_no_personal_name(open_bytes: Open) -> None:
     source = open_bytes(data, country="DE")
     text = repr((source, source.notes, source.mapping, source.description))
     assert not any(word in text for word in ("Quandtova", "Ziegelmeier", "marker", "boss"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "column"),
+    [
+        ("mobile\n12015550123\n", Kind.PLATFORM_ID, "mobile"),
+        ("screen_name\nann\n", Kind.PARTNER_USER_ID, "screen_name"),
+        ("idfa\n4b61639e-47cc-4056-a16a-c8217e029462\n", Kind.PARTNER_USER_ID, "idfa"),
+        ("what\n143567\n783214\n17874544\n", Kind.HANDLE, "what"),
+    ],
+)
+def test_a_mapping_against_name_or_content_is_refused(open_bytes: Open, text: str, kind: Kind, column: str) -> None:
+    """Where the values alone would not show it."""
+    with pytest.raises(MappingRefused, match=f"column {column} "):
+        open_bytes(text.encode(), columns=((kind, column),))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "column"),
+    [
+        ("phone\na@example.com\n", Kind.EMAIL, "phone"),
+        ("twitter\n143567\n783214\n17874544\n", Kind.PLATFORM_ID, "twitter"),
+        ("what\nx1\n", Kind.PARTNER_USER_ID, "what"),
+        ("what\n143567\nann\n", Kind.HANDLE, "what"),
+    ],
+)
+def test_a_wrong_name_can_be_overruled(open_bytes: Open, text: str, kind: Kind, column: str) -> None:
+    """When the cells say that it is wrong, or nothing speaks against the mapping."""
+    assert mapped(open_bytes(text.encode(), columns=((kind, column),))) == [(kind.value, 0)]
+
+
+def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
+    """They cannot be mapped, and their owner is told what is missing."""
+    source = open_bytes(b"a@example.com,030 12345678\nb@example.com,030 87654321\n")
+    assert mapped(source) == [("email", 0)]
+    assert any("column2" in note and "--country" in note for note in source.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "hint"),
+    [
+        ("email,action\na@example.com,Delete\n", {}, "action"),
+        ("email,action\na@example.com,update\nb@example.com,\n", {}, "action"),
+        ("email,action\na@example.com,archived\n", {}, None),
+        ("email,action\na@example.com,delete\n", {"operation_column": "action"}, None),
+    ],
+)
+def test_a_column_of_operations_is_noticed(
+    open_bytes: Open, text: str, options: dict[str, Any], hint: str | None
+) -> None:
+    """Unless an option names it."""
+    assert open_bytes(text.encode(), **options).operation_hint == hint

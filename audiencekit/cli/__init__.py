@@ -1,0 +1,66 @@
+"""The command line. Commands import what is heavy inside themselves: `--help` must be quick."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+
+from audiencekit import __version__
+from audiencekit.cli.audiences import audiences
+from audiencekit.cli.demo import demo
+from audiencekit.cli.emulator import emulator
+from audiencekit.cli.hash import hash_values
+from audiencekit.cli.read import check, prepare
+from audiencekit.cli.runs import report, runs
+from audiencekit.cli.upload import upload
+from audiencekit.errors import AudiencekitError
+
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="audiencekit")
+def cli() -> None:
+    """Puts customers into ads audiences: normalised, hashed, counted, nothing lost and nothing leaked.
+
+    Start with `audiencekit demo`. Then `audiencekit check FILE` reads a list of yours and sends nothing.
+    """
+
+
+for command in (demo, check, prepare, upload, hash_values, report, runs, audiences, emulator):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line and leave with the exit code of the contract."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result = cli.main(standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except AudiencekitError as error:
+        click.echo(f"error: {error}", err=True)
+        if error.hint:
+            click.echo(f"  what to do: {error.hint}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has left; the interpreter must not complain about it at exit.
+        sys.stdout = None
+        return 74
+    except Exception as error:
+        # Messages of foreign exceptions may quote values: only the type and the places are shown.
+        places = " < ".join(
+            f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))
+        )
+        click.echo(f"bug: {type(error).__name__} in {places}; please report this line", err=True)
+        return 1

@@ -1,0 +1,110 @@
+"""`audiences`: the custom audiences of the account."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import click
+
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import leave_with, print_json
+from audiencekit.errors import AudiencekitError, UsageError
+
+
+@click.group()
+def audiences() -> None:
+    """Create, list, show and delete custom audiences."""
+
+
+@audiences.command("list")
+@click.option("--query", metavar="TEXT", help="Names that start with TEXT.")
+@click.option("--with-deleted", is_flag=True, help="Deleted ones too.")
+@json_option
+def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None:
+    """List the audiences."""
+
+    async def ask(client: Any) -> list[dict[str, Any]]:
+        pages = client.iterate_custom_audiences(q=query, with_deleted=with_deleted or None)
+        return [audience async for page in pages for audience in page.data]
+
+    found = _with_client(ask, as_json=as_json)
+    if as_json:
+        print_json(found)
+    for audience in () if as_json else found:
+        click.echo(_line(audience))
+
+
+@audiences.command("show")
+@click.argument("audience_id", metavar="ID")
+@json_option
+def show_audience(audience_id: str, as_json: bool) -> None:
+    """Show one audience."""
+
+    async def ask(client: Any) -> dict[str, Any]:
+        return dict((await client.get_custom_audience(audience_id)).data)
+
+    _print(_with_client(ask, as_json=as_json), as_json)
+
+
+@audiences.command("create")
+@click.argument("name")
+@click.option("--description")
+@json_option
+def create_audience(name: str, description: str | None, as_json: bool) -> None:
+    """Create an audience called NAME."""
+
+    async def ask(client: Any) -> dict[str, Any]:
+        return dict((await client.create_custom_audience(name=name, description=description)).data)
+
+    _print(_with_client(ask, as_json=as_json), as_json)
+
+
+@audiences.command("delete")
+@click.argument("audience_id", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
+    """Delete an audience. Its name cannot be used again."""
+    import sys
+
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nobody is here to be asked", hint="give --yes")
+        click.confirm(f"Delete audience {audience_id}?", abort=True, err=True)
+
+    async def ask(client: Any) -> dict[str, Any]:
+        return dict((await client.delete_custom_audience(audience_id)).data)
+
+    _print(_with_client(ask, as_json=as_json), as_json)
+
+
+def _with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
+    import asyncio
+
+    from audiencekit.pipeline import open_client
+    from audiencekit.settings import load_settings
+
+    async def run() -> Any:
+        async with open_client(load_settings()) as client:
+            return await ask(client)
+
+    try:
+        return asyncio.run(run())
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+
+
+def _print(audience: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(audience)
+    else:
+        click.echo(_line(audience))
+
+
+def _line(audience: dict[str, Any]) -> str:
+    state = "deleted" if audience.get("deleted") else "targetable" if audience.get("targetable") else "not targetable"
+    reasons = ", ".join(audience.get("reasons_not_targetable") or ())
+    size = audience.get("audience_size")
+    shown = f"{state} ({reasons})" if reasons else state
+    return f"{audience['id']}  {shown}  size {size if size is not None else 'unknown'}  {audience['name']!r}"

@@ -1,0 +1,74 @@
+"""`demo`: the main job on the embedded emulator, with nothing to set up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import leave_with, print_json
+from audiencekit.errors import AudiencekitError
+
+if TYPE_CHECKING:
+    from audiencekit.reporting.report import Report
+
+# Invented people; every seventh row has something wrong with it.
+FIRST = ("Ada", "Bo", "Cem", "Dita", "Eero", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kaya", "Lev", "Mira", "Noa")
+LAST = ("Arden", "Birk", "Colt", "Dahl", "Esser", "Finch", "Grove", "Holm", "Iven", "Jarl", "Keel")
+FAULTS = ("not an address", "test@test.com", "", "someone@example", "two@example.com;three@example.com")
+
+
+@click.command()
+@click.option("--rows", type=click.IntRange(1, 5_000_000), default=1_000, show_default=True, help="Rows to make.")
+@json_option
+def demo(rows: int, as_json: bool) -> None:
+    """Start a local ads API, make a contact list, upload it, and print the report."""
+    import asyncio
+    import tempfile
+
+    from audiencekit.reporting.text import render_report
+
+    with tempfile.TemporaryDirectory(prefix="audiencekit-demo-") as directory:
+        source = Path(directory) / "contacts.csv"
+        with source.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in sample_lines(rows))
+        click.echo(f"made {rows:,} rows of invented people; they go to an emulator on this machine", err=True)
+        try:
+            report = asyncio.run(_run(source, Path(directory) / "state"))
+        except AudiencekitError as error:
+            leave_with(error, as_json=as_json)
+    if as_json:
+        print_json(report.to_json())
+    else:
+        click.echo(render_report(report))
+    sys.exit(0)
+
+
+async def _run(source: Path, state_dir: Path) -> Report:
+    from audiencekit.emulator import Emulator, EmulatorOptions
+    from audiencekit.pipeline import upload_async
+    from audiencekit.reporting.progress import progress_for
+    from audiencekit.settings import load_settings
+
+    async with Emulator(EmulatorOptions()) as emulator:
+        settings = load_settings(emulator.env, directory=state_dir, state_dir=state_dir)
+        with progress_for() as progress:
+            return await upload_async(
+                source, audience_id=emulator.audience_id, settings=settings, progress=progress, country="US"
+            )
+
+
+def sample_lines(rows: int) -> Iterator[str]:
+    """A header and `rows` lines of CSV: first_name, last_name, email, phone, country."""
+    yield "first_name,last_name,email,phone,country"
+    for number in range(rows):
+        first, last = FIRST[number % len(FIRST)], LAST[number % len(LAST)]
+        email = f"{first}.{last}{number}@Example.com"
+        phone, country = f"({201 + number % 8 * 100}) 555-{number % 100 + 100:04}", "United States"
+        if number % 7 == 6:
+            email, phone = FAULTS[number // 7 % len(FAULTS)], ""
+        yield f"{first},{last},{email},{phone},{country}"

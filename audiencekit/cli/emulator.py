@@ -1,0 +1,37 @@
+"""`emulator`: a local ads API."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+
+class Rate(click.ParamType[Any]):
+    """N/SECONDS."""
+
+    name = "N/SECONDS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, float]:
+        """(requests, seconds)."""
+        found = re.fullmatch(r"(\d+)/(\d+(?:\.\d+)?)", str(value))
+        if not found or not int(found[1]) or not float(found[2]):
+            self.fail("write N/SECONDS, for example 1500/60", param, ctx)
+        return int(found[1]), float(found[2])
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback; a free one by default.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Ids and credentials follow from it.")
+@click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
+@click.option("--sink", is_flag=True, help="Check bodies in bulk and apply nothing: for benchmarks, never for tests.")
+@click.option("--profile", default="spec", show_default=True, help="Which service it plays: spec or x.")
+def emulator(port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str) -> None:
+    """Run a local ads API on loopback until SIGTERM; one JSON line on stdout says how to reach it."""
+    import asyncio
+
+    from audiencekit.emulator import EmulatorOptions, serve
+
+    options = EmulatorOptions(port=port, seed=seed, rate=rate, sink=sink, profile=profile)
+    asyncio.run(serve(options, announce=click.echo))

@@ -1,0 +1,92 @@
+"""Options that several commands share, and what they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
+
+F = TypeVar("F", bound=Callable[..., Any])
+KINDS = click.Choice([kind.value for kind in Kind])
+
+
+class KindAndColumn(click.ParamType[Any]):
+    """KIND=COLUMN."""
+
+    name = "KIND=COLUMN"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """(kind, column name)."""
+        if isinstance(value, tuple):
+            return value
+        kind, separator, column = value.partition("=")
+        if not separator or not column or kind not in {kind.value for kind in Kind}:
+            self.fail(f"write KIND=COLUMN with a kind of: {', '.join(kind.value for kind in Kind)}", param, ctx)
+        return kind, column
+
+
+def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def source_options(function: F) -> F:
+    """SOURCE and how to read it."""
+    return _stack(
+        click.argument("source", metavar="SOURCE"),
+        click.option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
+        click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
+        click.option("--country-column", metavar="NAME", help="Column with the country of each row."),
+        click.option("--hashed", type=KINDS, multiple=True, help="Kind whose columns are SHA-256 already; repeatable."),
+        click.option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
+        click.option("--encoding", help="Encoding of the file, when it is not UTF-8."),
+        click.option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
+        click.option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
+        click.option(
+            "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
+            help="Whether phone numbers must be assigned ones, or of a possible length only.",
+        ),
+    )(function)  # fmt: skip
+
+
+def plan_options(function: F) -> F:
+    """What is to be done with the rows, and when."""
+    return _stack(
+        click.option(
+            "--operation", type=click.Choice(["update", "delete"]), help="What to do with every row; update by default."
+        ),
+        click.option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
+        click.option("--expires-at", metavar="TIME", help="When entries expire; 13 months after the plan by default."),
+        click.option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan."),
+        click.option("--effective-at", metavar="TIME", help="When entries take effect; at once by default."),
+        click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
+        click.option(
+            "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
+            help="Refuse the source when more of its rows are rejected.",
+        ),
+        click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
+    )(function)  # fmt: skip
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+
+
+def rejections_option(function: F) -> F:
+    """Where `rejections.csv` goes."""
+    text = "Write row, column and reason of every rejection to FILE."
+    return click.option("--rejections", metavar="FILE", type=click.Path(dir_okay=False), help=text)(function)
+
+
+def as_keywords(given: dict[str, Any]) -> dict[str, Any]:
+    """The options of the command line as the keywords of `check`, `prepare` and `upload`."""
+    keywords = {name: value for name, value in given.items() if value is not None and value != ()}
+    keywords["header"] = False if keywords.pop("no_header", False) else None
+    return keywords

@@ -1,0 +1,71 @@
+"""`check` and `prepare`: read everything, send nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
+from audiencekit.cli.output import complain, leave_with, print_json
+from audiencekit.errors import AudiencekitError
+
+if TYPE_CHECKING:
+    from audiencekit.reporting.plan import Plan
+
+
+@click.command()
+@source_options
+@plan_options
+@rejections_option
+@json_option
+def check(source: str, as_json: bool, rejections: str | None, **given: Any) -> None:
+    """Read SOURCE to its end and say what `upload` would send. Sends nothing and needs no credentials."""
+    from audiencekit.pipeline import check as check_source
+    from audiencekit.reporting.progress import progress_for
+
+    try:
+        with progress_for() as progress:
+            plan = check_source(
+                source,
+                rejections=Path(rejections) if rejections else None,
+                progress=progress,
+                **as_keywords(given),
+            )
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    _leave(plan, as_json=as_json)
+
+
+@click.command()
+@source_options
+@plan_options
+@click.option("--out", required=True, type=click.Path(file_okay=False), help="Directory to write to; made if missing.")
+@click.option("--requests", is_flag=True, help="Also write each request, byte for byte as it would be sent.")
+@json_option
+def prepare(source: str, out: str, requests: bool, as_json: bool, **given: Any) -> None:
+    """Write the hashed records of SOURCE (records.parquet, manifest.json, rejections.csv) to a directory."""
+    from audiencekit.pipeline import prepare as prepare_source
+    from audiencekit.reporting.progress import progress_for
+
+    try:
+        with progress_for() as progress:
+            plan = prepare_source(source, out=Path(out), requests=requests, progress=progress, **as_keywords(given))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    _leave(plan, as_json=as_json)
+
+
+def _leave(plan: Plan, *, as_json: bool) -> NoReturn:
+    """Print the plan, say why it would be refused, and exit as `upload` would before sending."""
+    from audiencekit.reporting.text import render_plan
+
+    if as_json:
+        print_json(plan.to_json())
+    else:
+        click.echo(render_plan(plan))
+    for refusal in plan.refusals:
+        complain(refusal)
+    sys.exit(plan.exit_code)

@@ -1,0 +1,118 @@
+"""The keywords of `check`, `prepare` and `upload`, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+from audiencekit.errors import UsageError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.rules import Rules
+from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
+from audiencekit.preparation.judgement import Bounds
+from audiencekit.profile import Profile
+from audiencekit.sources.options import SourceOptions
+
+
+class Keywords(TypedDict, total=False):
+    """How to read a source and what to do with its rows; each is an option of the command line, too.
+
+    `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
+    numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
+    several values in a cell. `header`: False when the first line is a row. `operation`: update or delete, for all rows;
+    `operation_column` names a column that says it. Times are ISO 8601. `max_rejected_share`: of all rows, 0 to 1.
+    """
+
+    columns: Mapping[str, str] | Iterable[tuple[str, str]]
+    country: str | None
+    country_column: str | None
+    hashed: Iterable[str]
+    split_cells: str | None
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    phone_validity: Literal["valid", "possible"]
+    operation: Literal["update", "delete"] | None
+    operation_column: str | None
+    expires_at: str | None
+    ttl_days: int | None
+    effective_at: str | None
+    plan_time: str | None
+    max_rejected_share: float
+    allow_empty: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Checked keywords: how the source is read, by which rules, and what its rows mean."""
+
+    source: SourceOptions
+    rules: Rules
+    bounds: Bounds
+    operation_type: Literal["Update", "Delete"]
+    operation_was_given: bool
+    expires_at: str | None
+    ttl_days: int | None
+    effective_at: str | None
+    plan_time: str | None
+
+    @property
+    def operation(self) -> str:
+        """What people are told: update, delete, or update and delete."""
+        return "update and delete" if self.source.operation_column else self.operation_type.lower()
+
+
+def read_keywords(keywords: Keywords, profile: Profile) -> Options:
+    """The keywords as options. Raises UsageError for those that cannot be, or not together."""
+    given: dict[str, Any] = dict(keywords)
+    if alien := sorted(set(given) - set(Keywords.__annotations__)):
+        raise UsageError(f"there is no option {', '.join(alien)}")
+    operation = given.get("operation")
+    if operation and given.get("operation_column"):
+        raise UsageError("--operation and --operation-column were both given", hint="give one of them")
+    if operation not in (None, "update", "delete"):
+        raise UsageError("the operation must be update or delete")
+    share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
+    if not 0 <= share <= 1:
+        raise UsageError("the share of rejected rows must be from 0 to 1")
+    source = _source_options(given)
+    return Options(
+        source=source,
+        rules=Rules(
+            default_country=source.country,
+            phone_validity=given.get("phone_validity", "valid"),
+            phone_form=profile.phone_form,
+            device_id_case=profile.device_id_case,
+        ),
+        bounds=Bounds(max_rejected_share=share, allow_empty=bool(given.get("allow_empty"))),
+        operation_was_given=operation is not None,
+        operation_type="Delete" if operation == "delete" else "Update",
+        expires_at=given.get("expires_at"),
+        ttl_days=given.get("ttl_days"),
+        effective_at=given.get("effective_at"),
+        plan_time=given.get("plan_time"),
+    )
+
+
+def _source_options(given: Mapping[str, Any]) -> SourceOptions:
+    columns = given.get("columns") or ()
+    pairs = columns.items() if isinstance(columns, Mapping) else columns
+    return SourceOptions(
+        columns=tuple((read_kind(kind), column) for kind, column in pairs),
+        country=given.get("country"),
+        country_column=given.get("country_column"),
+        operation_column=given.get("operation_column"),
+        hashed=frozenset(read_kind(kind) for kind in given.get("hashed") or ()),
+        split_cells=given.get("split_cells"),
+        encoding=given.get("encoding"),
+        delimiter=given.get("delimiter"),
+        header=given.get("header"),
+    )
+
+
+def read_kind(name: str) -> Kind:
+    """The kind called `name`. Raises UsageError for an unknown one."""
+    if name not in set(Kind):
+        raise UsageError(f"there is no kind {name!r}", hint=f"choose one of: {', '.join(Kind)}")
+    return Kind(name)

@@ -1,0 +1,253 @@
+"""Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from audiencekit.delivery.spool import Spool
+from audiencekit.errors import MappingRefused, Refused
+from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
+from audiencekit.options import Options
+from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.judgement import judge
+from audiencekit.preparation.keysets import KeySets, Selection
+from audiencekit.preparation.plan import Packing, PlannedRequest, plan_requests
+from audiencekit.preparation.records import prepare_batch
+from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
+from audiencekit.preparation.users import encode_users
+from audiencekit.profile import Profile
+from audiencekit.reporting.counts import RowCounts, identifier_counts
+from audiencekit.reporting.plan import Plan, Verdict
+from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.sources.source import Source, open_source
+
+
+@dataclass(slots=True, kw_only=True)
+class PlannedRun:
+    """The plan of one run, and the sealed spool that its bodies are made from. Close it with the stack it came from."""
+
+    source: Source
+    options: Options
+    times: PlanTimes
+    tally: Tally
+    selection: Selection
+    requests: list[PlannedRequest]
+    refusals: list[Refused]
+    spool: Spool
+    deletes: npt.NDArray[np.bool_] = field(repr=False)
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carried what."""
+        return self.source.mapping
+
+    @property
+    def records(self) -> int:
+        """Records that the plan sends."""
+        return int(self.selection.kept.sum())
+
+    def users_of(self, wave: int, deletes: bool) -> Iterator[HashedRecords]:
+        """The encoded users of one wave and verb, in row order, from the spool."""
+        return unsealed(self.spool, self.selection.kept & (self.selection.waves == wave) & (self.deletes == deletes))
+
+    def row_counts(self, *, sent: int = 0) -> RowCounts:
+        """Where every row is when `sent` records were confirmed."""
+        return RowCounts(
+            read=self.tally.rows_read,
+            sent=sent,
+            rejected=self.tally.rows_rejected,
+            duplicate=self.selection.duplicates,
+            superseded=self.selection.superseded,
+            pending=self.records - sent,
+        )
+
+    def fill_ratio(self) -> float | None:
+        """Bytes of all bodies but the last over what they could hold; None for a single request."""
+        full = [request.body_bytes for request in self.requests[:-1]]
+        return sum(full) / (len(full) * MAX_BODY_BYTES) if full else None
+
+    def to_plan(self) -> Plan:
+        """The plan as people and programs read it."""
+        verdict: Verdict = "refused" if self.refusals else "ready" if self.requests else "empty"
+        return Plan(
+            source=self.source.description,
+            columns=self.mapping.names_by_kind(),
+            rows=self.row_counts(),
+            identifiers=identifier_counts(self.tally, self.mapping),
+            rejections=dict(self.tally.reasons),
+            requests=len(self.requests),
+            operations=sum(request.operations for request in self.requests),
+            records=self.records,
+            bytes=sum(request.body_bytes for request in self.requests),
+            minutes=len(self.requests) / PACED_REQUESTS_PER_MINUTE,
+            fill_ratio=self.fill_ratio(),
+            plan_time=format_time(self.times.plan_time),
+            expires_at=format_time(self.times.expires_at),
+            effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
+            verdict=verdict,
+            refusals=tuple(self.refusals),
+            notes=self.source.notes + warnings(self.tally, self.mapping),
+        )
+
+
+def plan_run(
+    path: str | os.PathLike[str],
+    options: Options,
+    *,
+    profile: Profile,
+    now: datetime,
+    progress: Progress,
+    stack: ExitStack,
+    spool_dir: Path | None = None,
+    rejections: Path | None = None,
+    on_records: Callable[[HashedRecords], None] | None = None,
+) -> PlannedRun:
+    """Read the source to its end and plan every request; what it opens is closed with `stack`.
+
+    `on_records` is called with the HashedRecords of every batch. Raises SourceRefused for what cannot be read to the
+    end; what was read but must not be sent stands in `refusals`.
+    """
+    times = pin_times(
+        parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC),
+        expires_at=options.expires_at,
+        ttl_days=options.ttl_days,
+        effective_at=options.effective_at,
+    )
+    source = open_source(path, options.source)
+    spool = stack.enter_context(Spool(spool_dir or Path(tempfile.gettempdir())))
+    gathered = _Gathered(KeySets(mixed=source.mapping.operation is not None))
+    with ExitStack() as writing:
+        rejected = writing.enter_context(RejectionsFile(rejections)) if rejections else None
+        for batch in source.batches():
+            prepared = prepare_batch(batch, source.mapping, rules=options.rules, operation_type=options.operation_type)
+            users = encode_users(prepared.records, profile)
+            gathered.add(prepared.tally, prepared.records, users)
+            seal(users, spool)
+            if rejected:
+                rejected.add(prepared.rejections)
+            if on_records:
+                on_records(prepared.records)
+            progress.step("reading", source.bytes_read, source.bytes_total, unit="bytes")
+    selection = gathered.keysets.select()
+    deletes = gathered.deletes()
+    kept = selection.kept
+    requests = plan_requests(
+        gathered.user_bytes()[kept],
+        deletes=deletes[kept],
+        waves=selection.waves[kept],
+        times=times,
+        packing=Packing(),
+    )
+    refusals = _unheeded_operation(source, options) + judge(
+        gathered.tally, source.mapping, options.bounds, notes=source.notes
+    )
+    return PlannedRun(
+        source=source,
+        options=options,
+        times=times,
+        tally=gathered.tally,
+        selection=selection,
+        requests=requests,
+        refusals=refusals,
+        spool=spool,
+        deletes=deletes,
+    )
+
+
+def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
+    """People who are to be taken out must not be put in because an option was forgotten."""
+    if source.operation_hint is None or options.operation_was_given:
+        return []
+    name = source.operation_hint
+    hint = f"give --operation-column {name}, or --operation update or delete for every row"
+    return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
+
+
+def warnings(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
+    """What costs matches although it refuses nothing, in words."""
+    found = []
+    for column in mapping.columns:
+        seen = tally.columns.get(column.position)
+        reasons: Counter[str] = seen.reasons if seen else Counter()
+        if reasons["no_country"]:
+            count = reasons["no_country"]
+            found.append(
+                f"{count:,} numbers in column {column.name} name no country: give --country or --country-column"
+            )
+    return tuple(found)
+
+
+class _Gathered:
+    """What pass one keeps in memory of the records: tags and sizes, nothing that names anyone."""
+
+    def __init__(self, keysets: KeySets) -> None:
+        self.keysets, self.tally = keysets, Tally()
+        self._sizes: list[npt.NDArray[np.int64]] = []
+        self._deletes: list[npt.NDArray[np.bool_]] = []
+
+    def add(self, tally: Tally, records: HashedRecords, users: HashedRecords) -> None:
+        self.tally.add(tally)
+        self.keysets.add(records, users)
+        sizes, deletes = _measure(users)
+        self._sizes.append(sizes)
+        self._deletes.append(deletes)
+
+    def user_bytes(self) -> npt.NDArray[np.int64]:
+        return np.concatenate(self._sizes) if self._sizes else np.zeros(0, dtype=np.int64)
+
+    def deletes(self) -> npt.NDArray[np.bool_]:
+        return np.concatenate(self._deletes) if self._deletes else np.zeros(0, dtype=bool)
+
+
+@guarded
+def _measure(users: HashedRecords) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Bytes of each user without its comma, and whether it is taken out."""
+    batch = users.unwrap()
+    sizes = pa.compute.binary_length(batch.column("user")).to_numpy(zero_copy_only=False).astype(np.int64) - 1
+    return sizes, batch.column("is_delete").to_numpy(zero_copy_only=False)
+
+
+class _Chunk(Personal[bytes]):
+    """One chunk of the spool, open."""
+
+
+@guarded
+def seal(records: HashedRecords, spool: Spool) -> None:
+    """Append one batch to the spool."""
+    sink = pa.BufferOutputStream()
+    batch = records.unwrap()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    spool.append(memoryview(sink.getvalue()).cast("B"))  # AES-GCM takes unsigned bytes only
+
+
+def unsealed(spool: Spool, chosen: npt.NDArray[np.bool_]) -> Iterator[HashedRecords]:
+    """The batches of the spool, each with those of its records that the mask over all of them chooses."""
+    start = 0
+    for chunk in map(_Chunk, spool.chunks()):
+        records, start = _unseal(chunk, chosen, start)
+        yield records
+
+
+@guarded
+def _unseal(chunk: _Chunk, chosen: npt.NDArray[np.bool_], start: int) -> tuple[HashedRecords, int]:
+    """The chosen ones of a chunk whose first record is the `start`-th, and where the next chunk starts."""
+    with pa.ipc.open_stream(chunk.unwrap()) as reader:
+        batch = reader.read_next_batch()
+    end = start + batch.num_rows
+    mask = chosen[start:end]
+    return HashedRecords(batch if mask.all() else batch.filter(pa.array(mask))), end

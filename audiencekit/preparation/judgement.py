@@ -1,0 +1,101 @@
+"""Whether what was read may be sent: every bound between a rejected row and a refused source is applied here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.errors import MappingRefused, PlanRefused, Refused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import (
+    TOLERATED_FAULT_SHARE,
+    WRONG_KIND_MIN_VALUES,
+    WRONG_KIND_SHARE,
+    tolerated_fault_rows,
+)
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.tally import ColumnTally, Tally
+
+# Reasons that say that a value is not of the column's kind at all.
+WRONG_KIND: Final = frozenset(
+    {
+        Reason.INVALID_SYNTAX,
+        Reason.NOT_POSSIBLE,
+        Reason.NOT_VALID,
+        Reason.NOT_INTEGER,
+        Reason.WRONG_HASH,
+        Reason.TOO_LONG,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What the owner of the source allows: `max_rejected_share` of all rows, and a source without rows."""
+
+    max_rejected_share: float
+    allow_empty: bool = False
+
+
+def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[str, ...] = ()) -> list[Refused]:
+    """Everything that forbids sending, worst first; empty when the plan may be sent."""
+    if not mapping.columns:
+        hint = "name one with --map KIND=COLUMN" + "".join(f"; {note}" for note in notes)
+        return [MappingRefused("no column with identifiers was recognised", hint=hint)]
+    problems = [problem for column in mapping.columns for problem in _judge_column(column, tally)]
+    return problems + _judge_rows(tally, bounds)
+
+
+def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
+    if tally.rows_read == 0:
+        empty = PlanRefused("the source has no rows", hint="give --allow-empty if that is expected")
+        return [] if bounds.allow_empty else [empty]
+    if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
+        share = f"{tally.rows_rejected} of {tally.rows_read} rows were rejected ({_most_common(tally)})"
+        hint = "read the rejections (--rejections FILE); if they are right, allow more with --max-rejected-share"
+        return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
+    if tally.records == 0:
+        return [PlanRefused(f"every one of {tally.rows_read} rows was rejected ({_most_common(tally)})")]
+    return []
+
+
+def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
+    seen = tally.columns.get(column.position, ColumnTally())
+    tolerated = tolerated_fault_rows(tally.rows_read)
+    where = f"column {column.name} ({column.kind.value})"
+    found: list[Refused] = []
+    if seen.reasons[Reason.ALREADY_HASHED] > min(tolerated, seen.present * WRONG_KIND_SHARE):
+        hint = f"if the whole column is SHA-256, say --hashed {column.kind.value}"
+        found.append(MappingRefused(f"{where} holds {seen.reasons[Reason.ALREADY_HASHED]} hashes", hint=hint))
+    if seen.reasons[Reason.EXCEL_MANGLED] > tolerated:
+        count = seen.reasons[Reason.EXCEL_MANGLED]
+        hint = "format the column as text in the spreadsheet and export it again"
+        found.append(PlanRefused(f"a spreadsheet has turned {count} values of {where} into rounded numbers", hint=hint))
+    if seen.reasons[Reason.LOOKS_PERSONAL] > seen.present * TOLERATED_FAULT_SHARE:
+        count = seen.reasons[Reason.LOOKS_PERSONAL]
+        hint = "this is the only kind that leaves unhashed: map the column to its right kind"
+        found.append(MappingRefused(f"{count} values of {where} look like emails, phones or names", hint=hint))
+    if not found and (wrong := _wrong_kind(seen)):
+        found.append(
+            MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=_hint(seen))
+        )
+    return found
+
+
+def _wrong_kind(seen: ColumnTally) -> int:
+    """How many values are of another kind, 0 when too few to say so."""
+    wrong = sum(count for reason, count in seen.reasons.items() if reason in WRONG_KIND)
+    enough = wrong >= WRONG_KIND_MIN_VALUES or bool(seen.likely)
+    return wrong if enough and wrong > seen.present * WRONG_KIND_SHARE else 0
+
+
+def _hint(seen: ColumnTally) -> str:
+    kinds: list[tuple[Kind, int]] = seen.likely.most_common(1)
+    if kinds:
+        return f"they look like {kinds[0][0].value}: map the column to that kind, or another column to this one"
+    return "map the right column with --map KIND=COLUMN; say --split-cells if its cells hold several values"
+
+
+def _most_common(tally: Tally) -> str:
+    return ", ".join(f"{reason} {count}" for reason, count in tally.reasons.most_common(3))

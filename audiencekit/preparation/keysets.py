@@ -1,0 +1,137 @@
+"""Which records are duplicates, superseded or in conflict, found by keyed tags of key sets and keys.
+
+A tag is 128 bits of keyed BLAKE2b: 64 would confuse people with each other in lists of a hundred million. The key lives
+as long as the run, so that tags say nothing to anyone else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords, guarded
+
+TAG_BYTES: Final = 16
+_TAG: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Per record, in order: whether it is sent, and in which wave (0 first); `duplicates` and `superseded` count."""
+
+    kept: npt.NDArray[np.bool_]
+    waves: npt.NDArray[np.int64]
+    duplicates: int
+    superseded: int
+
+
+@dataclass(slots=True)
+class KeySets:
+    """Gathers the tags of all records of a run, then decides.
+
+    With `mixed` False every record has the same verb: nothing can be superseded or in conflict, and the tags of single
+    keys are not kept.
+    """
+
+    mixed: bool
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    _tags: list[bytes] = field(default_factory=list, repr=False)
+    _deletes: list[npt.NDArray[np.bool_]] = field(default_factory=list, repr=False)
+    _single_keys: list[list[bytes]] = field(default_factory=list, repr=False)
+
+    def add(self, records: HashedRecords, users: HashedRecords) -> None:
+        """Gather the records of one batch; `users` are the same records encoded."""
+        _gather(self, records, users)
+
+    def _tag(self, content: bytes) -> bytes:
+        return hashlib.blake2b(content, digest_size=TAG_BYTES, key=self._key).digest()
+
+    def select(self) -> Selection:
+        """One record of each key set is sent; the waves keep conflicts in row order.
+
+        With one verb it is the first, and later ones are duplicates. With both it is the last word: an earlier record
+        is a duplicate when every later one of its key set has its verb, superseded when the verb changed after it.
+        """
+        tags = np.frombuffer(b"".join(self._tags), dtype=_TAG)
+        if not len(tags):
+            return Selection(np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), 0, 0)
+        order = np.lexsort((np.arange(len(tags)), tags["low"], tags["high"]))
+        changes = tags[order][1:] != tags[order][:-1]
+        kept = np.zeros(len(tags), dtype=bool)
+        if not self.mixed:
+            kept[order[np.concatenate([[True], changes])]] = True
+            return Selection(kept, np.zeros(len(tags), dtype=np.int64), int((~kept).sum()), 0)
+        last = np.concatenate([changes, [True]])
+        kept[order[last]] = True
+        deletes = np.concatenate(self._deletes)
+        superseded = _superseded(order, last, deletes)
+        self._keep_far_reaching(kept, superseded, deletes)
+        overruled = superseded & ~kept
+        waves = self._waves(kept, deletes)
+        return Selection(kept, waves, int((~kept & ~superseded).sum()), int(overruled.sum()))
+
+    def _keep_far_reaching(
+        self, kept: npt.NDArray[np.bool_], superseded: npt.NDArray[np.bool_], deletes: npt.NDArray[np.bool_]
+    ) -> None:
+        """Keep superseded Deletes that reach an earlier entry of another key set.
+
+        A Delete matches on any of its keys, so the later Update of its own key set does not undo all that it did.
+        """
+        live: set[bytes] = set()
+        for index, keys in enumerate(self._single_keys):
+            if not deletes[index]:
+                live.update(keys if kept[index] else ())
+            elif kept[index] or (superseded[index] and not live.isdisjoint(keys)):
+                kept[index] = True
+                live.difference_update(keys)
+
+    def _waves(self, kept: npt.NDArray[np.bool_], deletes: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """For each record, one more than the latest wave of an earlier opposite record that shares a key."""
+        waves = np.zeros(len(kept), dtype=np.int64)
+        latest: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
+        for index in np.flatnonzero(kept):
+            own, opposite = latest[int(deletes[index])], latest[1 - int(deletes[index])]
+            keys = self._single_keys[index]
+            wave = max((opposite.get(key, -1) + 1 for key in keys), default=0)
+            waves[index] = wave
+            for key in keys:
+                own[key] = max(own.get(key, 0), wave)
+        return waves
+
+
+def _superseded(
+    order: npt.NDArray[np.int64], last: npt.NDArray[np.bool_], deletes: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Walks each key set from its last record back: everything before a change of verb is superseded."""
+    superseded = np.zeros(len(order), dtype=bool)
+    changed = False
+    for position in range(len(order) - 1, -1, -1):
+        if last[position]:
+            changed = False
+        elif deletes[order[position]] != deletes[order[position + 1]]:
+            changed = True
+        superseded[order[position]] = changed
+    return superseded
+
+
+@guarded
+def _gather(keysets: KeySets, records: HashedRecords, users: HashedRecords) -> None:
+    entries = users.unwrap()
+    keysets._tags.extend(keysets._tag(user) for user in entries.column("user").to_pylist())
+    if keysets.mixed:
+        keysets._deletes.append(entries.column("is_delete").to_numpy(zero_copy_only=False))
+        keysets._single_keys.extend(_keys_of_records(keysets, records.unwrap()))
+
+
+def _keys_of_records(keysets: KeySets, batch: Any) -> list[list[bytes]]:
+    keys: list[list[bytes]] = [[] for _ in range(batch.num_rows)]
+    for kind in Kind:
+        for own, values in zip(keys, batch.column(kind.value).to_pylist(), strict=True):
+            own.extend(keysets._tag(f"{kind.value}:{value}".encode()) for value in values or ())
+    return keys

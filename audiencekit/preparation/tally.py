@@ -1,0 +1,53 @@
+"""Counts of one run's preparation: what was present, what qualified, what was rejected and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from audiencekit.identifiers.kinds import Kind
+
+
+@dataclass(slots=True)
+class ColumnTally:
+    """Values of one mapped column: `present` = `valid` + the sum of `reasons`.
+
+    `likely` counts, among the rejected values that were looked at, the kinds that they look like.
+    """
+
+    present: int = 0
+    valid: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    likely: Counter[Kind] = field(default_factory=Counter)
+
+    def add(self, other: ColumnTally) -> None:
+        """Count `other` in."""
+        self.present += other.present
+        self.valid += other.valid
+        self.reasons.update(other.reasons)
+        self.likely.update(other.likely)
+
+    @property
+    def rejected(self) -> int:
+        """Values that did not qualify."""
+        return self.present - self.valid
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over all batches so far. `rows_read` = `rows_rejected` + `records`."""
+
+    rows_read: int = 0
+    rows_rejected: int = 0
+    records: int = 0
+    columns: dict[int, ColumnTally] = field(default_factory=dict)  # by position in the source
+    reasons: Counter[str] = field(default_factory=Counter)  # entries of rejections.csv by reason
+
+    def add(self, other: Tally) -> None:
+        """Count `other` in."""
+        self.rows_read += other.rows_read
+        self.rows_rejected += other.rows_rejected
+        self.records += other.records
+        self.reasons.update(other.reasons)
+        for position, column in other.columns.items():
+            self.columns.setdefault(position, ColumnTally()).add(column)

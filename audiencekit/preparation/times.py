@@ -1,0 +1,70 @@
+"""The pinned times of a plan (specification part 2, section 4.4)."""
+
+from __future__ import annotations
+
+import calendar
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from audiencekit.errors import UsageError
+from audiencekit.limits import EXPIRY_MONTHS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTimes:
+    """`plan_time` is when the plan was made; `effective_at` is None unless it was asked for. UTC, whole seconds."""
+
+    plan_time: datetime
+    expires_at: datetime
+    effective_at: datetime | None = None
+
+
+def pin_times(
+    plan_time: datetime,
+    *,
+    expires_at: str | None = None,
+    ttl_days: int | None = None,
+    effective_at: str | None = None,
+) -> PlanTimes:
+    """The times of a plan made at `plan_time`; without a wish, entries expire 13 calendar months after it.
+
+    Raises UsageError for times that cannot be read, or that do not follow each other.
+    """
+    plan_time = plan_time.astimezone(UTC).replace(microsecond=0)
+    effective = parse_time(effective_at, "--effective-at") if effective_at else None
+    if expires_at and ttl_days is not None:
+        raise UsageError("--expires-at and --ttl-days were both given", hint="give one of them")
+    if ttl_days is not None and ttl_days < 1:
+        raise UsageError("--ttl-days must be at least 1")
+    if expires_at:
+        expires = parse_time(expires_at, "--expires-at")
+    elif ttl_days is not None:
+        expires = plan_time + timedelta(days=ttl_days)
+    else:
+        expires = add_months(plan_time, EXPIRY_MONTHS)
+    if expires <= max(plan_time, effective or plan_time):
+        raise UsageError("entries would expire before they take effect", hint="choose a later --expires-at")
+    return PlanTimes(plan_time=plan_time, expires_at=expires, effective_at=effective)
+
+
+def parse_time(text: str, option: str) -> datetime:
+    """`text` (ISO 8601; a date alone is midnight; without an offset UTC) as UTC in whole seconds. Raises UsageError."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} is not a time", hint="write it like 2026-12-31T00:00:00Z") from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def add_months(moment: datetime, months: int) -> datetime:
+    """The same day `months` later, or the last day of that month when it has no such day."""
+    years, month = divmod(moment.month - 1 + months, 12)
+    year = moment.year + years
+    day = min(moment.day, calendar.monthrange(year, month + 1)[1])
+    return moment.replace(year=year, month=month + 1, day=day)
+
+
+def format_time(moment: datetime) -> str:
+    """`moment` as the service writes times: UTC, seconds, `Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

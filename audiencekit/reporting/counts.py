@@ -1,0 +1,43 @@
+"""Counts that close: read = sent + rejected + duplicate + superseded + suppressed + pending."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from audiencekit.errors import Bug
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.tally import ColumnTally, Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCounts:
+    """Where every row of the source is. Construction fails when the sum does not close."""
+
+    read: int
+    sent: int = 0
+    rejected: int = 0
+    duplicate: int = 0
+    superseded: int = 0
+    suppressed: int = 0
+    pending: int = 0
+
+    def __post_init__(self) -> None:
+        parts = self.sent + self.rejected + self.duplicate + self.superseded + self.suppressed + self.pending
+        if parts != self.read:
+            raise Bug(f"the report does not close: {self.read} rows were read, {parts} are accounted for")
+
+    def to_json(self) -> dict[str, int]:
+        """The counts by name."""
+        return asdict(self)
+
+
+def identifier_counts(tally: Tally, mapping: ColumnMapping) -> dict[str, dict[str, int]]:
+    """{kind: {present, valid, rejected}} over all columns of each mapped kind."""
+    found: dict[str, dict[str, int]] = {}
+    for column in mapping.columns:
+        seen = tally.columns.get(column.position, ColumnTally())
+        counts = found.setdefault(column.kind.value, {"present": 0, "valid": 0, "rejected": 0})
+        counts["present"] += seen.present
+        counts["valid"] += seen.valid
+        counts["rejected"] += seen.rejected
+    return found

@@ -1,0 +1,66 @@
+"""The plan as people and programs read it: what `check` found and what `upload` would send."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from audiencekit.errors import Refused
+from audiencekit.reporting.counts import RowCounts
+
+Verdict = Literal["ready", "empty", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
+
+    `minutes` is the least time that the service's rate allows. `bytes` counts bodies as sent.
+    """
+
+    source: dict[str, Any]
+    columns: dict[str, list[str]]
+    rows: RowCounts
+    identifiers: dict[str, dict[str, int]]
+    rejections: dict[str, int]
+    requests: int
+    operations: int
+    records: int
+    bytes: int
+    minutes: float
+    fill_ratio: float | None
+    plan_time: str
+    expires_at: str
+    effective_at: str | None
+    verdict: Verdict
+    refusals: tuple[Refused, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line leaves with: as `upload` would before sending."""
+        return self.refusals[0].exit_code if self.refusals else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `check --json` prints."""
+        return {
+            "source": self.source,
+            "columns": self.columns,
+            "rows": self.rows.to_json(),
+            "identifiers": self.identifiers,
+            "rejections": self.rejections,
+            "plan": {
+                "requests": self.requests,
+                "operations": self.operations,
+                "records": self.records,
+                "bytes": self.bytes,
+                "minutes": self.minutes,
+                "fill_ratio": self.fill_ratio,
+                "plan_time": self.plan_time,
+                "expires_at": self.expires_at,
+                "effective_at": self.effective_at,
+            },
+            "verdict": self.verdict,
+            "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self.refusals],
+            "notes": list(self.notes),
+        }

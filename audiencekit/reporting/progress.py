@@ -1,0 +1,142 @@
+"""Progress of long work: a bar with rate and time left on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self, TextIO
+
+from audiencekit.errors import NotFinished
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+LINE_EVERY_SECONDS = 5.0
+
+
+class Progress(Protocol):
+    """What the pipeline tells while it works. `total` is 0 when it is not known."""
+
+    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+        """`done` of `total` units of `stage` are behind us."""
+
+    def tell(self, message: str) -> None:
+        """Something happened that explains a wait."""
+
+
+class NoProgress:
+    """Says nothing."""
+
+    def tell(self, message: str) -> None:
+        """Nothing."""
+
+    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+        """Nothing."""
+
+
+class Stoppable:
+    """Passes on what it is told until it is stopped; then the work that tells is ended, from any thread."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._stopped = progress, threading.Event()
+
+    def stop(self) -> None:
+        """The next step is the last."""
+        self._stopped.set()
+
+    def tell(self, message: str) -> None:
+        """Pass the message on."""
+        self._progress.tell(message)
+
+    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+        """Pass the step on. Raises NotFinished once it was stopped."""
+        if self._stopped.is_set():
+            raise NotFinished("interrupted")
+        self._progress.step(stage, done, total, unit=unit)
+
+
+class LineProgress:
+    """One plain line when a stage starts, every few seconds, and when it ends."""
+
+    def __init__(self, stream: TextIO, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._monotonic = stream, monotonic
+        self._stage, self._started, self._spoken = "", 0.0, 0.0
+        self._told = -LINE_EVERY_SECONDS
+
+    def tell(self, message: str) -> None:
+        """Write the message, unless another was written just now: a storm is not to fill the log."""
+        now = self._monotonic()
+        if now - self._told >= LINE_EVERY_SECONDS:
+            self._told = now
+            self._stream.write(f"{message}\n")
+            self._stream.flush()
+
+    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+        """Write the line if it is time for one."""
+        now = self._monotonic()
+        if stage != self._stage:
+            self._stage, self._started, self._spoken = stage, now, now
+        elif now - self._spoken < LINE_EVERY_SECONDS and done != total:
+            return
+        self._spoken = now
+        rate = done / (now - self._started) if now > self._started else 0.0
+        left = f", {(total - done) / rate:.0f} s left" if rate and total > done else ""
+        share = f"{done:,} of {total:,}" if total else f"{done:,}"
+        pace = f" ({_pace(rate)} {unit}/s{left})" if rate else ""
+        self._stream.write(f"{stage}: {share} {unit}{pace}\n")
+        self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        return None
+
+
+class BarProgress:
+    """A bar a stage, with rate and time left, on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        rate = TextColumn("{task.fields[rate]}")
+        self._bars = RichProgress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[unit]}"),
+            rate, TimeRemainingColumn(), console=Console(stderr=True), transient=False,
+        )  # fmt: skip
+        self._tasks: dict[str, tuple[TaskID, float]] = {}
+
+    def tell(self, message: str) -> None:
+        """Print the message above the bars."""
+        self._bars.console.print(message, markup=False, highlight=False)
+
+    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+        """Move the stage's bar."""
+        if stage not in self._tasks:
+            task = self._bars.add_task(stage, total=total or None, unit=unit, rate="")
+            self._tasks[stage] = (task, time.monotonic())
+        task, started = self._tasks[stage]
+        elapsed = time.monotonic() - started
+        rate = f"{_pace(done / elapsed)} {unit}/s" if elapsed > 0.2 else ""
+        self._bars.update(task, completed=done, total=total or None, rate=rate)
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._bars.stop()
+
+
+def _pace(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
+def progress_for(stream: TextIO = sys.stderr) -> BarProgress | LineProgress:
+    """A bar on a terminal, lines otherwise."""
+    return BarProgress() if stream.isatty() else LineProgress(stream)

@@ -1,0 +1,60 @@
+"""`rejections.csv`: row, column, reason. Never a value."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from audiencekit.errors import InputOutputFailed
+
+HEADER = ("row", "column", "reason")
+
+
+class RejectionsFile:
+    """Writes rejections as they come, readable by the owner only; appears under its name when it is whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+
+    def __enter__(self) -> Self:
+        try:
+            self._partial.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+            self._file = os.fdopen(os.open(self._partial, flags, 0o600), "w", encoding="utf-8", newline="")
+        except OSError as error:
+            raise self._failure(error) from None
+        self._writer = csv.writer(self._file, lineterminator="\n")
+        self._writer.writerow(HEADER)
+        return self
+
+    def add(self, rejections: Any) -> None:
+        """Append a RecordBatch of REJECTION_SCHEMA. Raises InputOutputFailed when the disk does."""
+        rows = zip(*(column.to_pylist() for column in rejections.columns), strict=True)
+        try:
+            self._writer.writerows((row, _as_text(column), reason) for row, column, reason in rows)
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        try:
+            with self._file:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            if kind is None:
+                self._partial.replace(self.path)
+            else:
+                self._partial.unlink(missing_ok=True)
+        except OSError as failure:
+            raise self._failure(failure) from None
+
+    def _failure(self, error: OSError) -> InputOutputFailed:
+        return InputOutputFailed(f"{str(self.path)!r} cannot be written: {error.strerror}")
+
+
+def _as_text(column: str | None) -> str:
+    """A name that a spreadsheet does not run as a formula."""
+    return f"'{column}" if column and column[0] in "=+-@\t\r" else column or ""

@@ -1,0 +1,74 @@
+"""The report of a run: counts, never people. It says no better than the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from audiencekit.reporting.counts import RowCounts
+
+State = Literal["complete", "incomplete", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What became of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
+
+    Acknowledged is not matched: the service never says who was found.
+    """
+
+    run_id: str
+    state: State
+    audience_id: str
+    operation: str
+    rows: RowCounts
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    identifiers: dict[str, dict[str, int]] = field(default_factory=dict)
+    rejections: dict[str, int] = field(default_factory=dict)
+    requests_planned: int = 0
+    requests_confirmed: int = 0
+    attempts: int = 0
+    bytes: int = 0
+    fill_ratio: float | None = None
+    records_sent: int = 0
+    success_count: int = 0
+    total_count: int = 0
+    expires_at: str | None = None
+    effective_at: str | None = None
+    plan_time: str | None = None
+    started_at: str
+    finished_at: str | None = None
+    problems: tuple[dict[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `--json` prints and the state directory keeps."""
+        return {
+            "run_id": self.run_id,
+            "state": self.state,
+            "audience_id": self.audience_id,
+            "operation": self.operation,
+            "rows": self.rows.to_json(),
+            "columns": self.columns,
+            "identifiers": self.identifiers,
+            "rejections": self.rejections,
+            "requests": {
+                "planned": self.requests_planned,
+                "confirmed": self.requests_confirmed,
+                "attempts": self.attempts,
+                "bytes": self.bytes,
+                "fill_ratio": self.fill_ratio,
+            },
+            "reconciliation": {
+                "records_sent": self.records_sent,
+                "success_count": self.success_count,
+                "total_count": self.total_count,
+            },
+            "expires_at": self.expires_at,
+            "effective_at": self.effective_at,
+            "plan_time": self.plan_time,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "problems": list(self.problems),
+            "notes": list(self.notes),
+        }

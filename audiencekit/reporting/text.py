@@ -1,0 +1,97 @@
+"""Reports and plans as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Report
+
+Lines = list[str]
+
+
+def render_report(report: Report | Mapping[str, Any]) -> str:
+    """A run's report; the last line always names the state."""
+    document = report.to_json() if isinstance(report, Report) else report
+    requests, counts = document["requests"], document["reconciliation"]
+    lines = [f"Run {document['run_id']}: {document['operation']} audience {document['audience_id']}", ""]
+    lines += _columns(document["columns"]) + _rows(document["rows"]) + _identifiers(document["identifiers"])
+    lines += _rejections(document["rejections"])
+    lines += [
+        "requests",
+        f"  confirmed   {requests['confirmed']:,} of {requests['planned']:,} planned, {requests['attempts']:,} tries",
+        f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
+        "reconciliation",
+        f"  records sent {counts['records_sent']:,} = success_count {counts['success_count']:,}"
+        f" = total_count {counts['total_count']:,}"
+        if counts["records_sent"] == counts["success_count"] == counts["total_count"]
+        else f"  records sent {counts['records_sent']:,}, success_count {counts['success_count']:,},"
+        f" total_count {counts['total_count']:,}: THEY DIFFER",
+        "  (received by the service; it never says who was matched)",
+    ]
+    if document["expires_at"]:
+        lines.append(f"expires at    {document['expires_at']}")
+    lines += _remarks(document)
+    lines += ["", f"state: {document['state']}"]
+    return "\n".join(lines)
+
+
+def render_plan(plan: Plan) -> str:
+    """What was read and what would be sent; the last line always names the verdict."""
+    document = plan.to_json()
+    planned = document["plan"]
+    described = ", ".join(f"{name} {value}" for name, value in plan.source.items() if value is not None)
+    lines = [f"Source: {described}", ""]
+    lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _identifiers(plan.identifiers)
+    lines += _rejections(plan.rejections)
+    lines += [
+        "plan",
+        f"  {planned['records']:,} records in {planned['operations']:,} operations in {planned['requests']:,} requests",
+        f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, {_minutes(planned['minutes'])} at the least",
+        f"  expires at {planned['expires_at']}",
+    ]
+    lines += _remarks(document)
+    lines += ["", f"verdict: {plan.verdict}"]
+    return "\n".join(lines)
+
+
+def _columns(columns: Mapping[str, list[str]]) -> Lines:
+    return ["columns", *(f"  {kind:<16}{', '.join(names)}" for kind, names in columns.items())] if columns else []
+
+
+def _rows(rows: Mapping[str, int], *, planned: bool = False) -> Lines:
+    names = {"sent": "to send" if planned else "sent", "pending": "to send" if planned else "pending"}
+    shown = [(names.get(name, name), count) for name, count in rows.items() if count or name in ("read", "sent")]
+    if planned:
+        shown = [(name, count) for name, count in shown if not (name == "to send" and count == 0)]
+    return ["rows", *(f"  {name:<12}{count:>12,}" for name, count in shown)]
+
+
+def _identifiers(identifiers: Mapping[str, Mapping[str, int]]) -> Lines:
+    if not identifiers:
+        return []
+    head = f"{'identifiers':<18}{'present':>12}{'valid':>12}{'rejected':>12}"
+    lines = [
+        f"  {kind:<16}{counts['present']:>12,}{counts['valid']:>12,}{counts['rejected']:>12,}"
+        for kind, counts in identifiers.items()
+    ]
+    return [head, *lines]
+
+
+def _rejections(rejections: Mapping[str, int]) -> Lines:
+    ordered: Iterable[tuple[str, int]] = sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
+    return ["rejections", *(f"  {reason:<24}{count:>12,}" for reason, count in ordered)] if rejections else []
+
+
+def _remarks(document: Mapping[str, Any]) -> Lines:
+    problems = [f"problem: {problem['message']}" for problem in document.get("problems", ())]
+    return [f"note: {note}" for note in document.get("notes", ())] + problems
+
+
+def _fill(ratio: float | None) -> str:
+    return "" if ratio is None else f", bodies {ratio:.1%} full"
+
+
+def _minutes(minutes: float) -> str:
+    return f"{minutes:.1f} minutes" if minutes >= 1 else f"{minutes * 60:.0f} seconds"

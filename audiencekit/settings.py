@@ -1,0 +1,122 @@
+"""Where credentials, addresses and state come from: environment, then `audiencekit.toml`, then defaults.
+
+Hosts and secrets are never taken from a file in the working directory (design: a file that somebody put there must not
+be able to send people's data elsewhere). The toml file gives profile, account, rate and concurrency.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from audiencekit.errors import CredentialsRefused, UsageError
+from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
+from audiencekit.personal import Secret
+from audiencekit.profile import Profile, find_profile
+
+PREFIX: Final = "AUDIENCEKIT_"
+SETTINGS_FILE: Final = "audiencekit.toml"
+FILE_KEYS: Final = frozenset({"profile", "account_id", "state_dir", "requests_per_minute", "concurrency"})
+SECRET_NAMES: Final = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What holds for every run of one user on one machine. Secrets are wrapped; None where nothing was given."""
+
+    profile: Profile
+    ads_url: str | None
+    ads_sandbox_url: str | None
+    base_url: str | None
+    allowed_hosts: frozenset[str]
+    account_id: str | None
+    secrets: Mapping[str, Secret]
+    state_dir: Path
+    requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
+    concurrency: int = DEFAULT_CONCURRENCY
+
+    def require_account(self) -> str:
+        """The account id. Raises CredentialsRefused when none was given."""
+        if not self.account_id:
+            raise CredentialsRefused("no ads account was given", hint=f"set {PREFIX}ACCOUNT_ID")
+        return self.account_id
+
+    def require_ads_url(self) -> str:
+        """The address of the ads API. Raises UsageError when neither the settings nor the profile give one."""
+        url = self.ads_url or self.profile.ads_url
+        if not url:
+            hint = f"set {PREFIX}ADS_URL, or choose the public service with {PREFIX}PROFILE=x"
+            raise UsageError("the address of the ads API is not known", hint=hint)
+        return url
+
+    def require_secrets(self) -> Mapping[str, Secret]:
+        """The four OAuth 1.0a credentials. Raises CredentialsRefused naming those that are missing."""
+        missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in self.secrets]
+        if missing:
+            raise CredentialsRefused(
+                f"credentials are missing: {', '.join(missing)}", hint="set them in the environment"
+            )
+        return self.secrets
+
+
+def load_settings(
+    environment: Mapping[str, str] | None = None, *, directory: Path | None = None, **given: Any
+) -> Settings:
+    """The settings from `given` (flags), the environment and the toml file of `directory`, in this order.
+
+    Raises UsageError for values that cannot be, and for keys that the file must not hold.
+    """
+    environment = os.environ if environment is None else environment
+    found = _read_file((directory or Path.cwd()) / SETTINGS_FILE)
+    for name in (*FILE_KEYS, "ads_url", "ads_sandbox_url", "base_url", "allow_host"):
+        if value := environment.get(PREFIX + name.upper(), "").strip():
+            found[name] = value
+    found.update({name: value for name, value in given.items() if value is not None})
+    return Settings(
+        profile=find_profile(str(found.get("profile", "spec"))),
+        ads_url=found.get("ads_url"),
+        ads_sandbox_url=found.get("ads_sandbox_url"),
+        base_url=found.get("base_url"),
+        allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
+        account_id=found.get("account_id"),
+        secrets=_read_secrets(environment),
+        state_dir=Path(found["state_dir"]).expanduser() if "state_dir" in found else _default_state_dir(),
+        requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
+        concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
+    )
+
+
+def _read_secrets(environment: Mapping[str, str]) -> dict[str, Secret]:
+    values = {name: environment.get(PREFIX + name.upper(), "").strip() for name in SECRET_NAMES}
+    return {name: Secret(value) for name, value in values.items() if value}
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        raise UsageError(f"{SETTINGS_FILE} cannot be read as TOML") from None
+    if alien := sorted(set(content) - FILE_KEYS):
+        allowed = ", ".join(sorted(FILE_KEYS))
+        hint = f"it may give {allowed}; hosts and secrets come from the environment only"
+        raise UsageError(f"{SETTINGS_FILE} holds what it must not: {', '.join(map(repr, alien))}", hint=hint)
+    return content
+
+
+def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int:
+    text = str(found.get(name, default))
+    if not text.isdecimal() or not 1 <= int(text) <= most:
+        raise UsageError(f"{name} must be a whole number from 1 to {most}")
+    return int(text)
+
+
+def _default_state_dir() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("audiencekit", appauthor=False)

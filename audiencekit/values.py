@@ -1,0 +1,58 @@
+"""Single values, at the door of the library: the rules of `identifiers`, with exceptions in place of reasons."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from audiencekit.errors import IdentifierRejected, UsageError
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.definition import normalize_identifier
+from audiencekit.identifiers.hashing import hash_normalized
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.normalized import Hashable, Normalized
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import Rules
+from audiencekit.options import read_kind
+from audiencekit.personal import Personal
+
+
+class _RawText(Personal[str]):
+    """One raw value on its way through these functions."""
+
+
+def normalize(kind: str, text: str, *, country: str | None = None) -> str:
+    """`text` as it is hashed (a partner user id: as it is sent), by the default profile. Personal data.
+
+    `country` is an ISO code or an English name. Raises IdentifierRejected, a ValueError whose `reason` is the stable
+    code; UsageError for an unknown kind or country.
+    """
+    decided = _decide(read_kind(kind), _RawText(text), _read_country(country))
+    del text
+    if isinstance(decided, Reason):
+        raise IdentifierRejected(kind, decided.value)
+    return decided
+
+
+def hash_identifier(kind: str, text: str, *, country: str | None = None) -> str:
+    """Lower-case hex SHA-256 of the normalised `text`. Personal data.
+
+    Raises as `normalize` does, and UsageError for `partner_user_id`, which leaves unhashed.
+    """
+    if not read_kind(kind).is_hashed:
+        raise UsageError(f"{kind} leaves unhashed")
+    decided = _decide(read_kind(kind), _RawText(text), _read_country(country))
+    del text
+    if isinstance(decided, Reason):
+        raise IdentifierRejected(kind, decided.value)
+    return hash_normalized(cast("Hashable", decided))
+
+
+def _decide(kind: Kind, raw: _RawText, country: str | None) -> Normalized | Reason:
+    return normalize_identifier(kind, raw.unwrap(), rules=Rules(default_country=country))
+
+
+def _read_country(country: str | None) -> str | None:
+    code = find_country(country) if country else None
+    if country and code is None:
+        raise UsageError("country is not a country", hint="give an ISO code such as DE, or an English name")
+    return code

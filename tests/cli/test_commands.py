@@ -1,0 +1,265 @@
+"""The command line as people and programs use it: real processes against a real emulator process."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@dataclass(frozen=True)
+class Service:
+    """What the emulator says in its one line."""
+
+    process: subprocess.Popen[str]
+    ready: dict[str, Any]
+
+    def get(self, door: str) -> str:
+        with urllib.request.urlopen(f"{self.ready['ads_url']}{door}") as answer:
+            text: str = answer.read().decode()
+            return text
+
+
+def _environment(tmp_path: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+    return {**kept, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": str(ROOT), **more}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs `audiencekit` with these arguments in a directory of its own."""
+
+    def call(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "audiencekit", *arguments],
+            input=stdin, capture_output=True, text=True, cwd=tmp_path, env=_environment(tmp_path, **environment),
+            timeout=120, check=False,
+        )  # fmt: skip
+
+    return call
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """`audiencekit emulator` in another process."""
+    command = [sys.executable, "-m", "audiencekit", "emulator"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(tmp_path))
+    assert process.stdout is not None
+    yield Service(process, json.loads(process.stdout.readline()))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 0
+    process.stdout.close()
+
+
+def _list(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def test_upload_report_and_runs_agree(run: Run, service: Service, tmp_path: Path) -> None:
+    """One JSON document on stdout, kept and listed; the emulator has the people."""
+    source = _list(tmp_path, "email\nada@example.com\nbo@example.com\nnull\n")
+    done = run("upload", source, "--audience", service.ready["audience_id"], "--json", **service.ready["env"])
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["rows"] == {
+        "read": 3, "sent": 2, "rejected": 1, "duplicate": 0, "superseded": 0, "suppressed": 0, "pending": 0,
+    }  # fmt: skip
+    assert report["reconciliation"] == {"records_sent": 2, "success_count": 2, "total_count": 2}
+    assert json.loads(run("report", "last", "--json").stdout) == report
+    assert json.loads(run("report", report["run_id"], "--json").stdout) == report
+    (listed,) = json.loads(run("runs", "--json").stdout)
+    assert (listed["run_id"], listed["state"]) == (report["run_id"], "complete")
+    members = json.loads(service.get(f"/__members/{service.ready['audience_id']}"))
+    sent = {member["keys"]["email"][0] for member in members["members"]}
+    assert sent == {hashlib.sha256(name.encode()).hexdigest() for name in ("ada@example.com", "bo@example.com")}
+
+
+def test_the_text_report_ends_with_the_state(run: Run, service: Service, tmp_path: Path) -> None:
+    """For people; progress goes to stderr."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    done = run("upload", source, "--audience", service.ready["audience_id"], **service.ready["env"])
+    assert done.stdout.splitlines()[-1] == "state: complete"
+    assert "sending: 1 of 1 requests" in done.stderr
+
+
+def test_audiences_live_and_die(run: Run, service: Service) -> None:
+    """Create, list, show, delete; a deleted one is gone."""
+    env = service.ready["env"]
+    made = json.loads(run("audiences", "create", "Autumn", "--description", "People of autumn", "--json", **env).stdout)
+    assert made["name"] == "Autumn"
+    assert made["id"] in run("audiences", "list", **env).stdout
+    assert json.loads(run("audiences", "show", made["id"], "--json", **env).stdout)["description"] == "People of autumn"
+    assert run("audiences", "create", "Autumn", **env).returncode == 3
+    assert run("audiences", "delete", made["id"], **env).returncode == 2
+    assert run("audiences", "delete", made["id"], "--yes", **env).returncode == 0
+    assert run("audiences", "show", made["id"], **env).returncode == 3
+    listed = json.loads(run("audiences", "list", "--with-deleted", "--json", **env).stdout)
+    assert made["id"] in {audience["id"] for audience in listed if audience["deleted"]}
+
+
+def test_prepare_writes_the_directory(run: Run, tmp_path: Path) -> None:
+    """Records, manifest, rejections and bodies; only the owner can read them; it can be done again."""
+    source = _list(tmp_path, "email,phone\nada@example.com,\nnull,\nbo@example.com,12\n")
+    for _ in range(2):
+        done = run("prepare", source, "--out", "out", "--requests", "--json", "--country", "DE")
+        assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "manifest.json", "records.parquet", "rejections.csv", "requests",
+    ]  # fmt: skip
+    manifest = json.loads((out / "manifest.json").read_text())
+    (body,) = (out / "requests").iterdir()
+    assert manifest["requests"] == [
+        {"number": 1, "wave": 0, "records": 2, "operations": 2, "bytes": body.stat().st_size}
+    ]
+    assert {path.stat().st_mode & 0o077 for path in (out / "manifest.json", out / "records.parquet", body)} == {0}
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(out / "records.parquet")
+    assert table.column("row").to_pylist() == [1, 3]
+    assert table.column("email").to_pylist()[0] == [hashlib.sha256(b"ada@example.com").hexdigest()]
+
+
+def test_prepare_touches_no_foreign_directory(run: Run, tmp_path: Path) -> None:
+    """A directory with something else in it is refused."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letters.txt").write_text("dear")
+    done = run("prepare", _list(tmp_path, "email\nada@example.com\n"), "--out", "out")
+    assert done.returncode == 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["letters.txt"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "line", "expected"),
+    [
+        ("email", [], '" Ada@Example.com"', {"sha256": hashlib.sha256(b"ada@example.com").hexdigest()}),
+        ("email", [], '"nonsense"', {"reason": "invalid_syntax"}),
+        ("email", [], '""', {"reason": "empty"}),
+        ("phone_number", ["--country", "GB"], '"020 7946 0958"', {
+            "sha256": hashlib.sha256(b"+442079460958").hexdigest()}),
+        ("phone_number", [], '"020 7946 0958"', {"reason": "no_country"}),
+        ("handle", ["--show-normalized"], '"@Jack"', {
+            "sha256": hashlib.sha256(b"jack").hexdigest(), "normalized": "jack"}),
+        ("email", [], '"\\ud800@example.com"', {"reason": "invisible_character"}),
+    ],
+)  # fmt: skip
+def test_hash_answers_line_by_line(
+    run: Run, kind: str, options: list[str], line: str, expected: dict[str, str]
+) -> None:
+    """JSON strings in, one JSON object a line out."""
+    done = run("hash", kind, *options, stdin=f"{line}\n{line}\n")
+    assert [json.loads(answer) for answer in done.stdout.splitlines()] == [expected, expected]
+    assert done.returncode == 0
+
+
+def test_hash_refuses_what_is_no_json_string(run: Run) -> None:
+    """The line is named, its content is not."""
+    done = run("hash", "email", stdin='"ada@example.com"\nbo@example.com\n')
+    assert done.returncode == 2
+    assert "line 2" in done.stderr
+    assert "bo@" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["upload", "list.csv"], 2),
+        (["upload", "list.csv", "--audience", "abc"], 2),
+        (["upload", "list.csv", "--audience", "../x"], 2),
+        (["check", "missing.csv"], 3),
+        (["check", "."], 3),
+        (["check", "list.csv", "--map", "mail=x"], 2),
+        (["check", "list.csv", "--map", "email=nowhere"], 3),
+        (["check", "list.csv", "--country", "Atlantis"], 2),
+        (["check", "list.csv", "--expires-at", "2001-01-01"], 2),
+        (["check", "list.csv", "--operation", "update", "--operation-column", "email"], 2),
+        (["report", "nonsense"], 2),
+        (["hash", "partner_user_id"], 2),
+        (["emulator", "--rate", "many"], 2),
+        (["nonsense"], 2),
+        (["check", "list.csv"], 0),
+        (["runs"], 0),
+    ],
+)
+def test_exit_codes(run: Run, tmp_path: Path, arguments: list[str], code: int) -> None:
+    """As the contract has them; a failure says something on stderr and never a traceback."""
+    _list(tmp_path, "email\nada@example.com\n")
+    done = run(*arguments)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert bool(done.stderr) or code == 0
+
+
+def test_missing_credentials_are_77(run: Run, tmp_path: Path) -> None:
+    """They are named before the source is read."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    done = run("upload", source, "--audience", "abc", AUDIENCEKIT_PROFILE="x", AUDIENCEKIT_ACCOUNT_ID="abc")
+    assert done.returncode == 77
+    assert "AUDIENCEKIT_CONSUMER_KEY" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "code"), [("http://ads.example.com", 3), ("https://ads.example.com", 3), ("http://127.0.0.1:9", 69)]
+)
+def test_addresses(run: Run, service: Service, tmp_path: Path, address: str, code: int) -> None:
+    """Credentials go to the profile's hosts and loopback only; a service that is not there is 69."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    env = {**service.ready["env"], "AUDIENCEKIT_ADS_URL": address}
+    done = run("audiences", "list", **env)
+    assert done.returncode == code, done.stderr
+    if code == 3:
+        assert run("upload", source, "--audience", "abc", **env).returncode == 3
+
+
+def test_a_refusal_is_json_too(run: Run, service: Service, tmp_path: Path) -> None:
+    """Programs read why, and the counts, from stdout."""
+    source = _list(tmp_path, "email\nnull\n")
+    done = run("upload", source, "--audience", service.ready["audience_id"], "--json", **service.ready["env"])
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["state"], document["rows"]["rejected"]) == (3, "refused", 1)
+    assert document["error"]["type"] == "PlanRefused"
+    done = run("check", source, "--json")
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (3, "refused")
+    done = run("check", "missing.csv", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error"]["type"]) == (3, "SourceRefused")
+
+
+def test_rejections_are_written_where_asked(run: Run, tmp_path: Path) -> None:
+    """row, column, reason; and no value."""
+    source = _list(tmp_path, "email\nada@example.com\nada at example\n")
+    assert run("check", source, "--rejections", "why.csv").returncode == 0
+    with (tmp_path / "why.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["row", "column", "reason"], ["2", "email", "invalid_syntax"]]
+
+
+def test_the_demo_closes(run: Run) -> None:
+    """Nothing to set up, and the sums are right."""
+    done = run("demo", "--rows", "300", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert rows.pop("read") == 300 == sum(rows.values())
+    assert rows["sent"] > 200
+
+
+def test_every_command_explains_itself(run: Run) -> None:
+    """--help of each."""
+    for command in ("", "demo", "check", "prepare", "upload", "hash", "report", "runs", "audiences", "emulator"):
+        done = run(*filter(None, [command]), "--help")
+        assert done.returncode == 0
+        assert "Usage:" in done.stdout

@@ -1,0 +1,44 @@
+"""What the tests of several folders share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.settings import Settings, load_settings
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The public test data beside the checkout; tests that use it skip where it is absent."""
+    directory = Path(__file__).resolve().parent.parent.parent / "shared"
+    if not directory.is_dir():
+        pytest.skip("the public test data is not beside this checkout")
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Tests see no credentials, addresses or runs of whoever runs them."""
+    import os
+
+    for name in list(os.environ):
+        if name.startswith("AUDIENCEKIT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
+
+
+@pytest.fixture
+async def emulator() -> AsyncIterator[Emulator]:
+    """A local ads API."""
+    async with Emulator(EmulatorOptions()) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(emulator: Emulator, tmp_path: Path) -> Settings:
+    """Settings that lead to the emulator."""
+    return load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")

@@ -1,0 +1,82 @@
+"""Batches of invented people for the tests of this folder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords, RawColumns
+from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.preparation.records import RECORD_SCHEMA
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.fixture
+def sha256() -> Callable[[str], str]:
+    """Lower-case hex of the UTF-8 bytes."""
+    return _sha256
+
+
+@pytest.fixture
+def text_batch() -> Callable[..., tuple[TextBatch, ColumnMapping]]:
+    """A batch and its mapping from lists of cells: kinds by column, `country` and `operation` when given."""
+
+    def make(
+        *columns: tuple[Kind, list[object]],
+        country: list[str | None] | None = None,
+        operation: list[str | None] | None = None,
+        hashed: frozenset[Kind] = frozenset(),
+        faults: list[tuple[int, str | None, str]] | None = None,
+        first_row: int = 1,
+    ) -> tuple[TextBatch, ColumnMapping]:
+        rows = len(columns[0][1])
+        mapped = tuple(
+            MappedColumn(kind=kind, position=position, name=f"{kind.value}{position}", hashed=kind in hashed)
+            for position, (kind, _) in enumerate(columns)
+        )
+        mapping = ColumnMapping(
+            columns=mapped,
+            country=90 if country is not None else None,
+            country_name="country",
+            operation=91 if operation is not None else None,
+            operation_name="what",
+        )
+        arrays: dict[str, pa.Array] = {"row": pa.array(np.arange(first_row, first_row + rows), pa.int64())}
+        if country is not None:
+            arrays["country"] = pa.array(country, pa.string())
+        if operation is not None:
+            arrays["operation"] = pa.array(operation, pa.string())
+        for column, (_, cells) in zip(mapped, columns, strict=True):
+            nested = any(isinstance(cell, list) for cell in cells)
+            arrays[mapping.field_name(column)] = pa.array(cells, pa.list_(pa.string()) if nested else pa.string())
+        listed = list(zip(*faults, strict=True)) if faults else [[], [], []]
+        fault_batch = pa.record_batch([list(part) for part in listed], schema=REJECTION_SCHEMA)
+        return TextBatch(RawColumns(pa.record_batch(arrays)), fault_batch), mapping
+
+    return make
+
+
+@pytest.fixture
+def hashed_records() -> Callable[..., HashedRecords]:
+    """Records of (operation, {kind: texts}); each text is hashed, partner user ids are not."""
+
+    def make(*records: tuple[str, dict[Kind, list[str]]]) -> HashedRecords:
+        columns: dict[str, list[object]] = {name: [] for name in RECORD_SCHEMA.names}
+        for row, (operation, identifiers) in enumerate(records, start=1):
+            columns["row"].append(row)
+            columns["operation"].append(operation)
+            for kind in Kind:
+                texts = identifiers.get(kind)
+                values = [_sha256(text) if kind.is_hashed else text for text in texts or ()]
+                columns[kind.value].append(sorted(values) if texts else None)
+        return HashedRecords(pa.record_batch(list(columns.values()), schema=RECORD_SCHEMA))
+
+    return make

@@ -1,0 +1,146 @@
+"""A batch of text -> records and rejections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.rules import Rules
+from audiencekit.preparation.records import PreparedBatch, prepare_batch
+
+Make = Callable[..., Any]
+
+
+def _prepare(made: Any, operation_type: str = "Update", rules: Rules | None = None) -> PreparedBatch:
+    batch, mapping = made
+    return prepare_batch(batch, mapping, rules=rules or Rules(), operation_type=operation_type)
+
+
+def _rejections(prepared: PreparedBatch) -> list[tuple[int, str | None, str]]:
+    return [tuple(entry.values()) for entry in prepared.rejections.to_pylist()]
+
+
+def test_several_columns_of_a_kind_are_several_values_of_one_record(text_batch: Make, sha256: Make) -> None:
+    """Distinct values only, sorted, so that equal key sets are equal bytes."""
+    prepared = _prepare(
+        text_batch((Kind.EMAIL, ["b@example.com", "A@example.com "]), (Kind.EMAIL, ["a@example.com", "a@example.com"]))
+    )
+    records = prepared.records.unwrap().to_pylist()
+    assert records[0]["email"] == sorted([sha256("a@example.com"), sha256("b@example.com")])
+    assert records[1]["email"] == [sha256("a@example.com")]
+    assert records[0]["phone_number"] is None
+
+
+def test_several_values_of_one_cell_are_several_values_of_one_record(text_batch: Make, sha256: Make) -> None:
+    """Lists come from cells with a declared separator and from native lists."""
+    made = text_batch((Kind.EMAIL, [["a@example.com", " b@example.com"], None, [], ["", "nonsense"]]))
+    prepared = _prepare(made)
+    (record,) = prepared.records.unwrap().to_pylist()
+    assert record["email"] == sorted([sha256("a@example.com"), sha256("b@example.com")])
+    assert _rejections(prepared) == [
+        (2, None, "no_identifier"),
+        (3, None, "no_identifier"),
+        (4, "email0", "invalid_syntax"),
+    ]
+
+
+def test_a_row_is_sent_with_what_qualified(text_batch: Make, sha256: Make) -> None:
+    """One bad value is a rejection of its column; the row is rejected only when nothing is left."""
+    made = text_batch(
+        (Kind.EMAIL, ["nonsense", "nonsense", "a@example.com"]),
+        (Kind.HANDLE, ["@Ada", None, "no handle!"]),
+        first_row=7,
+    )
+    prepared = _prepare(made)
+    assert [record["row"] for record in prepared.records.unwrap().to_pylist()] == [7, 9]
+    assert _rejections(prepared) == [
+        (7, "email0", "invalid_syntax"),
+        (8, "email0", "invalid_syntax"),
+        (9, "handle1", "invalid_syntax"),
+    ]
+    assert prepared.tally.rows_rejected == 1
+    assert prepared.tally.columns[0].present == 3
+    assert prepared.tally.columns[0].valid == 1
+
+
+def test_the_country_of_the_row_comes_before_the_default(text_batch: Make, sha256: Make) -> None:
+    """ISO codes and English names are known; a row without one falls back to the option."""
+    made = text_batch(
+        (Kind.PHONE_NUMBER, ["020 7946 0958", "(201) 555-0123", "030 123456"]), country=["United Kingdom", "us", " "]
+    )
+    prepared = _prepare(made, rules=Rules(default_country="DE"))
+    numbers = [record["phone_number"] for record in prepared.records.unwrap().to_pylist()]
+    assert numbers == [[sha256("+442079460958")], [sha256("+12015550123")], [sha256("+4930123456")]]
+
+
+def test_an_operation_column_says_what_to_do(text_batch: Make) -> None:
+    """Any case and white space; what is neither word rejects its row."""
+    made = text_batch((Kind.HANDLE, ["a", "b", "c", "d"]), operation=["update", " DELETE ", "remove", None])
+    prepared = _prepare(made)
+    assert [record["operation"] for record in prepared.records.unwrap().to_pylist()] == ["Update", "Delete"]
+    assert _rejections(prepared) == [(3, "what", "unknown_operation"), (4, "what", "unknown_operation")]
+    assert prepared.tally.rows_read == 4
+
+
+def test_a_declared_hash_is_passed_on_lower_case(text_batch: Make, sha256: Make) -> None:
+    """A hashed column is never hashed again."""
+    made = text_batch((Kind.EMAIL, [sha256("ada@example.com").upper()]), hashed=frozenset({Kind.EMAIL}))
+    (record,) = _prepare(made).records.unwrap().to_pylist()
+    assert record["email"] == [sha256("ada@example.com")]
+
+
+def test_a_hash_in_a_raw_column_is_rejected(text_batch: Make, sha256: Make) -> None:
+    """Hashing it again would match nobody."""
+    made = text_batch((Kind.EMAIL, [sha256("ada@example.com")]))
+    assert _rejections(_prepare(made)) == [(1, "email0", "already_hashed")]
+
+
+def test_a_partner_user_id_leaves_as_it_is(text_batch: Make) -> None:
+    """The only kind that is not hashed."""
+    (record,) = _prepare(text_batch((Kind.PARTNER_USER_ID, ["Crm-0042"]))).records.unwrap().to_pylist()
+    assert record["partner_user_id"] == ["Crm-0042"]
+
+
+def test_faults_of_the_source_are_rejections_in_row_order(text_batch: Make) -> None:
+    """Rows that could not be read count as read and rejected."""
+    made = text_batch((Kind.HANDLE, ["a", "no handle!"]), faults=[(9, None, "ragged"), (3, "email", "encoding")])
+    prepared = _prepare(made)
+    assert _rejections(prepared) == [(2, "handle0", "invalid_syntax"), (3, "email", "encoding"), (9, None, "ragged")]
+    assert (prepared.tally.rows_read, prepared.tally.records, prepared.tally.rows_rejected) == (4, 1, 3)
+
+
+@pytest.mark.parametrize("operation_type", ["Update", "Delete"])
+def test_without_a_column_the_operation_is_that_of_the_run(text_batch: Make, operation_type: str) -> None:
+    """Every record carries it."""
+    (record,) = _prepare(text_batch((Kind.HANDLE, ["a"])), operation_type).records.unwrap().to_pylist()
+    assert record["operation"] == operation_type
+
+
+CELLS = st.lists(
+    st.tuples(
+        st.one_of(st.none(), st.sampled_from(["ada@example.com", "B@example.com", "nonsense", "null", " ", "x@y"])),
+        st.one_of(st.none(), st.sampled_from(["@ada", "bad handle", "", "ada"])),
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cells=CELLS)
+def test_every_row_is_a_record_or_rejected(text_batch: Make, cells: list[tuple[str | None, str | None]]) -> None:
+    """Each row number is in the records, or all that is known of it is in the rejections."""
+    emails, handles = [list(part) for part in zip(*cells, strict=True)] if cells else ([], [])
+    prepared = _prepare(text_batch((Kind.EMAIL, emails), (Kind.HANDLE, handles)))
+    sent = set(prepared.records.unwrap().column("row").to_pylist())
+    rejected = {row for row, _, _ in _rejections(prepared)}
+    assert sent | rejected == set(range(1, len(cells) + 1))
+    assert prepared.tally.rows_read == len(cells)
+    assert prepared.tally.records == len(sent)
+    assert prepared.tally.rows_rejected == len(cells) - len(sent)
+    for column in prepared.tally.columns.values():
+        assert column.present == column.valid + sum(column.reasons.values())

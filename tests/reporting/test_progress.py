@@ -1,0 +1,40 @@
+"""Progress lines."""
+
+from __future__ import annotations
+
+import io
+
+from audiencekit.reporting.progress import LineProgress
+
+
+def _lines(*steps: tuple[float, str, int, int]) -> list[str]:
+    stream, times = io.StringIO(), [moment for moment, *_ in steps]
+    progress = LineProgress(stream, monotonic=lambda: times.pop(0))
+    for _, stage, done, total in steps:
+        progress.step(stage, done, total, unit="rows")
+    return stream.getvalue().splitlines()
+
+
+def test_a_line_comes_at_the_start_now_and_then_and_at_the_end() -> None:
+    """With rate and time left once they are known."""
+    assert _lines(
+        (0, "reading", 0, 100), (1, "reading", 10, 100), (10, "reading", 50, 100), (20, "reading", 100, 100)
+    ) == [
+        "reading: 0 of 100 rows",
+        "reading: 50 of 100 rows (5.0 rows/s, 10 s left)",
+        "reading: 100 of 100 rows (5.0 rows/s)",
+    ]
+
+
+def test_each_stage_starts_anew() -> None:
+    """Rates are those of the stage."""
+    assert _lines((0, "reading", 4, 4), (100, "sending", 0, 2), (102, "sending", 2, 2)) == [
+        "reading: 4 of 4 rows",
+        "sending: 0 of 2 rows",
+        "sending: 2 of 2 rows (1.0 rows/s)",
+    ]
+
+
+def test_an_unknown_total_is_not_made_up() -> None:
+    """Only what is known is said."""
+    assert _lines((0, "reading", 5, 0), (10, "reading", 50, 0)) == ["reading: 5 rows", "reading: 50 rows (5.0 rows/s)"]

@@ -1,0 +1,51 @@
+"""rejections.csv."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from audiencekit.errors import InputOutputFailed
+from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.reporting.rejections import RejectionsFile
+
+BATCH = pa.record_batch([[1, 2], ["email", None], ["empty", "ragged"]], schema=REJECTION_SCHEMA)
+
+
+def test_rows_columns_and_reasons_are_written(tmp_path: Path) -> None:
+    """One line a rejection, for the owner's eyes."""
+    with RejectionsFile(tmp_path / "why.csv") as file:
+        file.add(BATCH)
+        file.add(BATCH.slice(0, 1))
+    assert (tmp_path / "why.csv").read_text() == "row,column,reason\n1,email,empty\n2,,ragged\n1,email,empty\n"
+    assert (tmp_path / "why.csv").stat().st_mode & 0o077 == 0
+
+
+def test_a_column_name_never_becomes_a_formula(tmp_path: Path) -> None:
+    """Spreadsheets run what starts with =, +, - or @."""
+    batch = pa.record_batch([[1], ["=cmd()"], ["empty"]], schema=REJECTION_SCHEMA)
+    with RejectionsFile(tmp_path / "why.csv") as file:
+        file.add(batch)
+    assert (tmp_path / "why.csv").read_text().splitlines()[1] == "1,'=cmd(),empty"
+
+
+def test_an_earlier_file_stays_whole_when_a_run_fails(tmp_path: Path) -> None:
+    """The new one appears under its name only at the end; nothing else is left behind."""
+    (tmp_path / "why.csv").write_text("earlier")
+
+    def fail() -> None:
+        with RejectionsFile(tmp_path / "why.csv") as file:
+            file.add(BATCH)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"why.csv": "earlier"}
+
+
+def test_a_directory_that_is_not_there_is_an_input_output_failure(tmp_path: Path) -> None:
+    """The path is named."""
+    with pytest.raises(InputOutputFailed, match="missing"), RejectionsFile(tmp_path / "missing" / "why.csv"):
+        pass

@@ -1,0 +1,59 @@
+"""The promised names."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import audiencekit
+
+COMMAND = """
+import runpy
+sys.argv = ["audiencekit", {}]
+try:
+    runpy.run_module("audiencekit", run_name="__main__")
+except SystemExit:
+    pass
+"""
+HEAVY = ("aiohttp", "duckdb", "pyarrow", "phonenumbers", "numpy", "cryptography", "email_validator", "rich", "orjson")
+
+
+def test_all_names_exist_and_are_sorted() -> None:
+    """`__all__` is what can be imported."""
+    assert sorted(audiencekit.__all__) == list(audiencekit.__all__)
+    for name in audiencekit.__all__:
+        assert getattr(audiencekit, name) is not None
+
+
+def test_every_promised_name_stays_callable_after_every_module_was_imported() -> None:
+    """No folder or module may take the name of a promised function."""
+    for module in pkgutil.walk_packages(audiencekit.__path__, "audiencekit."):
+        if module.name != "audiencekit.__main__":
+            importlib.import_module(module.name)
+    for name in audiencekit.__all__:
+        assert callable(getattr(audiencekit, name)), name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="nonsense"):
+        audiencekit.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import audiencekit",
+        COMMAND.format("'--help'"),
+        COMMAND.format("'upload', '--help'"),
+    ],
+)
+def test_help_and_import_are_light(code: str) -> None:
+    """Neither loads a library that takes its time."""
+    script = f"import sys\n{code}\nprint('loaded:', sorted(set({HEAVY!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded: []"

@@ -1,0 +1,81 @@
+"""Types for what must never be shown."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import traceback
+from collections.abc import Callable
+
+import pytest
+
+from audiencekit.errors import AudiencekitError, Bug, SourceRefused
+from audiencekit.personal import HashedRecords, Personal, RawColumns, Secret, guarded
+
+VALUE = "ada.lovelace@example.com"
+
+
+@pytest.mark.parametrize("kind", [Personal, Secret, RawColumns, HashedRecords])
+def test_values_are_never_shown(kind: Callable[[str], Personal[str]]) -> None:
+    """repr, str, format and percent formatting say the type and nothing else; unwrap gives the value."""
+    hidden = kind(VALUE)
+    for shown in (repr(hidden), str(hidden), f"{hidden}", f"{hidden:>50}", "%s %r" % (hidden, hidden), repr([hidden])):  # noqa: UP031
+        assert "ada" not in shown
+        assert kind.__name__ in shown  # type: ignore[attr-defined]
+    assert hidden.unwrap() == VALUE
+
+
+@pytest.mark.parametrize("store", [pickle.dumps, json.dumps])
+def test_values_are_never_stored(store: Callable[[object], object]) -> None:
+    """Pickle and JSON refuse, without quoting the value."""
+    with pytest.raises(TypeError) as caught:
+        store(Secret(VALUE))
+    assert "ada" not in str(caught.value)
+
+
+def test_hidden_values_compare_by_value_and_type() -> None:
+    """Two secrets of one text are equal; a secret is no other type."""
+    assert Secret(VALUE) == Secret(VALUE)
+    assert Secret(VALUE) != Secret("other")
+    assert Secret(VALUE) != Personal(VALUE)
+    assert len({Secret(VALUE), Secret(VALUE)}) == 1
+
+
+@guarded
+def _stumble(hidden: Secret) -> None:
+    text = hidden.unwrap()
+    int(text)
+
+
+@guarded
+def _refuse(hidden: Secret) -> None:
+    text = hidden.unwrap()
+    try:
+        int(text)
+    except ValueError:
+        raise SourceRefused("row 3 is no number", row=3) from None
+
+
+@pytest.mark.parametrize(("function", "error"), [(_stumble, Bug), (_refuse, SourceRefused)])
+def test_no_frame_of_a_guarded_function_leaves_it(
+    function: Callable[[Secret], None], error: type[AudiencekitError]
+) -> None:
+    """Neither message, cause, context nor the locals of any frame hold the value."""
+    with pytest.raises(error) as caught:
+        function(Secret(VALUE))
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    # The frame of this test holds the value itself, so it is left out.
+    shown = traceback.TracebackException(
+        type(caught.value),
+        caught.value,
+        caught.value.__traceback__.tb_next,
+        capture_locals=True,  # type: ignore[union-attr]
+    )
+    assert "ada" not in "".join(shown.format())
+
+
+def test_a_bug_names_type_and_place() -> None:
+    """Enough to report it."""
+    with pytest.raises(Bug, match=r"ValueError in _stumble \(line \d+\)"):
+        _stumble(Secret(VALUE))

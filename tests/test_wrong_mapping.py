@@ -1,0 +1,86 @@
+"""A column mapped to the wrong kind sends nothing, and the message says which column, and what it looks like."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from audiencekit.errors import Refused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.pipeline import check
+from audiencekit.settings import load_settings
+
+Cell = Callable[[int], str]
+
+# Three files of each kind: other spellings, other sizes.
+COLUMNS: dict[Kind, list[tuple[str, Cell, int]]] = {
+    Kind.EMAIL: [
+        ("email", lambda n: f"person{n}@example.com", 40),
+        ("E-Mail", lambda n: f" Person.{n}@Example.org", 5),
+        ("mail", lambda n: f"p{n}+list@example.net", 300),
+    ],
+    Kind.PHONE_NUMBER: [
+        ("phone", lambda n: f"+1201555{n + 100:04}", 40),
+        ("Telefon", lambda n: f"+49 30 {1234567 + n}", 5),
+        ("mobile", lambda n: f"1201555{n + 1000:04}", 300),
+    ],
+    Kind.DEVICE_ID: [
+        ("idfa", lambda n: f"4b61639e-47cc-4056-a16a-c8217e{n + 100000:06}", 40),
+        ("device_id", lambda n: f"4B61639E-47CC-4056-A16A-C8217E{n + 200000:06}", 5),
+        ("android_id", lambda n: f"af3802a4657{n + 10000:05x}", 300),
+    ],
+    Kind.HANDLE: [
+        ("handle", lambda n: f"@person_{n}", 40),
+        ("twitter", lambda n: f"https://x.com/person{n}", 5),
+        ("screen_name", lambda n: f"Person{n}", 300),
+    ],
+    Kind.PLATFORM_ID: [
+        ("platform_id", lambda n: str(14356700 + n), 40),
+        ("twitter_id", lambda n: str(1234567890123456700 + n), 5),
+        ("x_user_id", lambda n: str(783214 + n), 300),
+    ],
+    Kind.PARTNER_USER_ID: [
+        ("partner_user_id", lambda n: f"CRM-{n:06}", 40),
+        ("partner_user_id", lambda n: f"a/{n}", 5),
+        ("partner_user_id", lambda n: f"crm{n:05}x", 300),
+    ],
+}
+PAIRS = list(itertools.permutations(Kind, 2))
+
+
+def _write(path: Path, name: str, cell: Cell, rows: int) -> Path:
+    path.write_text("".join(f"{line}\n" for line in [f"no,{name}", *(f"{n},{cell(n)}" for n in range(rows))]))
+    return path
+
+
+@pytest.mark.parametrize("file", range(3))
+@pytest.mark.parametrize(("true", "claimed"), PAIRS, ids=[f"{true}-as-{claimed}" for true, claimed in PAIRS])
+def test_a_column_of_another_kind_is_refused(tmp_path: Path, true: Kind, claimed: Kind, file: int) -> None:
+    """Whatever the values, the name of the column stands in the message."""
+    name, cell, rows = COLUMNS[true][file]
+    source = _write(tmp_path / "list.csv", name, cell, rows)
+    settings = load_settings({}, directory=tmp_path, state_dir=tmp_path)
+    keywords = {"columns": {claimed.value: name}, "country": "US", "settings": settings}
+    try:
+        refusals: list[Refused] = list(check(source, **keywords).refusals)  # type: ignore[arg-type]
+    except Refused as refusal:
+        refusals = [refusal]
+    assert refusals, "the plan would be sent"
+    assert any(name in str(refusal) for refusal in refusals)
+
+
+@pytest.mark.parametrize("file", range(3))
+@pytest.mark.parametrize("kind", Kind)
+def test_the_right_column_is_taken(tmp_path: Path, kind: Kind, file: int) -> None:
+    """No false alarm: said or recognised, every value of it qualifies."""
+    name, cell, rows = COLUMNS[kind][file]
+    source = _write(tmp_path / "list.csv", name, cell, rows)
+    settings = load_settings({}, directory=tmp_path, state_dir=tmp_path)
+    for columns in ({kind.value: name}, {}):
+        plan = check(source, columns=columns, country="US", settings=settings)
+        assert plan.verdict == "ready", (columns, plan.rejections)
+        assert plan.columns == {kind.value: [name]}
+        assert plan.records == rows
