@@ -20,7 +20,8 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     lines += _rejections(document["rejections"])
     lines += [
         "requests",
-        f"  confirmed   {requests['confirmed']:,} of {requests['planned']:,} planned, {requests['attempts']:,} tries",
+        f"  confirmed   {requests['confirmed']:,} of {requests['planned']:,} planned, "
+        f"{requests['attempts']:,} attempts",
         f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
         "reconciliation",
         f"  records sent {counts['records_sent']:,} = success_count {counts['success_count']:,}"
