@@ -18,10 +18,10 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     lines = [f"Run {document['run_id']}: {document['operation']} audience {document['audience_id']}", ""]
     lines += _columns(document["columns"]) + _rows(document["rows"]) + _identifiers(document["identifiers"])
     lines += _rejections(document["rejections"])
+    confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
     lines += [
         "requests",
-        f"  confirmed   {requests['confirmed']:,} of {requests['planned']:,} planned, "
-        f"{requests['attempts']:,} attempts",
+        f"  confirmed   {confirmed:,} of {planned:,} planned, {attempts:,} attempts",
         f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
         "reconciliation",
         f"  records sent {counts['records_sent']:,} = success_count {counts['success_count']:,}"
