@@ -46,7 +46,7 @@ WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
-BATCH_ROWS: Final = 16_384  # rows of one RecordBatch
+BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
 
 
 def tolerated_fault_rows(rows: int) -> int:

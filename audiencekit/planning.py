@@ -24,11 +24,10 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets, Selection
 from audiencekit.preparation.plan import Packing, PlannedRequest, plan_requests
-from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
-from audiencekit.preparation.users import encode_users
 from audiencekit.profile import Profile
+from audiencekit.reading import ReadBatch, read_batches
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
@@ -132,15 +131,13 @@ def plan_run(
     gathered = _Gathered(KeySets(mixed=source.mapping.operation is not None))
     with ExitStack() as writing:
         rejected = writing.enter_context(RejectionsFile(rejections)) if rejections else None
-        for batch in source.batches():
-            prepared = prepare_batch(batch, source.mapping, rules=options.rules, operation_type=options.operation_type)
-            users = encode_users(prepared.records, profile)
-            gathered.add(prepared.tally, prepared.records, users)
-            seal(users, spool)
+        for batch in read_batches(source, options, profile, gathered.keysets):
+            gathered.add(batch)
+            seal(batch.users, spool)
             if rejected:
-                rejected.add(prepared.rejections)
+                rejected.add(batch.rejections)
             if on_records:
-                on_records(prepared.records)
+                on_records(batch.records)
             progress.step("reading", source.bytes_read, source.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
     deletes = gathered.deletes()
@@ -199,26 +196,17 @@ class _Gathered:
         self._sizes: list[npt.NDArray[np.int64]] = []
         self._deletes: list[npt.NDArray[np.bool_]] = []
 
-    def add(self, tally: Tally, records: HashedRecords, users: HashedRecords) -> None:
-        self.tally.add(tally)
-        self.keysets.add(records, users)
-        sizes, deletes = _measure(users)
-        self._sizes.append(sizes)
-        self._deletes.append(deletes)
+    def add(self, batch: ReadBatch) -> None:
+        self.tally.add(batch.tally)
+        self.keysets.add(batch.tagged)
+        self._sizes.append(batch.user_bytes)
+        self._deletes.append(batch.tagged.deletes)
 
     def user_bytes(self) -> npt.NDArray[np.int64]:
         return np.concatenate(self._sizes) if self._sizes else np.zeros(0, dtype=np.int64)
 
     def deletes(self) -> npt.NDArray[np.bool_]:
         return np.concatenate(self._deletes) if self._deletes else np.zeros(0, dtype=bool)
-
-
-@guarded
-def _measure(users: HashedRecords) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Bytes of each user without its comma, and whether it is taken out."""
-    batch = users.unwrap()
-    sizes = pa.compute.binary_length(batch.column("user")).to_numpy(zero_copy_only=False).astype(np.int64) - 1
-    return sizes, batch.column("is_delete").to_numpy(zero_copy_only=False)
 
 
 class _Chunk(Personal[bytes]):

@@ -17,7 +17,7 @@ _ADVERTISING_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12
 _ANDROID_ID: Final = re.compile(r"[0-9a-f]{16}", re.IGNORECASE)
 
 # Ids of no one device: a fault of Android 2.2 gave the first to many, the others stand in documentation.
-_SHARED: Final = frozenset(
+SHARED: Final = frozenset(
     {
         "9774d56d682e549c",
         "0123456789abcdef",
@@ -61,6 +61,6 @@ def _normalize_form(text: str, rules: Rules) -> NormalizedDeviceId | Reason:
         return Reason.ZEROED
     if not (_ADVERTISING_ID.fullmatch(text) or _ANDROID_ID.fullmatch(text)):
         return Reason.INVALID_SYNTAX
-    if len(digits) == 1 or text.lower() in _SHARED:
+    if len(digits) == 1 or text.lower() in SHARED:
         return Reason.PLACEHOLDER
     return NormalizedDeviceId(text.lower() if rules.device_id_case == "lower" else text)

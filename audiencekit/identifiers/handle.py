@@ -21,7 +21,7 @@ _PROFILE_ADDRESS: Final = re.compile(
 _WORD: Final = re.compile(r"\w+", re.ASCII)
 
 # Pages of the service itself that stand where a handle would.
-_PAGES: Final = frozenset(
+PAGES: Final = frozenset(
     [
         *("about", "account", "compose", "download", "explore", "hashtag", "help", "home", "i", "intent"),
         *("jobs", "login", "logout", "messages", "notifications", "oauth", "privacy", "search", "settings"),
@@ -61,5 +61,5 @@ def is_marked_handle(text: str) -> bool:
 def _bare_name(text: str) -> str:
     """What is left of `text` without `@` or profile address; empty for a page that names nobody."""
     if address := _PROFILE_ADDRESS.fullmatch(text):
-        return "" if address[1].lower() in _PAGES else address[1]
+        return "" if address[1].lower() in PAGES else address[1]
     return text[1:] if text.startswith(("@", "＠")) else text

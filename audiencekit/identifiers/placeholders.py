@@ -39,7 +39,7 @@ WORDS: Final = _words(
 }
 
 # `word@word.<any top-level domain>` is nobody's address for these words.
-_DOUBLED: Final = _words(
+DOUBLED: Final = _words(
     """
     a aa aaa abc asd asdf b email fake foo mail na nan no nobody noemail noemailaddress nomail none null
     qwe qwerty test testing unknown user x xx xxx xyz
@@ -47,7 +47,7 @@ _DOUBLED: Final = _words(
 )
 
 # Local parts that say "there is none", at any domain.
-_NO_ADDRESS: Final = re.compile(
+NO_ADDRESS: Final = re.compile(
     r"no[-_.]?(?:e[-_]?)?mail(?:[-_.]?(?:address|provided|given|available))?|not[-_.]?provided|n/a"
 )
 _DOUBLED_EMAIL: Final = re.compile(r"([^@\s.]+)@\1(?:\.[^@\s.]+){1,2}")  # test@test.com, test@test.co.uk
@@ -68,9 +68,9 @@ def is_placeholder(text: str) -> bool:
 def is_placeholder_email(address: str) -> bool:
     """Whether the lower-cased `address` is a made-up one such as test@test.com or noemail@anything."""
     doubled = _DOUBLED_EMAIL.fullmatch(address)
-    if doubled and doubled[1] in _DOUBLED:
+    if doubled and doubled[1] in DOUBLED:
         return True
-    return _NO_ADDRESS.fullmatch(address.partition("@")[0]) is not None
+    return NO_ADDRESS.fullmatch(address.partition("@")[0]) is not None
 
 
 def is_repeated(digits: str) -> bool:
@@ -89,7 +89,7 @@ def spellings() -> Iterator[str]:
     yield from ("", " ", "0", "NaN", "#N/A N/A", *_ZEROED_DEVICE_IDS)
     for word in WORDS:
         yield from (word, word.upper(), word.capitalize(), word.title())
-    for word in _DOUBLED:
+    for word in DOUBLED:
         for end in ("com", "net", "org", "de", word):
             yield from (f"{word}@{word}.{end}", f"{word}@{word}.{end}".upper())
     for run in _runs():

@@ -1,24 +1,14 @@
-"""Which records are duplicates, superseded or in conflict, found by keyed tags of key sets and keys.
-
-A tag is 128 bits of keyed BLAKE2b: 64 would confuse people with each other in lists of a hundred million. The key lives
-as long as the run, so that tags say nothing to anyone else.
-"""
+"""Which records are duplicates, superseded or in conflict, found by keyed tags of key sets and keys."""
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from dataclasses import dataclass, field
-from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
-
-TAG_BYTES: Final = 16
-_TAG: Final = np.dtype([("high", ">u8"), ("low", ">u8")])
+from audiencekit.preparation.tags import TAG, Tagger, Tags, sum_of_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +21,15 @@ class Selection:
     superseded: int
 
 
+@dataclass(frozen=True, slots=True)
+class TaggedBatch:
+    """Tags of the records of one batch: of their key sets, and, where verbs are mixed, of their single keys."""
+
+    key_sets: Tags = field(repr=False)
+    deletes: npt.NDArray[np.bool_] = field(repr=False)
+    single_keys: list[list[bytes]] = field(repr=False)
+
+
 @dataclass(slots=True)
 class KeySets:
     """Gathers the tags of all records of a run, then decides.
@@ -40,17 +39,20 @@ class KeySets:
     """
 
     mixed: bool
-    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    _tags: list[bytes] = field(default_factory=list, repr=False)
+    _tagger: Tagger = field(default_factory=Tagger, repr=False)
+    _tags: list[Tags] = field(default_factory=list, repr=False)
     _deletes: list[npt.NDArray[np.bool_]] = field(default_factory=list, repr=False)
     _single_keys: list[list[bytes]] = field(default_factory=list, repr=False)
 
-    def add(self, records: HashedRecords, users: HashedRecords) -> None:
-        """Gather the records of one batch; `users` are the same records encoded."""
-        _gather(self, records, users)
+    def tag(self, records: HashedRecords, deletes: npt.NDArray[np.bool_]) -> TaggedBatch:
+        """The tags of one batch; `deletes` says which records take people out. May be called from any thread."""
+        return _tag(self, records, deletes)
 
-    def _tag(self, content: bytes) -> bytes:
-        return hashlib.blake2b(content, digest_size=TAG_BYTES, key=self._key).digest()
+    def add(self, tagged: TaggedBatch) -> None:
+        """Gather the tags of the next batch, in the order of the source."""
+        self._tags.append(tagged.key_sets)
+        self._deletes.append(tagged.deletes)
+        self._single_keys.extend(tagged.single_keys)
 
     def select(self) -> Selection:
         """One record of each key set is sent; the waves keep conflicts in row order.
@@ -58,7 +60,7 @@ class KeySets:
         With one verb it is the first, and later ones are duplicates. With both it is the last word: an earlier record
         is a duplicate when every later one of its key set has its verb, superseded when the verb changed after it.
         """
-        tags = np.frombuffer(b"".join(self._tags), dtype=_TAG)
+        tags = np.concatenate(self._tags) if self._tags else np.zeros(0, dtype=TAG)
         if not len(tags):
             return Selection(np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), 0, 0)
         order = np.lexsort((np.arange(len(tags)), tags["low"], tags["high"]))
@@ -121,17 +123,11 @@ def _superseded(
 
 
 @guarded
-def _gather(keysets: KeySets, records: HashedRecords, users: HashedRecords) -> None:
-    entries = users.unwrap()
-    keysets._tags.extend(keysets._tag(user) for user in entries.column("user").to_pylist())
-    if keysets.mixed:
-        keysets._deletes.append(entries.column("is_delete").to_numpy(zero_copy_only=False))
-        keysets._single_keys.extend(_keys_of_records(keysets, records.unwrap()))
-
-
-def _keys_of_records(keysets: KeySets, batch: Any) -> list[list[bytes]]:
-    keys: list[list[bytes]] = [[] for _ in range(batch.num_rows)]
-    for kind in Kind:
-        for own, values in zip(keys, batch.column(kind.value).to_pylist(), strict=True):
-            own.extend(keysets._tag(f"{kind.value}:{value}".encode()) for value in values or ())
-    return keys
+def _tag(keysets: KeySets, records: HashedRecords, deletes: npt.NDArray[np.bool_]) -> TaggedBatch:
+    of_kinds = list(keysets._tagger.tag_keys(records.unwrap()))
+    rows = records.unwrap().num_rows
+    keys: list[list[bytes]] = [[] for _ in range(rows)] if keysets.mixed else []
+    for owners, tags in of_kinds if keysets.mixed else ():
+        for owner, tag in zip(owners.tolist(), tags, strict=True):
+            keys[owner].append(tag.tobytes())
+    return TaggedBatch(sum_of_keys(of_kinds, rows), deletes, keys)

@@ -1,80 +1,85 @@
-"""One text column of a batch -> hashes or reasons, value by value.
-
-This is the path that hands every value to the definition in `identifiers`.
-"""
+"""One text column of a batch -> hashes or reasons: in bulk where that is certain, else value by value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.hashing import accept_hashed, hash_normalized
+from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.normalized import Hashable
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.batches import MappedColumn
+from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.device_ids import decide_device_ids
+from audiencekit.preparation.columnar.emails import decide_emails
+from audiencekit.preparation.columnar.handles import decide_handles
+from audiencekit.preparation.columnar.hashed import decide_hashed
+from audiencekit.preparation.columnar.hashing import sha256_hex
+from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
+from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally
 
 # Rejected values per column and batch that are asked which kind they look like.
 LOOKED_AT: Final = 50
 
-Decide = Callable[[str, str | None], str | Reason]
+_EMPTY: Final = code_of(Reason.EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnResult:
-    """What became of one column: the values that qualified and those that did not, by index of the row in the batch."""
+    """What became of one column, by index of the row in the batch, ascending.
 
-    hash_rows: npt.NDArray[np.int64]
-    hashes: list[str]
-    rejected_rows: list[int]
-    rejected_reasons: list[str]
+    `values` (pa.StringArray) are the hashes that qualified (plain for partner user ids), of `value_rows`;
+    `rejected_codes` are places in REASONS, of `rejected_rows`. `by_definition` counts the values that were not decided
+    in bulk.
+    """
+
+    value_rows: npt.NDArray[np.int64]
+    values: Any
+    rejected_rows: npt.NDArray[np.int64]
+    rejected_codes: Codes
     tally: ColumnTally
 
 
-def normalize_column(
-    texts: Any, column: MappedColumn, *, countries: list[str | None] | None, rules: Rules
-) -> ColumnResult:
-    """Every value of `texts` (string or list<string>) decided by the definition; blank cells are not present.
+def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None, rules: Rules) -> ColumnResult:
+    """Every value of `texts` (string or list<string>) decided; blank cells are not present.
 
-    Holds raw values: to be called from a guarded function only.
+    `countries` (pa.StringArray of codes, or None) are those of the rows. Holds raw values: to be called from a guarded
+    function only.
     """
-    decide = _decision(column, rules)
-    hash_rows: list[int] = []
-    hashes: list[str] = []
-    rejected_rows: list[int] = []
-    reasons: list[str] = []
-    tally = ColumnTally()
-    for index, text in _cells(texts):
-        country = countries[index] if countries is not None else None
-        decided = decide(text, country)
-        if not isinstance(decided, Reason):
-            hash_rows.append(index)
-            hashes.append(decided)
-        elif decided is not Reason.EMPTY:
-            rejected_rows.append(index)
-            reasons.append(decided.value)
-            if len(reasons) <= LOOKED_AT and (kind := likely_kind(text, country=country)) is not None:
-                tally.likely[kind] += 1
-    tally.valid = len(hashes)
-    tally.present = len(hashes) + len(reasons)
-    tally.reasons.update(reasons)
-    return ColumnResult(np.array(hash_rows, dtype=np.int64), hashes, rejected_rows, reasons, tally)
+    texts, rows = _flatten(texts)
+    of_values = countries if countries is None or rows is None else countries.take(pa.array(rows))
+    decisions = _decide(texts, column, of_values, rules)
+    normalized, codes = _complete(decisions, texts, column, of_values, rules)
+    rows = np.arange(len(texts)) if rows is None else rows
+    valid, rejected = codes == VALID, (codes != VALID) & (codes != _EMPTY)
+    values = normalized if valid.all() else normalized.filter(pa.array(valid))
+    if column.kind.is_hashed and not column.hashed:
+        values = sha256_hex(values)
+    tally = _tally(codes, valid, rejected, len(decisions.undecided))
+    for index in np.flatnonzero(rejected)[:LOOKED_AT].tolist():
+        country = of_values[index].as_py() if of_values is not None else None
+        if (kind := likely_kind(texts[index].as_py(), country=country)) is not None:
+            tally.likely[kind] += 1
+    return ColumnResult(rows[valid], values, rows[rejected], codes[rejected], tally)
 
 
-def resolve_countries(texts: Any) -> list[str | None]:
-    """The country code of every cell of a country column, None where it names none."""
-    return [_resolve_country(text) if text else None for text in texts.to_pylist()]
+def resolve_countries(texts: Any) -> Any:
+    """The country code of every cell of a country column (pa.StringArray), null where it names none."""
+    encoded = texts.dictionary_encode()
+    codes = [_resolve_country(text) if text else None for text in encoded.dictionary.to_pylist()]
+    return pa.array(codes, pa.string()).take(encoded.indices)
 
 
 @lru_cache(maxsize=4096)
@@ -82,24 +87,63 @@ def _resolve_country(text: str) -> str | None:
     return find_country(text)
 
 
-def _cells(texts: Any) -> Iterable[tuple[int, str]]:
-    if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
-        parents = texts.value_parent_indices().to_pylist()
-        return ((index, text) for index, text in zip(parents, texts.flatten().to_pylist(), strict=True) if text)
-    return ((index, text) for index, text in enumerate(texts.to_pylist()) if text)
+def _flatten(texts: Any) -> tuple[Any, npt.NDArray[np.int64] | None]:
+    """All values, and the row of each; None when every row has one value or none."""
+    if not (pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type)):
+        return texts, None
+    return texts.flatten(), texts.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _decision(column: MappedColumn, rules: Rules) -> Decide:
-    kind = column.kind
+def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decisions:
+    """What is certain in bulk."""
     if column.hashed:
-        return lambda text, _country: accept_hashed(text)
-    if not kind.is_hashed:
-        return lambda text, _country: normalize_identifier(kind, text, rules=rules)
+        return decide_hashed(texts)
+    match column.kind:
+        case Kind.EMAIL:
+            return decide_emails(texts)
+        case Kind.PHONE_NUMBER:
+            return Decisions.of(texts, np.full(len(texts), UNDECIDED, dtype=np.int8))
+        case Kind.DEVICE_ID:
+            return decide_device_ids(texts, rules)
+        case Kind.HANDLE:
+            return decide_handles(texts)
+        case Kind.PLATFORM_ID:
+            return decide_platform_ids(texts)
+        case Kind.PARTNER_USER_ID:
+            return decide_partner_user_ids(texts)
 
-    return lambda text, country: hash_one(kind, text, country=country, rules=rules)
+
+def _complete(
+    decisions: Decisions, texts: Any, column: MappedColumn, countries: Any | None, rules: Rules
+) -> tuple[Any, Codes]:
+    """The decisions, with those of the definition in the places that were left."""
+    codes, undecided = decisions.codes, decisions.undecided
+    if not len(undecided):
+        return decisions.normalized, codes
+    places = pa.array(undecided)
+    left = texts.take(places).to_pylist()
+    where = countries.take(places).to_pylist() if countries is not None else [None] * len(left)
+    decided = [_by_definition(text, column, country, rules) for text, country in zip(left, where, strict=True)]
+    codes = codes.copy()
+    codes[undecided] = [code_of(value) if isinstance(value, Reason) else VALID for value in decided]
+    filled = pa.array([None if isinstance(value, Reason) else value for value in decided], pa.string())
+    mask = np.zeros(len(codes), dtype=bool)
+    mask[undecided] = True
+    return pc.replace_with_mask(decisions.normalized, pa.array(mask), filled), codes
 
 
-def hash_one(kind: Kind, text: str, *, country: str | None, rules: Rules) -> str | Reason:
-    """Lower-case hex SHA-256 of one raw value of a kind that leaves hashed, or why it does not qualify."""
-    normalized = normalize_identifier(kind, text, country=country, rules=rules)
-    return normalized if isinstance(normalized, Reason) else hash_normalized(cast("Hashable", normalized))
+def _by_definition(text: str, column: MappedColumn, country: str | None, rules: Rules) -> str | Reason:
+    if column.hashed:
+        return accept_hashed(text)
+    return normalize_identifier(column.kind, text, country=country, rules=rules)
+
+
+def _tally(
+    codes: Codes, valid: npt.NDArray[np.bool_], rejected: npt.NDArray[np.bool_], by_definition: int
+) -> ColumnTally:
+    counts = np.bincount(codes[rejected], minlength=len(REASONS))
+    reasons = {str(REASONS[code]): int(counts[code]) for code in np.flatnonzero(counts).tolist()}
+    qualified = int(valid.sum())
+    return ColumnTally(
+        present=qualified + int(counts.sum()), valid=qualified, reasons=Counter(reasons), by_definition=by_definition
+    )

@@ -12,13 +12,15 @@ from audiencekit.identifiers.kinds import Kind
 class ColumnTally:
     """Values of one mapped column: `present` = `valid` + the sum of `reasons`.
 
-    `likely` counts, among the rejected values that were looked at, the kinds that they look like.
+    `likely` counts, among the rejected values that were looked at, the kinds that they look like; `by_definition` the
+    values that could not be decided in bulk.
     """
 
     present: int = 0
     valid: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     likely: Counter[Kind] = field(default_factory=Counter)
+    by_definition: int = 0
 
     def add(self, other: ColumnTally) -> None:
         """Count `other` in."""
@@ -26,6 +28,7 @@ class ColumnTally:
         self.valid += other.valid
         self.reasons.update(other.reasons)
         self.likely.update(other.likely)
+        self.by_definition += other.by_definition
 
     @property
     def rejected(self) -> int:

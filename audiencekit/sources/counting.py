@@ -6,7 +6,9 @@ doubled quote is a letter, `\\r`, `\\n` and `\\r\\n` end a record outside quotes
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -52,16 +54,44 @@ class RecordCounter:
     def _scan(self) -> None:
         data = b"".join((self._carry, *self._waiting))
         self._waiting, self._waiting_bytes = [], 0
-        if b'"' in data:
-            # Each find is group 1: empty for a whole record, and at the end what is left, if anything is.
-            found = self._one_record.findall(data)
-            self._carry = found[-1]
-            self.records += len(found) - bool(self._carry)
-        else:
-            end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-            self.records += count_lines(data[:end])
-            self._carry = data[end:]
+        records, self._carry = _cut(data, self._one_record)
+        self.records += records
         self.overlong = len(self._carry) > MAX_LINE_BYTES
+
+
+def whole_records(blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> Iterator[tuple[bytes, int]]:
+    """The same bytes in pieces of about `piece_bytes` that end where records end, each with its non-blank records.
+
+    What is left at the end and is not whole by the counter's rules comes last, with -1. The first piece is small.
+    """
+    one_record, _ = _patterns(delimiter)
+    waiting: list[bytes] = []
+    waiting_bytes, wanted = 0, SCAN_BYTES
+    for block in itertools.chain(blocks, [b""]):
+        waiting.append(block)
+        waiting_bytes += len(block)
+        if block and waiting_bytes < wanted:
+            continue
+        data = b"".join(waiting)
+        records, carry = _cut(data, one_record)
+        if whole := data[: len(data) - len(carry)]:
+            yield whole, records
+        if len(carry) > MAX_LINE_BYTES or (carry and not block):
+            yield b"".join((carry, *blocks)), -1
+            return
+        waiting, waiting_bytes, wanted = [carry], len(carry), max(piece_bytes, 2 * len(carry))
+
+
+def _cut(data: bytes, one_record: re.Pattern[bytes]) -> tuple[int, bytes]:
+    """How many whole non-blank records `data` begins with, and what follows them."""
+    if b'"' not in data:
+        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        return count_lines(data[:end]), data[end:]
+    # Each find is group 1: empty for a whole record, and at the end what is left, if anything is.
+    found = one_record.findall(data)
+    carry: bytes = found[-1] if found else b""
+    # The line feed of a carriage return that ended the last record belongs to that record.
+    return len(found) - bool(carry), carry.lstrip(b"\r\n")
 
 
 def count_lines(data: bytes) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from audiencekit.errors import SourceRefused
@@ -17,14 +18,17 @@ from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.bytestream import ByteStream, take_sample
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
+from audiencekit.sources.counting import whole_records
 from audiencekit.sources.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header, is_header, is_whole_file
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.quick import QuickReader
 from audiencekit.sources.records import Records, field_limit
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
 from audiencekit.sources.table import Description, Look
 
+PIECE_BYTES: Final = 2_097_152
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
@@ -97,21 +101,65 @@ class DelimitedTable:
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
-        records = Records(self._stream.blocks(), self.layout.delimiter, leading=self.layout.leading)
-        rows = iter(records)
         faults = Faults()
-        judge = RowJudge(self.layout, mapping, faults)
         self.rows_read = 0
+        if not (yield from self._read_pieces(mapping, faults)):
+            # Read once more from the start, so that the row and the reason are those of the careful reader.
+            for _ in self.careful_batches(mapping):
+                pass
+            raise SourceRefused("the quotes of this file have more than one reading")
+        faults.refuse_too_many(self.rows_read)
+
+    def _read_pieces(self, mapping: ColumnMapping, faults: Faults) -> Generator[TextBatch, None, bool]:
+        """All rows; returns whether the end was reached: not when `csv` refuses a piece."""
+        layout, positions = self.layout, used_positions(mapping)
+        quick = QuickReader(layout.delimiter, width=layout.width, positions=positions)
+        judge = RowJudge(layout, mapping, faults)
+        leading = layout.leading
+        for piece, records in whole_records(self._stream.blocks(), layout.delimiter, piece_bytes=PIECE_BYTES):
+            arrays = quick.read(piece, records) if not leading and self._split_cells is None else None
+            if arrays is not None:
+                yield from self._quick_batches(arrays, records, mapping, faults)
+                continue
+            rows = iter(Records(iter([piece]), layout.delimiter, leading=leading))
+            try:
+                yield from self._careful_rows(rows, leading, judge, mapping)
+            except SourceRefused:
+                return False
+            leading = 0
+        return True
+
+    def _quick_batches(
+        self, arrays: dict[int, pa.Array], records: int, mapping: ColumnMapping, faults: Faults
+    ) -> Iterator[TextBatch]:
+        numbers = pa.array(np.arange(self.rows_read + 1, self.rows_read + records + 1), pa.int64())
+        columns = text_columns(numbers, arrays, mapping)
+        for start in range(0, records, BATCH_ROWS):
+            batch = columns.slice(start, BATCH_ROWS)
+            self.rows_read += batch.num_rows
+            yield TextBatch(RawColumns(batch), faults.take())
+
+    def careful_batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
+        """What `batches` gives, all of it read by `csv`: the definition of correct."""
+        records = Records(self._stream.blocks(), self.layout.delimiter, leading=self.layout.leading)
+        faults = Faults()
+        self.rows_read = 0
+        judge = RowJudge(self.layout, mapping, faults)
+        yield from self._careful_rows(iter(records), self.layout.leading, judge, mapping)
+        faults.refuse_too_many(self.rows_read)
+
+    def _careful_rows(
+        self, rows: Iterator[list[str]], leading: int, judge: RowJudge, mapping: ColumnMapping
+    ) -> Iterator[TextBatch]:
         with field_limit():
-            for _ in range(self.layout.leading):
+            for _ in range(leading):
                 next(rows, None)
         while True:
             with field_limit():
                 kept = self._read(rows, judge)
-            if not kept and not faults.waiting:
+            if not kept and not judge.faults.waiting:
                 break
-            yield TextBatch(RawColumns(self._build(kept, mapping)), faults.take())
-        faults.refuse_too_many(self.rows_read)
+            yield TextBatch(RawColumns(self._build(kept, mapping)), judge.faults.take())
 
     def _read(self, rows: Iterator[list[str]], judge: RowJudge) -> list[tuple[int, list[str]]]:
         kept: list[tuple[int, list[str]]] = []
@@ -139,22 +187,22 @@ class RowJudge:
     """Says which rows are read, and notes the others as faults."""
 
     def __init__(self, layout: Layout, mapping: ColumnMapping, faults: Faults) -> None:
-        self._layout, self._faults = layout, faults
+        self._layout, self.faults = layout, faults
         self._names = column_names(mapping)
         self.letters = 0  # of accepted rows, until somebody starts anew
 
     def accepts(self, row: int, cells: list[str]) -> bool:
         """Whether a row is sound; if not, it is noted."""
         if len(cells) != self._layout.width and self._is_ragged(cells):
-            self._faults.add(row, Reason.RAGGED)
+            self.faults.add(row, Reason.RAGGED)
             return False
         text = "".join(cells)
         self.letters += len(text)
         if not text.isascii() and _BROKEN.search(text):
-            self._faults.add(row, Reason.ENCODING)
+            self.faults.add(row, Reason.ENCODING)
             return False
         if len(text) * BYTES_PER_LETTER > MAX_CELL_BYTES and (place := self._too_large(cells)) is not None:
-            self._faults.add(row, Reason.TOO_LARGE, self._names[place])
+            self.faults.add(row, Reason.TOO_LARGE, self._names[place])
             return False
         return True
 

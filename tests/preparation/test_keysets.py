@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,8 +12,6 @@ from hypothesis import strategies as st
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.keysets import KeySets, Selection
-from audiencekit.preparation.users import encode_users
-from audiencekit.profile import SPEC
 
 Records = Callable[..., HashedRecords]
 
@@ -21,8 +20,9 @@ def _select(records: HashedRecords, *, mixed: bool) -> Selection:
     keysets = KeySets(mixed=mixed)
     batch = records.unwrap()
     for start in range(0, batch.num_rows, 3):
-        part = HashedRecords(batch.slice(start, 3))
-        keysets.add(part, encode_users(part, SPEC))
+        part = batch.slice(start, 3)
+        deletes = np.array([verb == "Delete" for verb in part.column("operation").to_pylist()])
+        keysets.add(keysets.tag(HashedRecords(part), deletes))
     return keysets.select()
 
 

@@ -1,0 +1,83 @@
+"""Ordered checks over a whole column: the first that holds for a text decides it, as in the definition.
+
+Patterns are RE2 (pyarrow.compute), which has no backtracking, lets every character class match line breaks, and does
+not hold the interpreter. They are written for ASCII: other texts are left to the definition, blank ones apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
+from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import SHA256_HEX_LENGTH
+
+from .decisions import UNDECIDED, VALID, Codes, code_of
+
+# The white space that is ASCII. With something ASCII at both ends of what is left, the definition trims no more.
+SPACES: Final = " \t\n\v\f\r"
+
+ALWAYS: Final = r"\A"
+NEVER: Final = r"\z."
+
+PENDING: Final = -2  # on the way only: every sequence of checks ends with one that always holds
+
+
+class Check(NamedTuple):
+    """Texts whose match with `pattern` is `holds` get `code`, unless an earlier check gave them one."""
+
+    pattern: str
+    code: int
+    holds: bool = True
+
+
+def one_of(texts: Sequence[str]) -> str:
+    """A pattern for exactly one of `texts`, of which there is at least one."""
+    return rf"\A(?:{'|'.join(map(re.escape, texts))})\z"
+
+
+BLANK: Final = Check(rf"\A[{WHITE_SPACE}{MARKS}]*\z", code_of(Reason.EMPTY))
+NOT_ASCII: Final = Check(r"[^\x00-\x7f]", UNDECIDED)
+WORD: Final = Check(one_of(sorted(WORDS)), code_of(Reason.PLACEHOLDER))
+HASHED: Final = Check(rf"\A[0-9a-f]{{{SHA256_HEX_LENGTH}}}\z", code_of(Reason.ALREADY_HASHED))
+INVISIBLE: Final = Check(r"[\x00-\x08\x0e-\x1f\x7f]", code_of(Reason.INVISIBLE_CHARACTER))
+
+# How every rule but the one for handles begins.
+OPENING: Final = (BLANK, NOT_ASCII, WORD, HASHED, INVISIBLE)
+
+
+def trim(texts: Any) -> Any:
+    """`texts` without ASCII white space at their ends; null becomes the empty text."""
+    filled = pc.fill_null(texts, "") if texts.null_count else texts
+    return pc.ascii_trim(filled, SPACES)
+
+
+def matches(texts: Any, pattern: str) -> npt.NDArray[np.bool_]:
+    """For each text whether `pattern` is found in it."""
+    found: npt.NDArray[np.bool_] = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    return found
+
+
+def begin(plain: npt.NDArray[np.bool_]) -> Codes:
+    """VALID for the texts that are `plain`, PENDING for those that checks must decide."""
+    return np.where(plain, VALID, PENDING).astype(np.int8)
+
+
+def decide_in_order(texts: Any, codes: Codes, checks: Sequence[Check]) -> None:
+    """Puts into `codes`, for each of `texts` that is PENDING, the code of the first of `checks` that holds for it."""
+    rest = np.flatnonzero(codes == PENDING)
+    pending = texts.take(pa.array(rest))
+    for check in checks:
+        if not len(rest):
+            return
+        decided = matches(pending, check.pattern) == check.holds
+        codes[rest[decided]] = check.code
+        rest, pending = rest[~decided], pending.filter(pa.array(~decided))

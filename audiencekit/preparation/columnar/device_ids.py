@@ -1,0 +1,40 @@
+"""Device ids in bulk: every ASCII text is decided; the others are left to the definition."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.device_id import SHARED
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+
+from .checks import ALWAYS, OPENING, Check, begin, decide_in_order, matches, trim
+from .decisions import VALID, Decisions, code_of
+
+_FORM: Final = r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16})"
+_REPEATED: Final = "|".join(f"{digit}[{digit}-]*" for digit in "0123456789abcdef")
+_NOBODYS: Final = "|".join((*sorted(SHARED), _REPEATED))
+
+_FORM_CHECKS: Final = (
+    Check(r"\A(?:[0-]*0[0-]*|\{[0-]*0[0-]*\})\z", code_of(Reason.ZEROED)),
+    Check(rf"\A(?:{_FORM}|\{{{_FORM}\}})\z", code_of(Reason.INVALID_SYNTAX), holds=False),
+    Check(rf"\A\{{?(?:{_NOBODYS})\}}?\z", code_of(Reason.PLACEHOLDER)),
+    Check(ALWAYS, VALID),
+)
+
+
+def decide_device_ids(texts: Any, rules: Rules = DEFAULT_RULES) -> Decisions:
+    """What is certain of `texts` (pa.StringArray): the id as the definition gives it, or its reason.
+
+    Holds raw values: to be called from a guarded function only.
+    """
+    trimmed = trim(texts)
+    lowered = pc.ascii_lower(trimmed)
+    plain = matches(lowered, rf"\A{_FORM}\z") & ~matches(lowered, rf"\A(?:{_NOBODYS})\z")
+    codes = begin(plain)
+    decide_in_order(lowered, codes, (*OPENING, *_FORM_CHECKS))
+    # A valid id holds no braces but those around it.
+    kept = lowered if rules.device_id_case == "lower" else trimmed
+    return Decisions.of(pc.ascii_trim(kept, "{}"), codes)

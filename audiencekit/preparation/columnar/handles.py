@@ -1,0 +1,66 @@
+"""Handles in bulk: every ASCII text is decided; the others, the full-width `@` among them, are left undecided."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.handle import PAGES
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import MAX_HANDLE_LENGTH
+
+from .checks import (
+    ALWAYS,
+    BLANK,
+    HASHED,
+    INVISIBLE,
+    NOT_ASCII,
+    WORD,
+    Check,
+    begin,
+    decide_in_order,
+    matches,
+    one_of,
+    trim,
+)
+from .decisions import VALID, Decisions, code_of
+
+_SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?"
+_ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"
+_PLAIN: Final = rf"\A[a-z0-9_]{{1,{MAX_HANDLE_LENGTH}}}\z"
+
+_PAGE: Final = one_of(sorted(PAGES))
+
+_WHOLE_CHECKS: Final = (BLANK, NOT_ASCII, HASHED, WORD)
+_NAME_CHECKS: Final = (
+    WORD,
+    INVISIBLE,
+    Check(r"\A[a-z0-9_]+\z", code_of(Reason.INVALID_SYNTAX), holds=False),
+    Check(rf"\A.{{{MAX_HANDLE_LENGTH + 1}}}", code_of(Reason.TOO_LONG)),
+    Check(ALWAYS, VALID),
+)
+
+
+def decide_handles(texts: Any) -> Decisions:
+    """What is certain of `texts` (pa.StringArray): the handle as the definition gives it, or its reason.
+
+    Holds raw values: to be called from a guarded function only.
+    """
+    lowered = pc.ascii_lower(trim(texts))
+    names = _bare_names(lowered)
+    codes = begin(matches(names, _PLAIN) & ~matches(names, WORD.pattern))
+    decide_in_order(lowered, codes, _WHOLE_CHECKS)
+    decide_in_order(names, codes, _NAME_CHECKS)
+    return Decisions.of(names, codes)
+
+
+def _bare_names(lowered: Any) -> Any:
+    """What is left of each text without profile address or one `@`; nothing of a page that names nobody."""
+    names = pc.if_else(pc.starts_with(lowered, "@"), pc.utf8_slice_codeunits(lowered, 1, None), lowered)
+    addressed = pc.match_substring_regex(lowered, _ADDRESS)
+    if not pc.any(addressed).as_py():
+        return names
+    found = pc.replace_substring_regex(lowered.filter(addressed), _ADDRESS, r"\1")
+    found = pc.if_else(pc.match_substring_regex(found, _PAGE), "", found)
+    return pc.replace_with_mask(names, addressed, found)

@@ -1,0 +1,39 @@
+"""Columns that arrive hashed, in bulk: every ASCII text is decided; the others are left to the definition."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.hashing import PLACEHOLDER_HASHES
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import SHA256_HEX_LENGTH
+
+from .checks import ALWAYS, BLANK, HASHED, NOT_ASCII, WORD, Check, begin, decide_in_order, matches, trim
+from .decisions import Decisions, code_of
+
+_CHECKS: Final = (
+    BLANK,
+    NOT_ASCII,
+    WORD,
+    Check(HASHED.pattern, code_of(Reason.WRONG_HASH), holds=False),
+    Check(r"\A0+\z", code_of(Reason.ZEROED)),
+    # What has the form of a hash and reaches this is a known one.
+    Check(ALWAYS, code_of(Reason.HASH_OF_PLACEHOLDER)),
+)
+_ZEROS: Final = "0" * SHA256_HEX_LENGTH
+_REFUSED: Final = pa.array([_ZEROS, *sorted(PLACEHOLDER_HASHES)])
+
+
+def decide_hashed(texts: Any) -> Decisions:
+    """What is certain of `texts` (pa.StringArray): the hash in lower case, or the definition's reason.
+
+    Holds personal data: to be called from a guarded function only.
+    """
+    lowered = pc.ascii_lower(trim(texts))
+    known = pc.is_in(lowered, value_set=_REFUSED).to_numpy(zero_copy_only=False)
+    codes = begin(matches(lowered, HASHED.pattern) & ~known)
+    decide_in_order(lowered, codes, _CHECKS)
+    return Decisions.of(lowered, codes)

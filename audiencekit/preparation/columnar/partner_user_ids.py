@@ -1,0 +1,32 @@
+"""Partner user ids in bulk: ids as machines write them and blank cells are decided, the rest is left undecided.
+
+The definition refuses what looks like a person's data. Every such form needs an `@`, a white space, a slash behind a
+dot, or is written in digits and separators alone; none of the forms here has any of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow.compute as pc
+
+from .checks import ALWAYS, BLANK, WORD, Check, begin, decide_in_order, matches
+from .decisions import UNDECIDED, Decisions
+
+_DIGITS: Final = r"[0-9]+"
+_DOTTED: Final = r"[A-Za-z0-9_.:=-]*[A-Za-z_][A-Za-z0-9_.:=-]*"
+_BASE64: Final = r"[A-Za-z0-9+/]*[A-Za-z][A-Za-z0-9+/]*={0,2}"
+_PLAIN: Final = rf"\A(?:{_DIGITS}|{_DOTTED}|{_BASE64})\z"
+
+_CHECKS: Final = (BLANK, Check(ALWAYS, UNDECIDED))
+
+
+def decide_partner_user_ids(texts: Any) -> Decisions:
+    """What is certain of `texts` (pa.StringArray): the id as it stands, or EMPTY.
+
+    Holds raw values: to be called from a guarded function only.
+    """
+    filled = pc.fill_null(texts, "")
+    codes = begin(matches(filled, _PLAIN) & ~matches(pc.ascii_lower(filled), WORD.pattern))
+    decide_in_order(filled, codes, _CHECKS)
+    return Decisions.of(filled, codes)

@@ -1,0 +1,70 @@
+"""User ids of the platform in bulk: every ASCII text is decided; digits of other scripts are left to the definition."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import MAX_PLATFORM_ID
+
+from .checks import ALWAYS, OPENING, PENDING, Check, begin, decide_in_order, matches, trim
+from .decisions import VALID, Codes, Decisions, code_of
+
+_MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
+# Small enough at first sight: shorter than the largest, or as long and with a lesser first digit.
+_LESSER: Final = f"[1-{int(str(MAX_PLATFORM_ID)[0]) - 1}]"
+_PLAIN: Final = rf"\A(?:[1-9][0-9]{{0,{_MAX_DIGITS - 2}}}|{_LESSER}[0-9]{{{_MAX_DIGITS - 1}}})\z"
+_FORMULA: Final = r'\A="[^"]*"\z'
+
+# What spreadsheets make of numbers: the same forms as in identifiers/excel.py.
+_MANGLED: Final = (
+    r"\A[+-]?[0-9]+(?:[.,][0-9]*)?e[+-]?[0-9]+\z",
+    r"(?s)\A(?:[+-]?[0-9]{5,}[.,]0{1,6}|.*[0-9][.,]0)\z",
+    r"\A#{2,}\z",
+    r"\A=",
+    r"\A[+-]?[0-9]+[.,][0-9]*\z",
+)
+_NUMBER_CHECKS: Final = (
+    *(Check(pattern, code_of(Reason.EXCEL_MANGLED)) for pattern in _MANGLED),
+    Check(r"\A[0-9]+\z", code_of(Reason.NOT_INTEGER), holds=False),
+    Check(r"\A0+\z", code_of(Reason.ZEROED)),
+    Check(rf"\A0*[1-9][0-9]{{{_MAX_DIGITS}}}", code_of(Reason.TOO_LONG)),
+    Check(ALWAYS, VALID),
+)
+
+
+def decide_platform_ids(texts: Any) -> Decisions:
+    """What is certain of `texts` (pa.StringArray): the id as the definition gives it, or its reason.
+
+    Holds raw values: to be called from a guarded function only.
+    """
+    lowered = pc.ascii_lower(trim(texts))
+    codes = begin(matches(lowered, _PLAIN))
+    if not (codes == PENDING).any():
+        return Decisions.of(lowered, codes)
+    decide_in_order(lowered, codes, OPENING)
+    numbers = _unmarked(lowered)
+    decide_in_order(numbers, codes, _NUMBER_CHECKS)
+    digits = pc.ascii_ltrim(numbers, "0")
+    _refuse_large(digits, codes)
+    return Decisions.of(digits, codes)
+
+
+def _unmarked(lowered: Any) -> Any:
+    """Each text without the marks that keep a spreadsheet from making a number of it."""
+    behind = pc.ascii_ltrim_whitespace(pc.utf8_slice_codeunits(lowered, 1, None))
+    within = pc.ascii_trim_whitespace(pc.utf8_slice_codeunits(lowered, 2, -1))
+    unquoted = pc.if_else(pc.starts_with(lowered, "'"), behind, lowered)
+    return pc.if_else(pc.match_substring_regex(lowered, _FORMULA), within, unquoted)
+
+
+def _refuse_large(digits: Any, codes: Codes) -> None:
+    """Puts TOO_LONG for ids as long as the largest and above it: texts of one length order as numbers do."""
+    as_long = pc.equal(pc.binary_length(digits), pa.scalar(_MAX_DIGITS, pa.int32()))
+    larger = pc.and_(as_long, pc.greater(digits, pa.scalar(str(MAX_PLATFORM_ID))))
+    above: Any = larger.to_numpy(zero_copy_only=False)
+    codes[np.logical_and(codes == VALID, above)] = code_of(Reason.TOO_LONG)

@@ -1,0 +1,76 @@
+"""Whole records read in bulk by Arrow, where its answer is certainly that of the careful reader; else None."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from audiencekit.limits import MAX_CELL_BYTES
+
+
+class QuickReader:
+    """Reads the columns at `positions` of records with `width` cells."""
+
+    def __init__(self, delimiter: str, *, width: int, positions: list[int]) -> None:
+        self._delimiter, self._positions = delimiter, positions
+        self._names = [f"c{place}" for place in range(width)]
+        kept = [self._names[place] for place in positions]
+        self._convert = pacsv.ConvertOptions(
+            include_columns=kept, column_types=dict.fromkeys(kept, pa.string()), strings_can_be_null=False
+        )
+
+    def read(self, piece: bytes, records: int) -> dict[int, Any] | None:
+        """The cells by position (pa.StringArray), or None when anything about `piece` calls for a careful look.
+
+        `records` is what the counter found: Arrow must find as many, and no record may run over line ends.
+        """
+        has_quotes = b'"' in piece
+        if records < 1 or not self._positions or not _is_plain(piece, records):
+            return None
+        table = self._parse(piece, has_quotes)
+        if table is None or table.num_rows != records:
+            return None
+        columns = [_one_chunk(column) for column in table.columns]
+        if any(pc.max(pc.binary_length(column)).as_py() > MAX_CELL_BYTES for column in columns):
+            return None
+        return dict(zip(self._positions, columns, strict=True))
+
+    def _parse(self, piece: bytes, has_quotes: bool) -> Any | None:
+        read = pacsv.ReadOptions(use_threads=False, column_names=self._names, block_size=len(piece) + 1)
+        parse = pacsv.ParseOptions(
+            delimiter=self._delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=True
+        )
+        try:
+            return pacsv.read_csv(
+                pa.BufferReader(piece), read_options=read, parse_options=parse, convert_options=self._convert
+            )
+        except pa.ArrowInvalid:
+            # Ragged rows: the careful reader says which. The exception quotes cells and is dropped here.
+            return None
+
+
+def _is_plain(piece: bytes, records: int) -> bool:
+    """Whether `piece` is UTF-8 without NUL, its line ends alike and each the end of a record, no line of cell size."""
+    if b"\0" in piece or not _is_text(piece):
+        return False
+    if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
+        return False
+    ends = np.flatnonzero(np.frombuffer(piece, dtype=np.uint8) == ord("\n"))
+    return (
+        len(ends) == records and len(piece) == ends[-1] + 1 and int(np.diff(ends, prepend=-1).max()) <= MAX_CELL_BYTES
+    )
+
+
+def _is_text(piece: bytes) -> bool:
+    try:
+        return piece.isascii() or bool(piece.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _one_chunk(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,0 +1,48 @@
+"""What was decided of a column travels without showing its values."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Decisions, code_of
+
+CODES = np.array([VALID, UNDECIDED, code_of(Reason.EMPTY)], dtype=np.int8)
+DECISIONS = Decisions.of(pa.array(["marker-value", "marker-other", ""]), CODES)
+
+
+def test_every_reason_has_a_code() -> None:
+    """Codes lead from a reason to its place in the table and back, and none is VALID or UNDECIDED."""
+    assert [REASONS[code_of(reason)] for reason in Reason] == list(Reason)
+    assert min(code_of(reason) for reason in Reason) > VALID > UNDECIDED
+    assert len(REASONS) < 128
+
+
+def test_only_valid_texts_are_kept() -> None:
+    """Texts that are not decided valid are null."""
+    assert DECISIONS.normalized.to_pylist() == ["marker-value", None, None]
+    assert DECISIONS.undecided.tolist() == [1]
+    assert DECISIONS.codes.tolist() == CODES.tolist()
+    assert len(DECISIONS) == 3
+
+
+def test_values_are_not_shown() -> None:
+    """Neither repr nor str nor format shows a value, and pickling is refused."""
+    assert "marker" not in f"{DECISIONS!r}{DECISIONS!s}{DECISIONS}"
+    with pytest.raises(TypeError):
+        pickle.dumps(DECISIONS)
+
+
+def test_codes_on_the_way_are_refused() -> None:
+    """A value that no check judged is a fault of the program."""
+    with pytest.raises(ValueError, match="neither decided"):
+        Decisions.of(pa.array(["a"]), np.array([UNDECIDED - 1], dtype=np.int8))
+
+
+def test_no_values() -> None:
+    """A column without values has no decisions."""
+    assert len(Decisions.of(pa.array([], pa.string()), np.array([], dtype=np.int8))) == 0

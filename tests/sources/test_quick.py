@@ -1,0 +1,149 @@
+"""Reading in bulk gives what the careful reader gives, or hands over."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audiencekit.errors import AudiencekitError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources import delimited
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.quick import QuickReader
+from audiencekit.sources.source import Source, open_source
+
+OPTIONS = SourceOptions(columns=((Kind.EMAIL, "column1"), (Kind.HANDLE, "column3")), header=True, delimiter=",")
+
+
+def _read(batches: Any) -> tuple[Any, ...]:
+    """Rows, cells and faults of a pass, or the refusal that ended it."""
+    rows: list[Any] = []
+    faults: list[Any] = []
+    try:
+        for batch in batches:
+            rows += batch.columns.unwrap().to_pylist()
+            faults += batch.faults.to_pylist()
+    except AudiencekitError as error:
+        return type(error), str(error).partition(": ")[2] or str(error), getattr(error, "row", None)
+    return rows, faults
+
+
+def _both(source: Source) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    quick = _read(source.batches())
+    careful = _read(source._table.careful_batches(source.mapping))  # type: ignore[attr-defined]
+    if careful and isinstance(careful[0], type):
+        careful = (careful[0], quick[1] if len(quick) == 3 else None, careful[2])
+    return quick, careful
+
+
+CELL = st.one_of(
+    st.sampled_from(
+        ["", "a@example.com", "x", '"', 'say "hi"', "a,b", "line\nend", "\r", "\0", "é", "  ", "' '", "\\"]
+    ),
+    st.text(alphabet='ab@.,"\n\r\t é', max_size=8),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.lists(CELL, min_size=3, max_size=4), min_size=1, max_size=30),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    ends=st.sampled_from(["\n", "\r\n", "\r"]),
+    damage=st.none() | st.tuples(st.integers(0, 400), st.sampled_from([b'"', b"\n", b"\xff", b"\0", b",", b"\r"])),
+    piece_bytes=st.integers(1, 200),
+)
+def test_quick_and_careful_reading_agree(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[list[str]],
+    quoting: Any,
+    ends: str,
+    damage: tuple[int, bytes] | None,
+    piece_bytes: int,
+) -> None:
+    """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=quoting, lineterminator=ends).writerows([["a", "b", "c"], *rows])
+    data = text.getvalue().encode()
+    if damage is not None:
+        data = data[: damage[0]] + damage[1] + data[damage[0] :]
+    (tmp_path / "list.csv").write_bytes(data)
+    monkeypatch.setattr(delimited, "PIECE_BYTES", piece_bytes)
+    monkeypatch.setattr("audiencekit.sources.counting.SCAN_BYTES", piece_bytes)
+    try:
+        source = open_source(tmp_path / "list.csv", OPTIONS)
+    except AudiencekitError:
+        return
+    quick, careful = _both(source)
+    assert quick == careful
+
+
+def _spy(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Notes for every piece whether it was read in bulk."""
+    taken: list[bool] = []
+    original: Callable[..., Any] = QuickReader.read
+
+    def read(self: QuickReader, piece: bytes, records: int) -> Any:
+        found = original(self, piece, records)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(QuickReader, "read", read)
+    return taken
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_ordinary_lists_are_read_in_bulk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str
+) -> None:
+    """All but the piece with the header, quoted or not; a ragged row costs only its own piece."""
+    taken = _spy(monkeypatch)
+    draw = random.Random(7)
+    with (tmp_path / "list.csv").open("w", newline="") as file:
+        writer = csv.writer(file, quoting=quoting, lineterminator=ends)
+        writer.writerow(["a", "b", "c"])
+        writer.writerows([f"p{n}@example.com", draw.choice(["x, y", "é"]), f"h{n}"] for n in range(200_000))
+        writer.writerow(["p@example.com", "short"])
+        writer.writerows([f"q{n}@example.com", "", f"h{n}"] for n in range(200_000))
+    source = open_source(tmp_path / "list.csv", OPTIONS)
+    rows, faults = _read(source.batches())
+    assert [row["row"] for row in rows] == [n for n in range(1, 400_002) if n != 200_001]
+    assert faults == [{"row": 200_001, "column": None, "reason": "ragged"}]
+    assert rows[200_000]["c0"] == "q0@example.com"
+    assert taken.count(False) == 1
+    assert taken.count(True) >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("a NUL", b"a,b,c\0\n"),
+        ("a broken byte in a cell that is not read", b"a,\xff,c\n"),
+        ("a lone carriage return", b"a,b,c\rd,e,f\n"),
+        ("a line end in quotes", b'a,b,"c\nd"\n'),
+        ("a short row", b"a,b\n"),
+        ("a long row", b"a,b,c,d\n"),
+        ("no end", b"a,b,c"),
+        ("another count", b"a,b,c\nd,e,f\ng,h,i\n"),
+        ("a cell of 64 KB", b"a,b," + b"c" * 65_537 + b"\n"),
+    ],
+)
+def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
+    """Nothing is guessed."""
+    assert QuickReader(",", width=3, positions=[0, 2]).read(piece, 1) is None, name
+
+
+def test_only_wanted_columns_are_read() -> None:
+    """As text, whatever they look like; an empty cell is empty and not missing."""
+    found = QuickReader(";", width=3, positions=[0, 2]).read(b'007;x;1.0\n"";y;null\n', 2)
+    assert found is not None
+    assert {place: cells.to_pylist() for place, cells in found.items()} == {0: ["007", ""], 2: ["1.0", "null"]}
