@@ -13,6 +13,10 @@ REQUESTS_PER_WINDOW: Final = 1_500  # users requests in one window, per account 
 WINDOW_SECONDS: Final = 60.0
 EXPIRY_MONTHS: Final = 13  # spec 2, section 4.4: default of expires_at, counted from the request
 
+MAX_PAGE_ROWS: Final = 1_000  # largest `count` of a list; spec 1, section 4.0
+MAX_LIST_IDS: Final = 200  # ids in one list parameter; spec 1, section 4.0
+MAX_QUERY_LENGTH: Final = 255  # characters of `q`; spec 1, section 4.0
+
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
@@ -26,6 +30,12 @@ DEFAULT_CONCURRENCY: Final = 16  # requests in flight
 MAX_ATTEMPTS: Final = 6  # tries of one request; reliability bar: at once, then growing
 RETRY_BASE_SECONDS: Final = 1.0
 RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
+RETRY_GROWTH: Final = 4.0  # each wait is up to four times the one before: 1, 4, 16, 64 seconds
+DOUBTFUL_RESENDS: Final = 3  # of a request whose answer makes no sense; reliability bar, faults 16 and 17
+RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then its account is somebody else's
+JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
+FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
+DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; reliability bar, fault 34
 MAX_RATE_LIMIT_WAIT_SECONDS: Final = 120.0  # never sleep longer on the word of a reset header
 MAX_RETRY_AFTER_SECONDS: Final = 600.0
 RATE_LIMIT_FALLBACK_SECONDS: Final = 60.0  # a 429 that names no usable reset

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS, REQUESTS_PER_WINDOW, WINDOW_SECONDS
+from audiencekit.limits import (
+    MAX_BODY_BYTES,
+    MAX_OPERATIONS,
+    REQUESTS_PER_WINDOW,
+    WINDOW_SECONDS,
+)
 
-MAX_LIST_IDS: Final = 200  # ids in one list parameter; specification part 1, section 4.0
-MAX_PAGE_ROWS: Final = 1_000  # largest `count`; specification part 1, section 4.0
 VERSION: Final = "12"  # the version segment that the paths below are written with
 
 

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
 
-from audiencekit.api.catalogue import BY_NAME, MAX_LIST_IDS, MAX_PAGE_ROWS, VERSION
+from audiencekit.api.catalogue import BY_NAME, VERSION
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.paths import check_identifier, fill_path
 from audiencekit.api.transport import Transport
@@ -22,13 +22,12 @@ from audiencekit.api.wire import (
     require_list,
 )
 from audiencekit.errors import MalformedAnswer, UsageError
-from audiencekit.limits import MAX_BODY_BYTES
+from audiencekit.limits import MAX_BODY_BYTES, MAX_LIST_IDS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
 
 PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
 _Parameter: TypeAlias = tuple[str, str | int | bool | None]
 
 _SORT: Final = re.compile(r"[a-z][a-z_]{0,63}-(?:asc|desc)", re.ASCII)
-_MAX_Q_LENGTH: Final = 255  # characters; specification part 1, section 4.0
 
 
 class AdsClient:
@@ -156,8 +155,8 @@ class AdsClient:
 def _check_page(
     *, q: str | None, permission_scope: str | None, count: int | None, cursor: str | None, total: bool | None
 ) -> None:
-    if q is not None and not 1 <= len(q) <= _MAX_Q_LENGTH:
-        raise UsageError(f"q is 1 to {_MAX_Q_LENGTH} characters long")
+    if q is not None and not 1 <= len(q) <= MAX_QUERY_LENGTH:
+        raise UsageError(f"q is 1 to {MAX_QUERY_LENGTH} characters long")
     if permission_scope not in (None, "OWNER", "SHARED"):
         raise UsageError("permission_scope is OWNER or SHARED")
     if count is not None and not 1 <= count <= MAX_PAGE_ROWS:

@@ -29,20 +29,20 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.limits import (
+    DOUBTFUL_RESENDS,
+    FARTHEST_RESET_SECONDS,
+    JITTER_SECONDS,
     MAX_ATTEMPTS,
     MAX_RATE_LIMIT_WAIT_SECONDS,
     MAX_RETRY_AFTER_SECONDS,
     RATE_LIMIT_FALLBACK_SECONDS,
+    RATE_LIMITS_IN_A_ROW,
     RETRY_BASE_SECONDS,
     RETRY_CAP_SECONDS,
+    RETRY_GROWTH,
 )
 
-RETRY_GROWTH: Final = 4.0  # each wait is up to four times the one before: 1, 4, 16, 64 seconds
 MOST_STEPS: Final = 16  # of growth; the cap holds long before
-DOUBTFUL_RESENDS: Final = 3  # of an answer that makes no sense; reliability bar, faults 16 and 17
-RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then its account is somebody else's
-JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
-FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
 
 
 class Reaction(StrEnum):

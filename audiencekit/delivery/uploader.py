@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.gate import Gate
@@ -20,10 +20,8 @@ from audiencekit.delivery.tally import Tally
 from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.delivery.waves import Waves
 from audiencekit.errors import AudiencekitError, Bug, CountMismatch, MalformedAnswer, NotFinished, UsageError
-from audiencekit.limits import DEFAULT_CONCURRENCY
+from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS
 from audiencekit.personal import without_frames
-
-DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; reliability bar, fault 34
 
 R = TypeVar("R", bound=PackedRequest)
 

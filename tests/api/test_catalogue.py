@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, MAX_LIST_IDS, MAX_PAGE_ROWS, Endpoint, RateWindow
+from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint, RateWindow
+from audiencekit.limits import MAX_LIST_IDS, MAX_PAGE_ROWS
 
 SPECIFICATION = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "endpoints.json"
 
