@@ -182,8 +182,9 @@ def warnings(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
         reasons: Counter[str] = seen.reasons if seen else Counter()
         if reasons["no_country"]:
             count = reasons["no_country"]
+            what = "number" if count == 1 else "numbers"
             found.append(
-                f"{count:,} numbers in column {column.name} name no country: give --country or --country-column"
+                f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
             )
     return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import click
@@ -34,4 +35,14 @@ def emulator(port: int, seed: int, rate: tuple[int, float] | None, sink: bool, p
     from audiencekit.emulator import EmulatorOptions, serve
 
     options = EmulatorOptions(port=port, seed=seed, rate=rate, sink=sink, profile=profile)
-    asyncio.run(serve(options, announce=click.echo))
+    asyncio.run(serve(options, announce=_announce))
+
+
+def _announce(line: str) -> None:
+    """The JSON line for programs; for a person at a terminal also what to paste into another shell."""
+    import json
+
+    click.echo(line)
+    if sys.stdout.isatty():
+        for name, value in json.loads(line)["env"].items():
+            click.echo(f"export {name}={value}", err=True)

@@ -48,7 +48,7 @@ def render_plan(plan: Plan) -> str:
     lines += _rejections(plan.rejections)
     lines += [
         "plan",
-        f"  {planned['records']:,} records in {planned['operations']:,} operations in {planned['requests']:,} requests",
+        f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, {_minutes(planned['minutes'])} at the least",
         f"  expires at {planned['expires_at']}",
     ]
@@ -88,6 +88,10 @@ def _rejections(rejections: Mapping[str, int]) -> Lines:
 def _remarks(document: Mapping[str, Any]) -> Lines:
     problems = [f"problem: {problem['message']}" for problem in document.get("problems", ())]
     return [f"note: {note}" for note in document.get("notes", ())] + problems
+
+
+def _number(counts: Mapping[str, int], name: str) -> str:
+    return f"{counts[name]:,} {name if counts[name] != 1 else name.removesuffix('s')}"
 
 
 def _fill(ratio: float | None) -> str:
