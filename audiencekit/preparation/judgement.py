@@ -9,6 +9,8 @@ from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import (
+    ROUNDED_IDS,
+    ROUNDED_SHARE,
     TOLERATED_FAULT_SHARE,
     WRONG_KIND_MIN_VALUES,
     WRONG_KIND_SHARE,
@@ -72,6 +74,9 @@ def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
         count = seen.reasons[Reason.EXCEL_MANGLED]
         hint = "format the column as text in the spreadsheet and export it again"
         found.append(PlanRefused(f"a spreadsheet has turned {count} values of {where} into rounded numbers", hint=hint))
+    if seen.rounded > max(ROUNDED_IDS, seen.present * ROUNDED_SHARE):
+        hint = "format the column as text in the spreadsheet and export it again"
+        found.append(PlanRefused(f"a spreadsheet has rounded {seen.rounded} ids of {where}", hint=hint))
     if seen.reasons[Reason.LOOKS_PERSONAL] > seen.present * TOLERATED_FAULT_SHARE:
         count = seen.reasons[Reason.LOOKS_PERSONAL]
         hint = "this is the only kind that leaves unhashed: map the column to its right kind"
@@ -92,6 +97,8 @@ def _wrong_kind(seen: ColumnTally) -> int:
 
 def _hint(seen: ColumnTally) -> str:
     kinds: list[tuple[Kind, int]] = seen.likely.most_common(1)
+    if seen.other_hashes:
+        return "they look like hashes that are not SHA-256, which is the only one that the service takes"
     if kinds:
         return f"they look like {kinds[0][0].value}: map the column to that kind, or another column to this one"
     return "map the right column with --map KIND=COLUMN; say --split-cells if its cells hold several values"

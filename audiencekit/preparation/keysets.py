@@ -63,8 +63,7 @@ class KeySets:
         tags = np.concatenate(self._tags) if self._tags else np.zeros(0, dtype=TAG)
         if not len(tags):
             return Selection(np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), 0, 0)
-        order = np.lexsort((np.arange(len(tags)), tags["low"], tags["high"]))
-        changes = tags[order][1:] != tags[order][:-1]
+        order, changes = _grouped(tags)
         kept = np.zeros(len(tags), dtype=bool)
         if not self.mixed:
             kept[order[np.concatenate([[True], changes])]] = True
@@ -105,6 +104,19 @@ class KeySets:
             for key in keys:
                 own[key] = max(own.get(key, 0), wave)
         return waves
+
+
+def _grouped(tags: Tags) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """An order that brings equal tags together, each group in the order of the source, and where a group ends."""
+    order = np.argsort(tags["high"], kind="stable")
+    high, low = tags["high"][order], tags["low"][order]
+    changes = high[1:] != high[:-1]
+    # Two people may share half a tag: then the other half takes part in the order, too.
+    if bool((~changes & (low[1:] != low[:-1])).any()):
+        order = np.lexsort((tags["low"], tags["high"]))
+        high, low = tags["high"][order], tags["low"][order]
+        changes = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+    return order, changes
 
 
 def _superseded(

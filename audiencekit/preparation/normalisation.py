@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,24 +15,29 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
+from audiencekit.identifiers.excel import KEPT_DIGITS, ROUNDED_DIGITS
 from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.batches import MappedColumn
-from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hashing import sha256_hex
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
+from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally
 
 # Rejected values per column and batch that are asked which kind they look like.
 LOOKED_AT: Final = 50
+
+ROUNDED: Final = rf"\A[0-9]{{{KEPT_DIGITS}}}0{{{ROUNDED_DIGITS},}}\z"
+OTHER_HASH: Final = re.compile("(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{128})")  # MD5, SHA-1, SHA-512
 
 _EMPTY: Final = code_of(Reason.EMPTY)
 
@@ -64,11 +70,13 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     normalized, codes = _complete(decisions, texts, column, of_values, rules)
     rows = np.arange(len(texts)) if rows is None else rows
     valid, rejected = codes == VALID, (codes != VALID) & (codes != _EMPTY)
-    values = normalized if valid.all() else normalized.filter(pa.array(valid))
-    if column.kind.is_hashed and not column.hashed:
-        values = sha256_hex(values)
+    plain = normalized if valid.all() else normalized.filter(pa.array(valid))
+    values = sha256_hex(plain) if column.kind.is_hashed and not column.hashed else plain
     tally = _tally(codes, valid, rejected, len(decisions.undecided))
+    if column.kind is Kind.PLATFORM_ID and not column.hashed:
+        tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED)).as_py() or 0
     for index in np.flatnonzero(rejected)[:LOOKED_AT].tolist():
+        tally.other_hashes += OTHER_HASH.fullmatch(texts[index].as_py().strip()) is not None
         country = of_values[index].as_py() if of_values is not None else None
         if (kind := likely_kind(texts[index].as_py(), country=country)) is not None:
             tally.likely[kind] += 1
@@ -102,7 +110,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
         case Kind.EMAIL:
             return decide_emails(texts)
         case Kind.PHONE_NUMBER:
-            return Decisions.of(texts, np.full(len(texts), UNDECIDED, dtype=np.int8))
+            return decide_phone_numbers(texts, countries, rules)
         case Kind.DEVICE_ID:
             return decide_device_ids(texts, rules)
         case Kind.HANDLE:

@@ -21,6 +21,8 @@ class ColumnTally:
     reasons: Counter[str] = field(default_factory=Counter)
     likely: Counter[Kind] = field(default_factory=Counter)
     by_definition: int = 0
+    other_hashes: int = 0  # among the rejected values that were looked at: the length of MD5, SHA-1 or SHA-512
+    rounded: int = 0  # ids that end as a spreadsheet rounds them
 
     def add(self, other: ColumnTally) -> None:
         """Count `other` in."""
@@ -29,6 +31,8 @@ class ColumnTally:
         self.reasons.update(other.reasons)
         self.likely.update(other.likely)
         self.by_definition += other.by_definition
+        self.other_hashes += other.other_hashes
+        self.rounded += other.rounded
 
     @property
     def rejected(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 
 from audiencekit.errors import UsageError
 from audiencekit.limits import EXPIRY_MONTHS
@@ -30,6 +30,13 @@ def pin_times(
 
     Raises UsageError for times that cannot be read, or that do not follow each other.
     """
+    try:
+        return _pin(plan_time, expires_at, ttl_days, effective_at)
+    except OverflowError:
+        raise UsageError("a time lies beyond the year 9999 or before the year 1") from None
+
+
+def _pin(plan_time: datetime, expires_at: str | None, ttl_days: int | None, effective_at: str | None) -> PlanTimes:
     plan_time = plan_time.astimezone(UTC).replace(microsecond=0)
     effective = parse_time(effective_at, "--effective-at") if effective_at else None
     if expires_at and ttl_days is not None:
@@ -51,16 +58,21 @@ def parse_time(text: str, option: str) -> datetime:
     """`text` (ISO 8601; a date alone is midnight; without an offset UTC) as UTC in whole seconds. Raises UsageError."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, TypeError):
         raise UsageError(f"{option} is not a time", hint="write it like 2026-12-31T00:00:00Z") from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return moment.astimezone(UTC).replace(microsecond=0)
+    try:
+        return moment.astimezone(UTC).replace(microsecond=0)
+    except OverflowError:
+        raise UsageError(f"{option} lies beyond the year 9999 or before the year 1") from None
 
 
 def add_months(moment: datetime, months: int) -> datetime:
     """The same day `months` later, or the last day of that month when it has no such day."""
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years
+    if year > MAXYEAR:
+        raise OverflowError
     day = min(moment.day, calendar.monthrange(year, month + 1)[1])
     return moment.replace(year=year, month=month + 1, day=day)
 

@@ -28,8 +28,11 @@ USER_SCHEMA: Final = pa.schema(
 def encode_users(records: HashedRecords, profile: Profile) -> HashedRecords:
     """USER_SCHEMA, one line a record, in the order of `records`; compact JSON, kinds in the order of `Kind`."""
     batch = records.unwrap()
-    fields = [_field(batch.column(kind.value), profile.wire_name(kind.value), kind) for kind in Kind]
-    joined = pc.binary_join_element_wise(*fields, ",", null_handling="skip")
+    present = [kind for kind in Kind if batch.column(kind.value).null_count < batch.num_rows]
+    fields = [_field(batch.column(kind.value), profile.wire_name(kind.value), kind) for kind in present]
+    joined = pc.binary_join_element_wise(
+        *(fields or [pa.nulls(batch.num_rows, pa.string())]), ",", null_handling="skip"
+    )
     users = pc.binary_join_element_wise("{", joined, "},", "")
     return HashedRecords(
         pa.record_batch(

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.keysets import KeySets, Selection
+from audiencekit.preparation.keysets import KeySets, Selection, TaggedBatch
+from audiencekit.preparation.tags import TAG
 
 Records = Callable[..., HashedRecords]
 
@@ -82,6 +83,16 @@ def test_conflicts_follow_each_other_in_waves(hashed_records: Records) -> None:
         ("Delete", _emails("d")),
     )
     assert _select(records, mixed=True).waves.tolist() == [0, 1, 2, 0, 3]
+
+
+def test_half_a_tag_in_common_is_no_duplicate() -> None:
+    """All 128 bits decide, whatever the order they come in."""
+    tags = np.zeros(6, dtype=TAG)
+    tags["high"] = [7, 7, 7, 7, 3, 3]
+    tags["low"] = [2, 1, 2, 1, 9, 8]
+    keysets = KeySets(mixed=False)
+    keysets.add(TaggedBatch(tags, np.zeros(6, dtype=bool), []))
+    assert keysets.select().kept.tolist() == [True, True, False, False, True, True]
 
 
 Entry = frozenset[str]

@@ -1,0 +1,137 @@
+"""Phone numbers in bulk, for every region: those of digits and usual punctuation; of others only what is certain."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import phonenumbers
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import Rules
+
+from .checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
+from .decisions import UNDECIDED, Codes, Decisions, code_of
+from .digits import MAX_WRITTEN_BYTES, read_digits
+from .phone_column import NumberColumn, Regions
+
+# What stands in a text that is not read as digits, in the definition's order; the second and third forms are those of
+# identifiers/excel.py.
+_MANGLED: Final = r"(?s)\A(?:[+-]?[0-9]+(?:[.,][0-9]*)?e[+-]?[0-9]+|#{2,}|=.*|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,})\z"
+_ROUNDED: Final = r"(?s)\A(?:[+-]?[0-9]{5,}[.,]0{1,6}|.*[0-9][.,]0)\z"
+_WRITTEN: Final = r"\A[(\[ ]*\+{0,2}[0-9\-/()\[\].~ ]+\z"
+# Two whole numbers, divided by a sign; each has seven digits or more.
+_TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{sign}]*){{7}}"
+_CHECKS: Final = (
+    *OPENING,
+    Check(rf"\A(?s:.{{{MAX_WRITTEN_BYTES + 1}}})", code_of(Reason.INVALID_SYNTAX)),
+    Check(r"""\A(?:'|="|tel:)""", UNDECIDED),
+    Check(_MANGLED, code_of(Reason.EXCEL_MANGLED)),
+    Check(_ROUNDED, code_of(Reason.EXCEL_MANGLED)),
+    Check(_WRITTEN, code_of(Reason.INVALID_SYNTAX), holds=False),
+    Check(ALWAYS, UNDECIDED),
+)
+
+# What may be a plain number under signs that the definition takes off or reads as ASCII.
+_DECORATED: Final = r"""\A(?:'|=|(?i:tel:))|[^\x00-\x7f]"""
+_LIKE: Final = {
+    "[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]": " ",
+    "[\u2010-\u2015\u2212\u30fc\uff0d]": "-",
+    "\uff0f": "/",
+    "\uff0b": "+",
+    "\uff08": "(",
+    "\uff09": ")",
+    **{chr(0xFF10 + digit): str(digit) for digit in range(10)},
+}
+
+
+def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
+    """What is certain of `texts` (pa.StringArray): the number as the definition gives it, or its reason.
+
+    `countries` (pa.StringArray of codes, null where the row names none; None: no row does) are those of the rows. Holds
+    raw values: to be called from a guarded function only.
+    """
+    trimmed = trim(texts)
+    regions = _regions(countries, len(texts), rules)
+    column = _read(trimmed, regions, rules)
+    _decide_unread(trimmed, column)
+    numbers = column.written(rules)
+    left = np.flatnonzero((column.codes == UNDECIDED) & ~column.digits.is_read)
+    left = left[matches(trimmed.take(pa.array(left)), _DECORATED)]
+    if len(left):
+        again, codes = _decide_decorated(trimmed.take(pa.array(left)), (regions[0], regions[1][left]), rules)
+        column.codes[left] = codes
+        mask = np.zeros(len(texts), dtype=bool)
+        mask[left] = True
+        numbers = pc.replace_with_mask(numbers, pa.array(mask), again)
+    return Decisions(numbers, pa.array(column.codes, pa.int8()))
+
+
+def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
+    """The decisions on all texts that are digits and known punctuation; the others stay PENDING."""
+    column = NumberColumn(read_digits(texts))
+    column.read_nationally(regions)
+    column.read_internationally()
+    column.read_behind_zeros()
+    if rules.phone_validity != "valid":
+        column.leave_national()
+    column.find_placeholders(texts)
+    for suspects, pattern, reason in (
+        (column.digits.by_slash, _TWO.format(sign="/"), Reason.INVALID_SYNTAX),
+        (column.digits.by_space, _TWO.format(sign=" "), Reason.INVALID_SYNTAX),
+        (column.digits.has_dot, _ROUNDED, Reason.EXCEL_MANGLED),
+    ):
+        rows = np.flatnonzero(column.digits.is_read & suspects)
+        rows = rows[matches(texts.take(pa.array(rows)), pattern)]
+        column.codes[rows] = code_of(reason)
+    return column
+
+
+def _decide_unread(trimmed: Any, column: NumberColumn) -> None:
+    """Decides the texts that are no plain number."""
+    unread = np.flatnonzero(column.codes == PENDING)
+    if len(unread):
+        codes = np.full(len(unread), PENDING, dtype=np.int8)
+        decide_in_order(pc.ascii_lower(trimmed.take(pa.array(unread))), codes, _CHECKS)
+        column.codes[unread] = codes
+
+
+def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, Codes]:
+    """Numbers and codes of texts behind spreadsheet marks or `tel:`, or with signs that are not ASCII.
+
+    Only what is a plain number without them is decided. The spreadsheet's rounding is left: its forms know ASCII signs.
+    """
+    column = _read(_undecorated(texts), regions, rules)
+    column.codes[~column.digits.is_read | (column.codes == code_of(Reason.EXCEL_MANGLED))] = UNDECIDED
+    too_long = pc.greater(pc.utf8_length(texts), MAX_WRITTEN_BYTES).to_numpy(zero_copy_only=False)
+    column.codes[too_long] = UNDECIDED
+    return column.written(rules), column.codes
+
+
+def _undecorated(texts: Any) -> Any:
+    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` in front."""
+    for like, sign in _LIKE.items():
+        texts = pc.replace_substring_regex(texts, like, sign)
+    texts = trim(texts)
+    behind = pc.ascii_ltrim(pc.utf8_slice_codeunits(texts, 1, None), " ")
+    unquoted = pc.replace_substring_regex(texts, r'\A="([^"]*)"\z', r"\1")
+    texts = trim(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
+    return trim(pc.replace_substring_regex(texts, r"\A(?i:tel:)", ""))
+
+
+def _regions(countries: Any | None, size: int, rules: Rules) -> Regions:
+    """Regions that have phone numbers (None: no such), and which of them each row has."""
+    default = _supported(find_country(rules.default_country or ""))
+    if countries is None or not size:
+        return [default], np.zeros(size, dtype=np.int32)
+    encoded = countries.dictionary_encode()
+    found = [find_country(code or "") for code in encoded.dictionary.to_pylist()]
+    regions = [*(_supported(code) if code else default for code in found), default]
+    return regions, pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False)
+
+
+def _supported(region: str | None) -> str | None:
+    return region if region in phonenumbers.SUPPORTED_REGIONS else None

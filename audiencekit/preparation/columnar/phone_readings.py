@@ -1,0 +1,145 @@
+"""How phonenumbers reads digits, as automata: behind a plus sign, and as somebody in one region would dial them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from .phone_patterns import Opening, Threads
+from .phone_plans import Plan, State
+from .phone_trunks import UNKNOWN, Outcome, Prefixed, Reading, Trunk
+
+
+class Position(NamedTuple):
+    """Where a national reading stands while international prefix or calling code are not settled.
+
+    `waiting` waits for the international prefix, which `ended` so many digits ago from the front (-1: no match);
+    `refused` says that a zero followed it. `own` counts the digits of the region's calling code seen so far, -1 when
+    they are not there.
+    """
+
+    waiting: Threads
+    ended: int
+    refused: bool
+    own: int
+    trunk: State
+    prefixed: State
+
+
+# A Reading is final. Digits that begin with the calling code are a pair of states, others a state of the trunk alone.
+Place: TypeAlias = Position | Reading | State | tuple[State, State]
+
+
+class National:
+    """All digits of a number that somebody in one region writes without a plus sign."""
+
+    def __init__(self, plan: Plan, region: str) -> None:
+        index = plan.regions.index(region)
+        self._code = tuple(map(int, str(plan.calling_code)))
+        self._trunk = Trunk(plan, index)
+        self._prefixed = Prefixed(self._trunk, Trunk(plan, 0) if index else self._trunk)
+        self._dialled = Opening(plan.metadata[index].international_prefix)
+
+    def start(self) -> Place:
+        """Before the first digit."""
+        waiting, _ = self._dialled.start()
+        return Position(waiting, -1, False, 0, 0, 0)
+
+    def row(self, place: Place) -> tuple[Place, ...]:
+        """The places behind each of the ten digits."""
+        if isinstance(place, int):
+            return self._trunk.row(place)
+        if isinstance(place, Reading):
+            return (place,) * 10
+        if isinstance(place, Position):
+            return self._stepped(place)
+        return tuple(zip(self._trunk.row(place[0]), self._prefixed.row(place[1]), strict=True))
+
+    def read(self, place: Place) -> Reading:
+        """What digits are that end here."""
+        if isinstance(place, int):
+            return self._trunk.read(place)
+        if isinstance(place, Reading):
+            return place
+        if not isinstance(place, Position):
+            return self._read_with_code(*place)
+        if place.ended >= 0 and not place.refused:
+            return UNKNOWN if place.own == len(self._code) else Reading(Outcome.INTERNATIONAL, place.ended)
+        if place.own == len(self._code):
+            return self._read_with_code(place.trunk, place.prefixed)
+        return self._trunk.read(place.trunk)
+
+    def _read_with_code(self, trunk: State, prefixed: State) -> Reading:
+        """Digits that begin with the region's own calling code: two readings that must not be two valid numbers."""
+        reading = self._prefixed.read(prefixed, self._trunk.facts(trunk))
+        if reading is None:
+            reading = self._trunk.read(trunk)
+        else:
+            reading = reading._replace(dropped=reading.dropped + len(self._code))
+        if reading.outcome is not Outcome.VALID:
+            return reading._replace(dropped=0)
+        other = self._prefixed.read_as_plus(prefixed)
+        if other.outcome is Outcome.UNKNOWN:
+            return UNKNOWN
+        if other.outcome is Outcome.VALID and other.dropped + len(self._code) != reading.dropped:
+            return Reading(Outcome.NO_COUNTRY)
+        return reading
+
+    def _stepped(self, place: Position) -> tuple[Place, ...]:
+        trunks = self._trunk.row(place.trunk)
+        is_behind = place.own == len(self._code)
+        prefixeds = self._prefixed.row(place.prefixed) if is_behind else (0,) * 10
+        return tuple(self._moved(place, digit, trunks[digit], prefixeds[digit]) for digit in range(10))
+
+    def _moved(self, place: Position, digit: int, trunk: State, prefixed: State) -> Place:
+        waiting, match = self._dialled.step(place.waiting, digit)
+        length = self._trunk.facts(trunk).length
+        ended, refused = place.ended, place.refused
+        if match is not None:
+            ended, refused = length, False
+        elif ended == length - 1:
+            refused = digit == 0
+        own = self._own(place.own, digit)
+        if waiting or 0 <= own < len(self._code):
+            return Position(waiting, ended, refused, own, trunk, prefixed)
+        if ended < 0 or refused:
+            return trunk if own < 0 else (trunk, prefixed)
+        if ended == length:
+            return Position(waiting, ended, refused, own, trunk, prefixed)
+        return UNKNOWN if own >= 0 else Reading(Outcome.INTERNATIONAL, ended)
+
+    def _own(self, seen: int, digit: int) -> int:
+        if seen == len(self._code) or seen < 0:
+            return seen
+        return seen + 1 if self._code[seen] == digit else -1
+
+
+class International:
+    """All digits of a number behind a plus sign that begins with one calling code."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._code = tuple(map(int, str(plan.calling_code)))
+        self._trunk = Trunk(plan, 0)
+
+    def start(self) -> tuple[int, State] | Reading:
+        """Before the first digit."""
+        return 0, 0
+
+    def row(self, place: tuple[int, State] | Reading) -> tuple[tuple[int, State] | Reading, ...]:
+        """The positions behind each of the ten digits."""
+        if isinstance(place, Reading):
+            return (place,) * 10
+        seen, state = place
+        if seen == len(self._code):
+            return tuple((seen, following) for following in self._trunk.row(state))
+        bad = Reading(Outcome.BAD_CODE)
+        return tuple((seen + 1, 0) if digit == self._code[seen] else bad for digit in range(10))
+
+    def read(self, place: tuple[int, State] | Reading) -> Reading:
+        """What digits are that end here."""
+        if isinstance(place, Reading):
+            return place
+        seen, state = place
+        if seen < len(self._code):
+            return Reading(Outcome.BAD_CODE)
+        reading = self._trunk.read(state)
+        return reading._replace(dropped=reading.dropped + seen) if reading.outcome is Outcome.VALID else reading

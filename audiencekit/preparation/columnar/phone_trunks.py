@@ -1,0 +1,200 @@
+"""How phonenumbers reads national digits: with or without the trunk prefix, or behind the region's own calling code.
+
+States are explored on demand and numbered. `Outcome.UNKNOWN` is said wherever a reading would take a way that is not
+followed here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final, NamedTuple, TypeAlias
+
+from .phone_patterns import Opening, Threads
+from .phone_plans import MAX_NATIONAL, Facts, Plan, RegionalPlan, State
+
+MIN_NATIONAL: Final = 2  # digits; phonenumbers' shortest national number
+
+
+class Outcome(Enum):
+    """What the digits are."""
+
+    VALID = auto()
+    NOT_VALID = auto()
+    NOT_POSSIBLE = auto()
+    NO_COUNTRY = auto()
+    INTERNATIONAL = auto()  # behind `dropped` digits the number goes on as behind a plus sign
+    BAD_CODE = auto()  # no country calling code
+    UNKNOWN = auto()
+
+
+class Reading(NamedTuple):
+    """An outcome, and how many digits stand before the national significant number."""
+
+    outcome: Outcome
+    dropped: int = 0
+    calling_code: int = 0
+
+
+UNKNOWN: Final = Reading(Outcome.UNKNOWN)
+_NOT_POSSIBLE: Final = Reading(Outcome.NOT_POSSIBLE)
+_NOT_VALID: Final = Reading(Outcome.NOT_VALID)
+
+# Where the longest match of the trunk prefix ended: digits before it, the state behind it, through the last group.
+_Best: TypeAlias = tuple[int, State, bool]
+_Key: TypeAlias = tuple[Threads, State, _Best | None]
+
+
+class Trunk:
+    """National digits with or without the trunk prefix of one region (counted in the plan from 0)."""
+
+    def __init__(self, plan: Plan, region: int) -> None:
+        metadata = plan.metadata[region]
+        self.plan = RegionalPlan(plan, region)
+        self._opening = Opening(metadata.national_prefix_for_parsing)
+        self._transforms = bool(metadata.national_prefix_transform_rule)
+        self.keys: list[_Key] = []
+        self._ids: dict[_Key, State] = {}
+        self._rows: list[tuple[State, ...] | None] = []
+        threads, match = self._opening.start()
+        self._state((threads, self.plan.start, None if match is None else (0, self.plan.start, match)))
+
+    def row(self, state: State) -> tuple[State, ...]:
+        """The states behind each of the ten digits."""
+        found = self._rows[state]
+        if found is None:
+            found = self._rows[state] = self._stepped(self.keys[state])
+        return found
+
+    def facts(self, state: State) -> Facts:
+        """What all the digits are as a number."""
+        return self.plan.facts[self.keys[state][1]]
+
+    def is_settled(self, state: State) -> bool:
+        """Whether further digits cannot change where the trunk prefix ends."""
+        return not self.keys[state][0]
+
+    def begins_anew(self, state: State) -> bool:
+        """Whether the preferred match of the trunk prefix ends here."""
+        best = self.keys[state][2]
+        return best is not None and best[1] == self.plan.start
+
+    def stripped(self, state: State) -> tuple[int, Facts] | None:
+        """How many digits phonenumbers takes off, and the rest; None where a transformation may be asked for."""
+        threads, number, best = self.keys[state]
+        facts = self.plan.facts
+        if threads and self._opening.ends(threads):
+            return None
+        if best is None:
+            return 0, facts[number]
+        if best[2] and self._transforms:
+            return None
+        if facts[number].is_general and not facts[best[1]].is_general:
+            return 0, facts[number]
+        return best[0], facts[best[1]]
+
+    def read(self, state: State) -> Reading:
+        """What national digits are."""
+        number = self.facts(state)
+        if number.length < MIN_NATIONAL:
+            return _NOT_POSSIBLE
+        stripped = self.stripped(state)
+        if stripped is None:
+            return UNKNOWN
+        length = stripped[1].length
+        if self.plan.lengths.are_possible(length) or self.plan.lengths.are_too_long(length):
+            return self._judged(*stripped)
+        return self._judged(0, number)
+
+    def _judged(self, dropped: int, number: Facts) -> Reading:
+        if number.is_zeros:
+            return UNKNOWN
+        if not MIN_NATIONAL <= number.length <= MAX_NATIONAL:
+            return _NOT_POSSIBLE
+        if number.is_valid:
+            return Reading(Outcome.VALID, dropped, self.plan.calling_code)
+        return _NOT_VALID if self.plan.first_lengths.are_possible(number.length) else _NOT_POSSIBLE
+
+    def _state(self, key: _Key) -> State:
+        state = self._ids.get(key)
+        if state is None:
+            state = self._ids[key] = len(self.keys)
+            self.keys.append(key)
+            self._rows.append(None)
+        return state
+
+    def _stepped(self, key: _Key) -> tuple[State, ...]:
+        threads, number, best = key
+        numbers = self.plan.rows[number]
+        if threads:
+            return tuple(self._opened(key, digit) for digit in range(10))
+        if best is None:
+            return tuple(self._state(((), one, None)) for one in numbers)
+        dropped, rest, marked = best
+        rests = self.plan.rows[rest]
+        return tuple(
+            self._state(((), one, (dropped, behind, marked))) for one, behind in zip(numbers, rests, strict=True)
+        )
+
+    def _opened(self, key: _Key, digit: int) -> State:
+        threads, number, best = key
+        following = self.plan.rows[number][digit]
+        waiting, match = self._opening.step(threads, digit)
+        if match is not None:
+            best = (self.plan.facts[following].length, self.plan.start, match)
+        elif best is not None:
+            best = (best[0], self.plan.rows[best[1]][digit], best[2])
+        return self._state((waiting, following, best))
+
+
+class Prefixed:
+    """Digits behind the region's own calling code written without a plus: first its trunk prefix, then once more.
+
+    phonenumbers takes the region's prefix off, and later that of the first region that shares the calling code. A key
+    is the state of `own`, that of `main` over all digits, and that of `main` behind the prefix that `own` found.
+    """
+
+    def __init__(self, own: Trunk, main: Trunk) -> None:
+        self._own = own
+        self._main = main
+        self._keys: list[tuple[State, State, State]] = []
+        self._ids: dict[tuple[State, State, State], State] = {}
+        self._rows: list[tuple[State, ...] | None] = []
+        self._state((0, 0, 0))
+
+    def row(self, state: State) -> tuple[State, ...]:
+        """The states behind each of the ten digits."""
+        found = self._rows[state]
+        if found is None:
+            own, main, rest = self._keys[state]
+            rows = zip(self._own.row(own), self._main.row(main), self._main.row(rest), strict=True)
+            if self._own.is_settled(own):
+                found = tuple(map(self._state, rows))
+            else:
+                found = tuple(self._state((o, m, 0 if self._own.begins_anew(o) else r)) for o, m, r in rows)
+            self._rows[state] = found
+        return found
+
+    def read(self, state: State, whole: Facts) -> Reading | None:
+        """What the digits are when `whole` is the number with the calling code; None: the code stays in the number."""
+        own, main, rest = self._keys[state]
+        stripped = self._own.stripped(own)
+        if stripped is None:
+            return UNKNOWN
+        dropped, number = stripped
+        fits = not whole.is_general and number.is_general
+        if not fits and not self._own.plan.lengths.are_too_long(whole.length):
+            return None
+        reading = self._main.read(rest if dropped else main)
+        return reading._replace(dropped=dropped + reading.dropped)
+
+    def read_as_plus(self, state: State) -> Reading:
+        """What the digits are behind a plus sign and the calling code."""
+        return self._main.read(self._keys[state][1])
+
+    def _state(self, key: tuple[State, State, State]) -> State:
+        state = self._ids.get(key)
+        if state is None:
+            state = self._ids[key] = len(self._keys)
+            self._keys.append(key)
+            self._rows.append(None)
+        return state

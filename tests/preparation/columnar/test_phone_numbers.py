@@ -1,0 +1,455 @@
+"""The columnar path for phone numbers says what the definition says, or nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import phonenumbers
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from phonenumbers import PhoneMetadata
+
+from audiencekit.identifiers.phone_number import normalize_phone_number
+from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.preparation.columnar import (
+    digits,
+    e164,
+    phone_column,
+    phone_numbers,
+    phone_patterns,
+    phone_plans,
+    phone_tables,
+    phone_trunks,
+)
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
+from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+
+Row = tuple[str, str | None]
+
+REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
+FEW = ["US", "JM", "DE", "GB", "GG", "IT", "RU", "AU", "HU", "FI"]
+IN_FRONT = ["00", "011", "0011", "810", "119", "001", "010", "8~10", "99", "0", "1", "000", "00 1", "++", "(00", "(+"]
+IN_FRONT += ["0000", "0-0", "[00", "+(0)", "( 00) ", "+ ", "(0)", "06", "80", "15", "tel:+", "'+", "'00", "＋", "［+"]
+BETWEEN = [" ", "-", ".", "/", " (", ") ", "[", "] ", "--", "  ", "\xa0", "‑", "／", "\u2003", "−", "~", " x", "\t"]
+BEHIND = ["", "", " ", "-", ".", ")", ".0", ".00", ",", "/", "x1", "#", "+", "\u200b", "ー"]
+
+ODD = ["", " ", "\xa0", "+", "-", "0", "00", "000", "0000", "+0", "+00", "+1", "+12", "+49", "12", "1-2", "123", "()"]
+ODD += ["1234567", "1234567890", "+1234567", "0987654321", "098765", "12345678901", "5555555", "+49 1111111", "0" * 15]
+ODD += ["+44 0000", "+44 00", "+390000", "+49 0 00", "1.23E+10", "14155550132.0", "+1415555.00", "-1415555.0", "####"]
+ODD += ["=A1", '="+14155550132"', "='+1", '="tel:+14155550132"', "'tel:+14155550132", "tel:'+14155550132", "''1415"]
+ODD += ["1,415,555,013", "14,155,550,132", "a" * 64, "7" * 64, "+1415555013" + "2" * 60, "+1" + " " * 98 + "415", "ext"]
+ODD += ["+14155550132/+14155550133", "4155550132/4155550133", "0301234567 0301234568", "+1 (415) 555-0132 ext 3"]
+ODD += [
+    "+14155550132;phone-context=+1",
+    "+1415555O132",
+    "+1 415 555 0132\n",
+    "+1\n415 555 0132",
+    "＋１４１５５５５０１３２",
+]
+ODD += [
+    "٠٣٠١٢٣٤٥٦٧",
+    "−14155550132.0",
+    "−1415555013.00",
+    "–",
+    "―",
+    "…",
+    "+1\u200b4155550132",
+    "\ufeff+14155550132",
+    "+1\x00415",
+]
+ODD += [
+    "anna@example.com",
+    "+1-800-FLOWERS",
+    "++14155550132",
+    "+1+4155550132",
+    "(+1)4155550132",
+    "[+1]4155550132",
+    "0049",
+]
+ODD += ["'+1‑" + "-" * 86 + "4155550132", "'+1‑" + "-" * 87 + "4155550132", *sorted(WORDS)]
+
+
+class Numbers:
+    """Made-up numbers in many spellings, right and wrong, by a seeded generator."""
+
+    def __init__(self, seed: int, regions: Sequence[str]) -> None:
+        self._chance = random.Random(seed)
+        self._regions = regions
+        self._examples = [*self._of_regions(regions), *(self._of_no_region() if len(regions) > len(FEW) else ())]
+
+    def rows(self, count: int) -> list[Row]:
+        """`count` texts with a country, which is mostly the right one."""
+        return [self._row() for _ in range(count)]
+
+    def _of_regions(self, regions: Sequence[str]) -> list[tuple[str | None, Any]]:
+        types = phonenumbers.PhoneNumberType.values()
+        made = ((region, phonenumbers.example_number_for_type(region, kind)) for region in regions for kind in types)
+        return [(region, number) for region, number in made if number is not None]
+
+    def _of_no_region(self) -> list[tuple[str | None, Any]]:
+        codes = sorted(phonenumbers.COUNTRY_CODES_FOR_NON_GEO_REGIONS)
+        return [(None, phonenumbers.example_number_for_non_geo_entity(code)) for code in codes]
+
+    def _row(self) -> Row:
+        region, example = self._chance.choice(self._examples)
+        number = self._varied(phonenumbers.national_significant_number(example))
+        metadata = PhoneMetadata.metadata_for_region(region) if region else None
+        trunk = (metadata.national_prefix if metadata else None) or ""
+        dialled = (metadata.international_prefix if metadata else None) or "x"
+        front = self._chance.choice(IN_FRONT if self._chance.random() < 0.5 or not dialled.isdigit() else [dialled])
+        text = self._spelled(str(example.country_code), number, trunk, front)
+        if self._chance.random() < 0.3:
+            text = self._mutated(text)
+        if self._chance.random() < 0.4:
+            text = self._punctuated(text)
+        choice = self._chance.random()
+        country = region if choice < 0.7 else self._chance.choice([*self._regions, None, None])
+        return text, country
+
+    def _varied(self, number: str) -> str:
+        if self._chance.random() < 0.4:
+            return number
+        kept = self._chance.randrange(2, len(number) + 1)
+        return number[:kept] + "".join(self._chance.choices("0123456789", k=len(number) - kept))
+
+    def _spelled(self, code: str, number: str, trunk: str, front: str) -> str:
+        pick = self._chance.choice
+        return pick(
+            [
+                f"+{code}{number}",
+                f"+{code}{number}",
+                f"+{code}{trunk or pick('018')}{number}",
+                f"{front}{code}{pick(['', '', trunk])}{number}",
+                f"{trunk}{number}",
+                pick([number, number, number[-7:], number[-6:]]),
+                f"{code}{pick(['', '', trunk, code])}{number}",
+                f"{front}{number}",
+            ]
+        )
+
+    def _mutated(self, text: str) -> str:
+        at, digit = self._chance.randrange(len(text)), self._chance.choice("0123456789")
+        behind = self._chance.choice([text[at:], text[at + 1 :], text[at + 1 :]])
+        return text[:at] + self._chance.choice(["", digit, digit]) + behind
+
+    def _punctuated(self, text: str) -> str:
+        signs = (sign + self._chance.choice([""] * 3 * len(BETWEEN) + BETWEEN) for sign in text)
+        return "".join(signs) + self._chance.choice(BEHIND)
+
+
+def _column(rows: Sequence[Row]) -> tuple[Any, Any]:
+    return pa.array([text for text, _ in rows], pa.string()), pa.array([country for _, country in rows], pa.string())
+
+
+def _answers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> list[Any]:
+    return [normalize_phone_number(text, country=country, rules=rules) for text, country in rows]
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    """Numbers of every region, and odd texts."""
+    return [*Numbers(1, REGIONS).rows(16_000), *((text, country) for text in ODD for country in (None, "DE", "US"))]
+
+
+@pytest.fixture(scope="module")
+def answers(rows: list[Row]) -> list[Any]:
+    """What the definition says of `rows`."""
+    return _answers(rows)
+
+
+def test_same_as_definition(rows: list[Row], answers: list[Any], differing: Callable[..., list[int]]) -> None:
+    """Whatever is decided equals the definition, text or reason."""
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), answers) == []
+
+
+def test_most_is_decided(rows: list[Row], answers: list[Any]) -> None:
+    """Of rows that are mostly damaged most are decided too, and each reason is among the decisions."""
+    decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
+    assert (decisions.codes != UNDECIDED).mean() > 0.75
+    reasons = {answer for answer in answers if isinstance(answer, Reason)}
+    assert {code_of(reason) for reason in reasons} <= set(decisions.codes.tolist())
+
+
+PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from([*FEW, None, "ZZ", "", "Germany"])), max_size=20))
+@settings(max_examples=150, deadline=None)
+def test_same_as_definition_for_any_text(differing: Callable[..., list[int]], rows: list[Row]) -> None:
+    """No text makes the two differ."""
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
+
+
+@pytest.mark.parametrize("country", [None, "US", "GB"])
+def test_same_as_definition_in_public_corpora(
+    country: str | None, corpus_texts: list[str], differing: Callable[..., list[int]]
+) -> None:
+    """The inputs of public test suites get the definition's answers."""
+    rows = [(text, country) for text in corpus_texts]
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
+
+
+@pytest.mark.parametrize("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
+def test_every_character_at_every_place(number: str, differing: Callable[..., list[int]]) -> None:
+    """One foreign character at any place of a number is judged as the definition does."""
+    signs = [*map(chr, range(128)), *"\xa0\xad\u2003\u2010\u2015\u2212\u200b\u3000ー－．／（）［］～＋９٩é"]
+    rows = [(number[:at] + sign + number[at:], "DE") for at in range(len(number) + 1) for sign in signs]
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
+
+
+def test_every_state_of_some_regions(differing: Callable[..., list[int]]) -> None:
+    """One text for each of many states of the table gets the definition's answer."""
+    regions = random.Random(3).sample(REGIONS, 12)
+    tables = phone_tables.PhoneTables().covering(regions, ())
+    rows = [(text, region) for region in regions for text in _ways(tables, tables.national[region], 500)]
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
+
+
+def _ways(tables: Any, start: int, most: int) -> list[str]:
+    """A text of digits to each state behind `start`, `most` of them at random."""
+    found, row = {start: ""}, [start]
+    for state in row:
+        for digit in range(10):
+            following = int(tables.following[state + digit])
+            if following not in found:
+                found[following] = found[state] + str(digit)
+                row.append(following)
+    texts = sorted(found.values())
+    return random.Random(len(texts)).sample(texts, min(most, len(texts)))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(phone_form="digits"),
+        Rules(default_country="DE"),
+        Rules(default_country="United Kingdom", phone_form="digits"),
+        Rules(default_country="AQ"),
+        Rules(phone_validity="possible", default_country="US"),
+        Rules(phone_validity="possible", phone_form="digits"),
+    ],
+)
+def test_same_as_definition_under_other_rules(rules: Rules, differing: Callable[..., list[int]]) -> None:
+    """The rules of the run mean the same on both paths."""
+    rows = [*Numbers(5, FEW).rows(1_500), *((text, None) for text in ODD)]
+    assert differing(decide_phone_numbers(*_column(rows), rules), _answers(rows, rules)) == []
+
+
+def _clean(count: int) -> list[Row]:
+    """Example numbers of every region in the usual spellings, with the right country."""
+    chance, rows = random.Random(9), []
+    while len(rows) < count:
+        region = chance.choice(REGIONS)
+        kind = chance.choice([phonenumbers.PhoneNumberType.MOBILE, phonenumbers.PhoneNumberType.FIXED_LINE])
+        example = phonenumbers.example_number_for_type(region, kind)
+        if example is None:
+            continue
+        number = phonenumbers.national_significant_number(example)
+        changed = number[:-4] + f"{chance.randrange(10_000):04}"
+        parsed = phonenumbers.parse(f"+{example.country_code}{changed}")
+        if phonenumbers.is_valid_number(parsed):
+            forms = phonenumbers.PhoneNumberFormat
+            form = chance.choice([forms.E164, forms.INTERNATIONAL, forms.NATIONAL])
+            rows.append((phonenumbers.format_number(parsed, form), region))
+    return rows
+
+
+def test_clean_lists_are_decided() -> None:
+    """Of a list of ordinary numbers of the whole world next to nothing is left to the definition."""
+    decisions = decide_phone_numbers(*_column(_clean(4_000)), DEFAULT_RULES)
+    assert (decisions.codes != UNDECIDED).mean() >= 0.995
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "expected"),
+    [
+        ("+1 (415) 555-0132", None, "+14155550132"),
+        ("4155550132", "US", "+14155550132"),
+        ("1 415 555 0132", "US", "+14155550132"),
+        ("0151 12345678", "DE", "+4915112345678"),
+        ("+49 (0) 151 12345678", None, "+4915112345678"),
+        ("0049 151 12345678", "US", "+4915112345678"),
+        ("0049 151 12345678", None, "+4915112345678"),
+        ("011 49 151 12345678", "US", "+4915112345678"),
+        ("06 12345678", "IT", "+390612345678"),
+        ("'+4915112345678", None, "+4915112345678"),
+        ('="015112345678"', "DE", "+4915112345678"),
+        ("tel:+49-151-12345678", None, "+4915112345678"),
+        ("＋４９ １５１\u2011１２３４５６７８", None, "+4915112345678"),
+        ("4915112345678", "DE", Reason.NO_COUNTRY),
+        ("015112345678", None, Reason.NO_COUNTRY),
+        ("1234567", "US", Reason.PLACEHOLDER),
+        ("+49 151", None, Reason.NOT_POSSIBLE),
+        ("+1 000 555 0132", None, Reason.NOT_VALID),
+        ("14155550132.0", None, Reason.EXCEL_MANGLED),
+        ("call me", "US", Reason.INVALID_SYNTAX),
+        ("a" * 64, "US", Reason.ALREADY_HASHED),
+        ("n/a", "US", Reason.PLACEHOLDER),
+    ],
+)
+def test_decided(text: str, country: str | None, expected: str | Reason) -> None:
+    """What people write is decided here, and not left to the definition."""
+    decisions = decide_phone_numbers(*_column([(text, country)]), DEFAULT_RULES)
+    if isinstance(expected, Reason):
+        assert decisions.reasons.to_pylist() == [code_of(expected)]
+    else:
+        assert decisions.normalized.to_pylist() == [expected]
+
+
+def test_null_and_blank_are_empty() -> None:
+    """Missing, blank and invisible cells are EMPTY."""
+    decisions = decide_phone_numbers(pa.array([None, "", " \t", "\xa0\u2003", "\ufeff\u200b"]), None, DEFAULT_RULES)
+    assert set(decisions.reasons.to_pylist()) == {code_of(Reason.EMPTY)}
+    assert decisions.normalized.null_count == 5
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_short_columns(count: int) -> None:
+    """Columns without values, and with nothing but null, give columns of their length."""
+    empty = pa.array([None] * count, pa.string())
+    assert len(decide_phone_numbers(empty, empty, DEFAULT_RULES)) == count
+    assert len(decide_phone_numbers(empty, None, DEFAULT_RULES).normalized) == count
+
+
+def test_slices_of_a_column() -> None:
+    """A slice is decided as the same values on their own."""
+    texts, countries = _column([("x", None), (None, "US"), ("4155550132", "US"), ("0151 12345678", "DE"), ("7", None)])
+    decisions = decide_phone_numbers(texts.slice(1, 3), countries.slice(1, 3), DEFAULT_RULES)
+    assert decisions.normalized.to_pylist() == [None, "+14155550132", "+4915112345678"]
+    decisions.normalized.validate(full=True)
+
+
+def test_several_threads() -> None:
+    """Threads that meet new regions at the same time all get right tables."""
+    rows = [(text, country) for text, country in Numbers(7, FEW).rows(300)]
+    expected = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
+    fresh = phone_tables.PhoneTables()
+
+    def decide(turn: int) -> Any:
+        region = FEW[turn % len(FEW)]
+        fresh.covering([region, FEW[0]], [1, 49])
+        return decide_phone_numbers(*_column(rows), DEFAULT_RULES).normalized
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found.equals(expected.normalized) for found in pool.map(decide, range(12)))
+    assert set(fresh.covering(FEW, ()).national) == set(FEW)
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _rolled(tables: Any) -> Any:
+    rows = tables.following.reshape(-1, phone_tables.WIDTH).copy()
+    rows[:, [5, 6]] = rows[:, [6, 5]]
+    return rows.reshape(-1)
+
+
+def _opening(found: str, replaced: str) -> Callable[..., None]:
+    made = phone_patterns.Opening.__init__
+
+    def init(self: Any, pattern: str | None) -> None:
+        made(self, replaced if pattern == found else pattern)
+
+    return init
+
+
+def _with_tilde() -> Any:
+    marks = digits._MARKS.copy()
+    marks[ord("~")] = 0
+    return marks
+
+
+def _snapshot_swapped(self: Any) -> Any:
+    tables = SNAPSHOT(self)
+    return tables if not len(tables.following) else dataclasses.replace(tables, following=_rolled(tables))
+
+
+SNAPSHOT = phone_tables.PhoneTables._snapshot
+LENGTHS = phone_plans._lengths
+TRUNK, PREFIXED = phone_trunks.Trunk, phone_trunks.Prefixed
+NOTHING = phone_trunks.Reading(phone_trunks.Outcome.NOT_VALID)
+
+BROKEN: list[tuple[str, Any, str, Any]] = [
+    ("two digits swapped in the table", phone_tables.PhoneTables, "_snapshot", _snapshot_swapped),
+    ("shortest length forgotten", phone_plans, "_lengths", lambda desc: _shorter(LENGTHS(desc))),
+    ("nothing is too long", phone_plans.Lengths, "are_too_long", _never),
+    ("a kind of numbers forgotten", phone_plans, "_TYPES", phone_plans._TYPES[:1]),
+    ("a few zeros are a number", phone_plans, "_ZEROS", 0),
+    ("the trunk prefix is another", phone_patterns.Opening, "__init__", _opening("0", "1")),
+    ("no trunk prefix of two digits", phone_patterns.Opening, "__init__", _opening("06", "0")),
+    ("the international prefix is another", phone_patterns.Opening, "__init__", _opening("011", "0111")),
+    ("what is stripped need not fit", TRUNK, "stripped", lambda self, state: _stripped_always(self, state)),
+    ("transformations ignored", phone_patterns.Opening, "ends", _never),
+    ("second reading not asked", PREFIXED, "read_as_plus", lambda self, state: NOTHING),
+    ("own calling code stays", PREFIXED, "read", lambda self, state, whole: None),
+    ("00 means nothing", phone_column.NumberColumn, "read_behind_zeros", lambda self: None),
+    ("international prefix leads nowhere", phone_column, "_CALLING_CODES", np.zeros(1000, dtype=np.int16)),
+    ("runs are numbers", phone_column.NumberColumn, "find_placeholders", lambda self, texts: None),
+    ("runs at the end are numbers", phone_column, "_RUN", 9),
+    ("no digits are placeholders", phone_column, "_PLACEHOLDERS", pa.array(["x"])),
+    ("a tilde is punctuation", digits, "_MARKS", _with_tilde()),
+    ("one cell never holds two numbers", phone_numbers, "_TWO", r"\z."),
+    ("a slash never divides", digits, "_TWO_NUMBERS", 99),
+    ("a space never divides", digits, "_TWO_GROUPS", 99),
+    ("a plus anywhere", digits, "_is_plus_in_front", lambda marks, data, firsts, has_plus: has_plus),
+    ("two digits are a number", digits, "MIN_DIGITS", 1),
+    ("any zeros are 00", digits, "_has_zeros_in_front", lambda *given: given[-1]),
+    ("rounding not seen", phone_numbers, "_ROUNDED", r"\z."),
+    ("one like sign mistaken", phone_numbers, "_LIKE", {**phone_numbers._LIKE, "／": "1"}),
+    ("no limit for what is written", phone_numbers, "MAX_WRITTEN_BYTES", 200),
+    ("a digit too many is kept", e164, "_kept", lambda found, written, dropped: KEPT(found, written, dropped)[::-1]),
+]
+KEPT = e164._kept
+
+
+def _shorter(lengths: Any) -> Any:
+    return phone_plans.Lengths(lengths.whole[1:] or lengths.whole, lengths.local)
+
+
+def _stripped_always(trunk: Any, state: int) -> Any:
+    _, number, best = trunk.keys[state]
+    return (0, trunk.plan.facts[number]) if best is None else (best[0], trunk.plan.facts[best[1]])
+
+
+@pytest.fixture(scope="module")
+def few() -> tuple[list[Row], list[Any]]:
+    """Rows of a few regions whose plans differ most, and the definition's answers."""
+    rows = [*Numbers(2, FEW).rows(5_000), *((text, country) for text in ODD for country in (None, "DE", "US"))]
+    return rows, _answers(rows)
+
+
+@pytest.mark.parametrize(("place", "name", "broken"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN])
+def test_what_is_broken_is_found(
+    place: Any,
+    name: str,
+    broken: Any,
+    few: tuple[list[Row], list[Any]],
+    differing: Callable[..., list[int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The comparison fails for every table, pattern or bound that is broken on purpose."""
+    rows, answers = few
+    monkeypatch.setattr(place, name, broken)
+    if place not in (digits, e164, phone_column, phone_numbers, phone_column.NumberColumn):
+        fresh = phone_tables.PhoneTables()
+        monkeypatch.setattr(phone_column, "phone_tables", lambda: fresh)
+    assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), answers)
+
+
+def test_unbroken_is_the_same(few: tuple[list[Row], list[Any]], differing: Callable[..., list[int]]) -> None:
+    """The rows of the broken cases find nothing where nothing is broken."""
+    rows, answers = few
+    decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
+    assert differing(decisions, answers) == []
+    assert (decisions.codes == VALID).any()

@@ -1,0 +1,97 @@
+"""Digits are read as phonenumbers parses them, national ones and those behind a plus sign."""
+
+from __future__ import annotations
+
+import random
+
+import phonenumbers
+import pytest
+from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
+
+from audiencekit.preparation.columnar.phone_plans import Plan
+from audiencekit.preparation.columnar.phone_readings import International, National
+from audiencekit.preparation.columnar.phone_trunks import Outcome, Reading
+
+SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY"]
+
+
+def _digits(region: str, code: str, count: int) -> list[str]:
+    """Digits near the examples of the region, in several spellings."""
+    chance = random.Random(code)
+    metadata = PhoneMetadata.metadata_for_region(region)
+    fronts = ["", "", metadata.national_prefix or "", "00", "0", code, code + (metadata.national_prefix or "")]
+    found = []
+    for _ in range(count):
+        example = phonenumbers.example_number_for_type(region, chance.choice([0, 1, 1]))
+        number = phonenumbers.national_significant_number(example or phonenumbers.example_number(region))
+        kept = chance.randrange(2, len(number) + 1)
+        size = max(len(number) - kept + chance.choice([0, 0, 0, 1, -1]), 0)
+        found.append(chance.choice(fronts) + number[:kept] + "".join(chance.choices("0123456789", k=size)))
+    return [digits for digits in found if len(digits) > 2]
+
+
+def _parsed(text: str, region: str | None) -> tuple[Outcome, str]:
+    """What phonenumbers says: the outcome and the E.164 digits of what is valid."""
+    try:
+        number = phonenumbers.parse(text, region)
+    except NumberParseException:
+        return Outcome.NOT_POSSIBLE, ""
+    if phonenumbers.is_valid_number(number):
+        return Outcome.VALID, phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)[1:]
+    possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
+    return (Outcome.NOT_VALID if possible else Outcome.NOT_POSSIBLE), ""
+
+
+def _read(machine: National | International, digits: str) -> Reading:
+    place = machine.start()
+    for digit in digits:
+        place = machine.row(place)[int(digit)]  # type: ignore[arg-type]
+    return machine.read(place)  # type: ignore[arg-type]
+
+
+def _said(reading: Reading, digits: str) -> tuple[Outcome, str]:
+    is_valid = reading.outcome is Outcome.VALID
+    return reading.outcome, f"{reading.calling_code}{digits[reading.dropped :]}" if is_valid else ""
+
+
+@pytest.mark.parametrize("region", SAMPLE)
+def test_national(region: str) -> None:
+    """National digits have phonenumbers' outcome and digits; few readings are unknown."""
+    code = phonenumbers.country_code_for_region(region)
+    machine, unknown = National(Plan(code), region), 0
+    cases = _digits(region, str(code), 150)
+    for digits in cases:
+        reading = _read(machine, digits)
+        if reading.outcome is Outcome.INTERNATIONAL:
+            assert _parsed(digits, region) == _parsed(f"+{digits[reading.dropped :]}", None)
+        elif reading.outcome is Outcome.NO_COUNTRY:
+            assert {_parsed(digits, region)[0], _parsed(f"+{digits}", None)[0]} == {Outcome.VALID}
+            assert _parsed(digits, region) != _parsed(f"+{digits}", None)
+        elif reading.outcome is Outcome.UNKNOWN:
+            unknown += 1
+        else:
+            assert _said(reading, digits) == _parsed(digits, region)
+    assert unknown < len(cases) * 0.1
+
+
+@pytest.mark.parametrize("region", SAMPLE)
+def test_international(region: str) -> None:
+    """Digits behind a plus sign have phonenumbers' outcome and digits."""
+    code = phonenumbers.country_code_for_region(region)
+    machine = International(Plan(code))
+    for digits in [f"{code}{digits}" for digits in _digits(region, str(code), 60)]:
+        reading = _read(machine, digits)
+        assert reading.outcome is Outcome.UNKNOWN or _said(reading, digits) == _parsed(f"+{digits}", None)
+
+
+def test_other_codes_are_bad() -> None:
+    """Digits that begin with another calling code, or with a part of the right one, are not read."""
+    machine = International(Plan(49))
+    assert {_read(machine, digits).outcome for digits in ("", "4", "1", "4815112345678")} == {Outcome.BAD_CODE}
+
+
+def test_zero_behind_the_international_prefix() -> None:
+    """A zero behind the international prefix takes it back: calling codes begin with no zero."""
+    machine = National(Plan(49), "DE")
+    assert _read(machine, "0039061234").outcome is Outcome.INTERNATIONAL
+    assert _read(machine, "0003906123").outcome is not Outcome.INTERNATIONAL

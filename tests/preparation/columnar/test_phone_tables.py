@@ -1,0 +1,105 @@
+"""Tables grow as regions and calling codes are asked for, and stay what they were."""
+
+from __future__ import annotations
+
+import phonenumbers
+import pytest
+
+from audiencekit.preparation.columnar import phone_plans
+from audiencekit.preparation.columnar.phone_tables import WIDTH, PhoneTables, Tables, calling_codes, number_of
+from audiencekit.preparation.columnar.phone_trunks import Outcome
+
+
+def _end(tables: Tables, start: int, digits: str) -> int:
+    place = start
+    for digit in digits:
+        place = int(tables.following[place + int(digit)])
+    return place // WIDTH
+
+
+def _read(tables: Tables, start: int, digits: str) -> tuple[Outcome, int]:
+    end = _end(tables, start, digits)
+    return list(Outcome)[tables.outcomes[end]], int(tables.dropped[end])
+
+
+@pytest.mark.parametrize(
+    ("region", "digits", "expected"),
+    [
+        ("US", "4155550132", (Outcome.VALID, 0)),
+        ("US", "14155550132", (Outcome.VALID, 1)),
+        ("US", "0114915112345678", (Outcome.INTERNATIONAL, 3)),
+        ("US", "415555", (Outcome.NOT_POSSIBLE, 0)),
+        ("US", "0005550132", (Outcome.NOT_VALID, 0)),
+        ("DE", "015112345678", (Outcome.VALID, 1)),
+        ("DE", "4915112345678", (Outcome.NO_COUNTRY, 0)),
+        ("DE", "0049", (Outcome.INTERNATIONAL, 2)),
+        ("IT", "0612345678", (Outcome.VALID, 0)),
+        ("HU", "0612345678", (Outcome.VALID, 2)),
+        ("GB", "447911123456", (Outcome.VALID, 2)),
+        ("GB", "4407911123456", (Outcome.VALID, 3)),
+        ("GG", "756789", (Outcome.UNKNOWN, 0)),
+    ],
+)
+def test_national(region: str, digits: str, expected: tuple[Outcome, int]) -> None:
+    """Digits are read as somebody in the region dials them."""
+    tables = PhoneTables().covering([region], ())
+    assert _read(tables, tables.national[region], digits) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "digits", "expected"),
+    [
+        (49, "4915112345678", (Outcome.VALID, 2)),
+        (49, "49015112345678", (Outcome.VALID, 3)),
+        (49, "4", (Outcome.BAD_CODE, 0)),
+        (49, "48", (Outcome.BAD_CODE, 0)),
+        (49, "4915", (Outcome.NOT_POSSIBLE, 0)),
+        (39, "390612345678", (Outcome.VALID, 2)),
+        (800, "80012345678", (Outcome.VALID, 3)),
+    ],
+)
+def test_international(code: int, digits: str, expected: tuple[Outcome, int]) -> None:
+    """Digits are read as behind a plus sign."""
+    tables = PhoneTables().covering((), [code])
+    assert _read(tables, int(tables.international[code]), digits) == expected
+
+
+def test_tables_grow() -> None:
+    """What is there already is not compiled again, and earlier tables stay right."""
+    growing = PhoneTables()
+    first = growing.covering(["FR"], ())
+    assert growing.covering(["FR"], ()) is first
+    second = growing.covering(["FR", "US"], [44])
+    assert second.national["FR"] == first.national["FR"]
+    assert _read(first, first.national["FR"], "0612345678") == _read(second, second.national["FR"], "0612345678")
+    assert first.international[44] < 0 <= second.international[44]
+
+
+def test_unknown_patterns_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metadata with patterns that are not understood leaves its numbers to the definition, and those alone."""
+    known = phone_plans._leading
+    monkeypatch.setattr(phone_plans, "_leading", lambda metadata: "1+" if metadata.id == "FR" else known(metadata))
+    tables = PhoneTables().covering(["FR", "DE"], [33])
+    assert _read(tables, tables.national["FR"], "0612345678") == (Outcome.UNKNOWN, 0)
+    assert _read(tables, int(tables.international[33]), "33612345678") == (Outcome.UNKNOWN, 0)
+    assert _read(tables, tables.national["DE"], "015112345678") == (Outcome.VALID, 1)
+
+
+def test_equal_states_are_one() -> None:
+    """The regions that share a calling code share most of their states."""
+    alone = len(PhoneTables().covering(["US"], ()).outcomes)
+    both = len(PhoneTables().covering(["US", "CA"], ()).outcomes)
+    assert both < alone * 1.5
+
+
+def test_calling_codes() -> None:
+    """The first three digits tell the calling code, as phonenumbers extracts it."""
+    codes = calling_codes()
+    for head in range(1000):
+        found = phonenumbers.phonenumberutil._extract_country_code(f"{head:03}0000000")[0]
+        assert codes[head] == found
+
+
+def test_numbers_of_outcomes() -> None:
+    """Each outcome has its own number."""
+    assert len({number_of(outcome) for outcome in Outcome}) == len(Outcome)
