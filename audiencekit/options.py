@@ -73,6 +73,10 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         raise UsageError("--operation and --operation-column were both given", hint="give one of them")
     if operation not in (None, "update", "delete"):
         raise UsageError("the operation must be update or delete")
+    if given.get("phone_validity", "valid") not in ("valid", "possible"):
+        raise UsageError("phone_validity must be valid or possible")
+    if not isinstance(given.get("ttl_days") or 1, int):
+        raise UsageError("ttl_days must be a whole number")
     share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     if not 0 <= share <= 1:
         raise UsageError("the share of rejected rows must be from 0 to 1")
@@ -97,13 +101,16 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
 
 def _source_options(given: Mapping[str, Any]) -> SourceOptions:
     columns = given.get("columns") or ()
-    pairs = columns.items() if isinstance(columns, Mapping) else columns
+    pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
+    hashed = given.get("hashed") or ()
     return SourceOptions(
         columns=tuple((read_kind(kind), column) for kind, column in pairs),
         country=given.get("country"),
         country_column=given.get("country_column"),
         operation_column=given.get("operation_column"),
-        hashed=frozenset(read_kind(kind) for kind in given.get("hashed") or ()),
+        hashed=frozenset(read_kind(kind) for kind in ([hashed] if isinstance(hashed, str) else hashed)),
         split_cells=given.get("split_cells"),
         encoding=given.get("encoding"),
         delimiter=given.get("delimiter"),

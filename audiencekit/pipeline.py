@@ -29,7 +29,7 @@ from audiencekit.delivery.limiter import PacedLimiter, RateLimiter
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.errors import AudiencekitError, ExchangeError, NotFinished
+from audiencekit.errors import AudiencekitError, ExchangeError, NotFinished, UsageError
 from audiencekit.options import Keywords, Options, read_keywords
 from audiencekit.planning import PlannedRun, plan_run
 from audiencekit.preparation.packing import PackedRequest, pack_requests
@@ -104,7 +104,9 @@ def upload(
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
-    """`upload_async`, for callers without an event loop."""
+    """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
+    if _is_loop_running():
+        raise UsageError("an event loop is running here", hint="await audiencekit.upload_async(…) instead")
     return asyncio.run(
         upload_async(
             source,
@@ -115,6 +117,14 @@ def upload(
             **keywords,
         )
     )
+
+
+def _is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def upload_async(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.delivery.spool import Spool
-from audiencekit.errors import MappingRefused, Refused
+from audiencekit.errors import MappingRefused, Refused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.options import Options
 from audiencekit.personal import HashedRecords, Personal, guarded
@@ -126,6 +126,8 @@ def plan_run(
         ttl_days=options.ttl_days,
         effective_at=options.effective_at,
     )
+    if rejections is not None and _is_same_file(path, rejections):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
     source = open_source(path, options.source)
     spool = stack.enter_context(Spool(spool_dir or Path(tempfile.gettempdir())))
     gathered = _Gathered(KeySets(mixed=source.mapping.operation is not None))
@@ -163,6 +165,13 @@ def plan_run(
         spool=spool,
         deletes=deletes,
     )
+
+
+def _is_same_file(one: str | os.PathLike[str], other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def _unheeded_operation(source: Source, options: Options) -> list[Refused]:

@@ -9,8 +9,10 @@ requests/000001.json    with `requests`: each body, byte for byte
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +27,7 @@ from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.options import Options
 from audiencekit.personal import guarded
 from audiencekit.planning import PlannedRun, plan_run, seal, unsealed
-from audiencekit.preparation.packing import PackedRequest, pack_requests
+from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
@@ -33,6 +35,8 @@ from audiencekit.reporting.progress import Progress
 
 FORMAT: Final = "audiencekit-prepared/1"
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
+STAGING: Final = ".preparing-"
+_OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
 
 def write_prepared(
@@ -51,8 +55,8 @@ def write_prepared(
     written.
     """
     with ExitStack() as stack:
-        _clear(out)
-        records = stack.enter_context(Spool(out))
+        staging = stack.enter_context(_staging(out, Path(source)))
+        records = stack.enter_context(Spool(staging))
         planned = plan_run(
             source,
             options,
@@ -60,41 +64,77 @@ def write_prepared(
             now=now,
             progress=progress,
             stack=stack,
-            spool_dir=out,
-            rejections=out / REJECTIONS,
+            spool_dir=staging,
+            rejections=staging / REJECTIONS,
             on_records=lambda batch: seal(batch, records),
         )
         plan = planned.to_plan()
-        if planned.refusals:
-            return plan
-        _write_whole(out / RECORDS, lambda path: _write_records(path, planned, records))
-        if requests:
-            _write_requests(out / REQUESTS, planned, progress)
-        manifest = _manifest(planned, plan)
-        _write_whole(
-            out / MANIFEST,
-            lambda path: _write_private(path, orjson.dumps(manifest, option=orjson.OPT_INDENT_2)),
-        )
+        if not planned.refusals:
+            _write_all(staging, planned, plan, records, requests=requests, progress=progress)
+        _replace(out, staging)
         return plan
 
 
-def _clear(out: Path) -> None:
-    """An empty directory for us alone; files of an earlier `prepare` are replaced, others never."""
+@contextmanager
+def _staging(out: Path, source: Path) -> Iterator[Path]:
+    """A directory inside `out` to write in, so that what stands there stays whole until the new is.
+
+    Raises UsageError when `out` holds what no `prepare` wrote, or the source.
+    """
     with _explained(out):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
-        ours = {RECORDS, MANIFEST, REJECTIONS, REQUESTS}
-        if alien := {entry.name for entry in out.iterdir()} - ours:
+        if out.resolve() in source.resolve().parents:
+            raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
+        if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"
             raise UsageError(f"{str(out)!r} holds {len(alien)} files of something else", hint=hint)
-        shutil.rmtree(out / REQUESTS, ignore_errors=True)
-        for name in ours - {REQUESTS}:
+        for entry in out.glob(f"{STAGING}*"):  # of a `prepare` that was killed
+            shutil.rmtree(entry)
+        staging = out / f"{STAGING}{secrets.token_hex(8)}"
+        staging.mkdir(mode=0o700)
+    try:
+        yield staging
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _entries(out: Path) -> Iterator[str]:
+    """Names in `out` and in its requests directory, those of a killed `prepare` left out."""
+    for entry in out.iterdir():
+        if entry.name == REQUESTS and entry.is_dir():
+            yield from (f"{REQUESTS}/{child.name}" for child in entry.iterdir())
+        elif not entry.name.startswith(STAGING):
+            yield entry.name
+
+
+def _replace(out: Path, staging: Path) -> None:
+    """The files of `staging` in place of those of an earlier `prepare`; the manifest goes first and comes last."""
+    with _explained(out):
+        for name in (MANIFEST, RECORDS, REJECTIONS):
             (out / name).unlink(missing_ok=True)
+        if (out / REQUESTS).is_dir():
+            shutil.rmtree(out / REQUESTS)
+        for name in (REJECTIONS, REQUESTS, RECORDS, MANIFEST):
+            if (staging / name).exists():
+                (staging / name).rename(out / name)
+
+
+def _write_all(
+    staging: Path, planned: PlannedRun, plan: Plan, records: Spool, *, requests: bool, progress: Progress
+) -> None:
+    with _explained(staging):
+        _write_records(staging / RECORDS, planned, records)
+        if requests:
+            _write_requests(staging / REQUESTS, planned, progress)
+        manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
+        _write_private(staging / MANIFEST, manifest)
 
 
 @guarded
 def _write_records(path: Path, planned: PlannedRun, records: Spool) -> None:
     schema = RECORD_SCHEMA.with_metadata({"format": FORMAT})
     with (
+        _explained(path),
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
@@ -104,15 +144,10 @@ def _write_records(path: Path, planned: PlannedRun, records: Spool) -> None:
 
 
 def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> None:
-    with _explained(directory):
-        directory.mkdir(mode=0o700)
+    directory.mkdir(mode=0o700)
     for request in pack_requests(planned.requests, planned.users_of, planned.times):
-        _write_whole(directory / f"{request.number:06}.json", _body_writer(request))
+        _write_private(directory / f"{request.number:06}.json", request.body.unwrap())
         progress.step("writing", request.number, len(planned.requests), unit="requests")
-
-
-def _body_writer(request: PackedRequest) -> Callable[[Path], None]:
-    return lambda path: _write_private(path, request.body.unwrap())
 
 
 def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
@@ -136,18 +171,6 @@ def _write_private(path: Path, content: bytes) -> None:
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-
-
-def _write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """The file appears under its name when it is whole."""
-    aside = path.with_name(f".{path.name}.partial")
-    with _explained(path):
-        aside.unlink(missing_ok=True)
-        try:
-            write(aside)
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -64,7 +64,8 @@ class Run:
 
     def refuse(self, error: E, planned: PlannedRun | None = None) -> E:
         """`error`, with the report of a run that sent nothing as its document."""
-        return self.fail(error, self.report(planned, "refused", None, rows_read=getattr(error, "rows_read", None)))
+        state: State = "incomplete" if isinstance(error, NotFinished) else "refused"
+        return self.fail(error, self.report(planned, state, None, rows_read=getattr(error, "rows_read", None)))
 
     def fail(self, error: E, report: Report) -> E:
         """`error`, with `report` written and as its document; a disk that fails as well does not hide the error."""
@@ -140,8 +141,8 @@ def failure_of(delivered: Delivered) -> AudiencekitError:
         again = "upload the same source again with --plan-time of this run: a repeated Update or Delete changes nothing"
         return NotFinished(facts, hint=f"{error.hint}; {again}" if error.hint else again)
     if delivered.pending_refused or isinstance(error, CertificateRefused):
-        return Refused(f"nothing was sent: {error}", hint=error.hint)
-    return ServiceUnavailable(f"nothing was sent: {error}", hint=error.hint or "try again later")
+        return Refused(f"nothing was accepted: {error}", hint=error.hint)
+    return ServiceUnavailable(f"nothing was confirmed: {error}", hint=error.hint or "try again later")
 
 
 def touched(delivered: Delivered) -> bool:

@@ -106,7 +106,9 @@ def _read_file(path: Path) -> dict[str, Any]:
         allowed = ", ".join(sorted(FILE_KEYS))
         hint = f"it may give {allowed}; hosts and secrets come from the environment only"
         raise UsageError(f"{SETTINGS_FILE} holds what it must not: {', '.join(map(repr, alien))}", hint=hint)
-    return content
+    if wrong := sorted(name for name, value in content.items() if not isinstance(value, str | int)):
+        raise UsageError(f"{SETTINGS_FILE}: {', '.join(wrong)} must be text or a whole number")
+    return {name: str(value) for name, value in content.items()}
 
 
 def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int:

@@ -26,7 +26,7 @@ def normalize(kind: str, text: str, *, country: str | None = None) -> str:
     `country` is an ISO code or an English name. Raises IdentifierRejected, a ValueError whose `reason` is the stable
     code; UsageError for an unknown kind or country.
     """
-    decided = _decide(read_kind(kind), _RawText(text), _read_country(country))
+    decided = _decide(read_kind(kind), _checked(text), _read_country(country))
     del text
     if isinstance(decided, Reason):
         raise IdentifierRejected(kind, decided.value)
@@ -40,11 +40,17 @@ def hash_identifier(kind: str, text: str, *, country: str | None = None) -> str:
     """
     if not read_kind(kind).is_hashed:
         raise UsageError(f"{kind} leaves unhashed")
-    decided = _decide(read_kind(kind), _RawText(text), _read_country(country))
+    decided = _decide(read_kind(kind), _checked(text), _read_country(country))
     del text
     if isinstance(decided, Reason):
         raise IdentifierRejected(kind, decided.value)
     return hash_normalized(cast("Hashable", decided))
+
+
+def _checked(text: str) -> _RawText:
+    if not isinstance(text, str):
+        raise UsageError("the value must be text")
+    return _RawText(text)
 
 
 def _decide(kind: Kind, raw: _RawText, country: str | None) -> Normalized | Reason:
@@ -52,7 +58,7 @@ def _decide(kind: Kind, raw: _RawText, country: str | None) -> Normalized | Reas
 
 
 def _read_country(country: str | None) -> str | None:
-    code = find_country(country) if country else None
+    code = find_country(country) if isinstance(country, str) and country else None
     if country and code is None:
         raise UsageError("country is not a country", hint="give an ISO code such as DE, or an English name")
     return code

@@ -11,7 +11,7 @@ import pytest
 from audiencekit.errors import Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.pipeline import check
-from audiencekit.settings import load_settings
+from audiencekit.settings import Settings, load_settings
 
 Cell = Callable[[int], str]
 
@@ -56,6 +56,14 @@ def _write(path: Path, name: str, cell: Cell, rows: int) -> Path:
     return path
 
 
+def _refusals(source: Path, settings: Settings, kind: Kind, name: str) -> list[Refused]:
+    """Why `column` is not taken for `kind`, at once or after reading."""
+    try:
+        return list(check(source, columns={kind.value: name}, country="US", settings=settings).refusals)
+    except Refused as refusal:
+        return [refusal]
+
+
 @pytest.mark.parametrize("file", range(3))
 @pytest.mark.parametrize(("true", "claimed"), PAIRS, ids=[f"{true}-as-{claimed}" for true, claimed in PAIRS])
 def test_a_column_of_another_kind_is_refused(tmp_path: Path, true: Kind, claimed: Kind, file: int) -> None:
@@ -63,11 +71,7 @@ def test_a_column_of_another_kind_is_refused(tmp_path: Path, true: Kind, claimed
     name, cell, rows = COLUMNS[true][file]
     source = _write(tmp_path / "list.csv", name, cell, rows)
     settings = load_settings({}, directory=tmp_path, state_dir=tmp_path)
-    keywords = {"columns": {claimed.value: name}, "country": "US", "settings": settings}
-    try:
-        refusals: list[Refused] = list(check(source, **keywords).refusals)  # type: ignore[arg-type]
-    except Refused as refusal:
-        refusals = [refusal]
+    refusals = _refusals(source, settings, claimed, name)
     assert refusals, "the plan would be sent"
     assert any(name in str(refusal) for refusal in refusals)
 
@@ -84,3 +88,36 @@ def test_the_right_column_is_taken(tmp_path: Path, kind: Kind, file: int) -> Non
         assert plan.verdict == "ready", (columns, plan.rejections)
         assert plan.columns == {kind.value: [name]}
         assert plan.records == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "kind"),
+    [
+        ("pid", lambda n: f"1415555{2600 + n}", Kind.PARTNER_USER_ID),
+        ("pid", lambda n: f"001415555{2600 + n}", Kind.PARTNER_USER_ID),
+        ("pid", lambda n: f"415555{2600 + n}", Kind.PARTNER_USER_ID),
+        ("last_name", lambda n: ["Johnson", "Garcia", "Smith"][n % 3], Kind.PARTNER_USER_ID),
+        ("Vorname", lambda n: ["Ann", "Bea", "Cleo"][n % 3], Kind.HANDLE),
+        ("twitter_id", lambda n: f"{123456789012345 + n}000", Kind.PLATFORM_ID),
+    ],
+)
+def test_what_would_leave_in_the_clear_or_rounded_is_refused(tmp_path: Path, name: str, cell: Cell, kind: Kind) -> None:
+    """Bare phone numbers and names as partner ids, names as handles, ids that a spreadsheet rounded."""
+    source = _write(tmp_path / "list.csv", name, cell, 40)
+    settings = load_settings({}, directory=tmp_path, state_dir=tmp_path)
+    assert any(name in str(refusal) for refusal in _refusals(source, settings, kind, name))
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        (lambda n: str(1_000_000 + n * 7), Kind.PARTNER_USER_ID),
+        (lambda n: str(40_000_000 + n), Kind.PARTNER_USER_ID),
+        (lambda n: str(123456789012345000 + n), Kind.PLATFORM_ID),
+    ],
+)
+def test_ids_that_only_look_so_are_taken(tmp_path: Path, cell: Cell, kind: Kind) -> None:
+    """Ids that count up are no phone numbers, and one id in a thousand ends in three zeros."""
+    source = _write(tmp_path / "list.csv", "member", cell, 40)
+    settings = load_settings({}, directory=tmp_path, state_dir=tmp_path)
+    assert check(source, columns={kind.value: "member"}, country="US", settings=settings).verdict == "ready"

@@ -20,7 +20,7 @@ from audiencekit.personal import Secret, guarded
 Pairs: TypeAlias = Sequence[tuple[str, str]]
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_UNSIGNED: Final = frozenset({"oauth_signature", "realm"})  # RFC 5849, section 3.4.1.3.1
+_UNSIGNED: Final = "oauth_signature"  # RFC 5849, section 3.4.1.3.1; the realm of the header is never among them
 _PATH_CHARACTERS: Final = "/%:@!$&'()*+,;="  # stay as they are in a path; "%" because the path is already encoded
 
 
@@ -83,7 +83,7 @@ def format_header(parameters: Iterable[tuple[str, str]], *, realm: str | None = 
 
 def signature_base_string(method: str, url: str, parameters: Iterable[tuple[str, str]]) -> str:
     """What is signed: method, address, and parameters but the signature (RFC 5849, section 3.4.1.1)."""
-    signed = normalize_parameters(pair for pair in parameters if pair[0] not in _UNSIGNED)
+    signed = normalize_parameters(pair for pair in parameters if pair[0] != _UNSIGNED)
     return "&".join(percent_encode(part) for part in (method.upper(), base_string_uri(url), signed))
 
 

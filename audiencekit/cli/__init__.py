@@ -53,10 +53,6 @@ def _run() -> int:
         if error.hint:
             click.echo(f"  what to do: {error.hint}", err=True)
         return error.exit_code
-    except BrokenPipeError:
-        # The reader of our output has left; the interpreter must not complain about it at exit.
-        sys.stdout = None
-        return 74
     except Exception as error:
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json
+from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError, UsageError
 
 
@@ -32,7 +32,7 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
     if as_json:
         print_json(found)
     for audience in () if as_json else found:
-        click.echo(_line(audience))
+        say(_line(audience))
 
 
 @audiences.command("show")
@@ -99,7 +99,7 @@ def _print(audience: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(audience)
     else:
-        click.echo(_line(audience))
+        say(_line(audience))
 
 
 def _line(audience: dict[str, Any]) -> str:

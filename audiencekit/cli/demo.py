@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json
+from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def demo(rows: int, as_json: bool) -> None:
     if as_json:
         print_json(report.to_json())
     else:
-        click.echo(render_report(report))
+        say(render_report(report))
     sys.exit(0)
 
 

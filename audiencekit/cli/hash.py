@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import click
 
+from audiencekit.cli.output import say
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 
@@ -47,7 +48,7 @@ def hash_values(kind: str, country: str | None, show_normalized: bool, phone_val
             answer = {"sha256": hash_normalized(cast("Hashable", normalized))}
             if show_normalized:
                 answer["normalized"] = normalized
-        click.echo(json.dumps(answer))
+        say(json.dumps(answer))
 
 
 def _read_line(line: bytes, number: int) -> str:

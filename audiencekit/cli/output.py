@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import click
 
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, InputOutputFailed
+
+
+def say(text: str) -> None:
+    """A line of data to stdout. Raises InputOutputFailed when nobody can take it."""
+    failure = ""
+    try:
+        click.echo(text)
+        sys.stdout.flush()
+        return
+    except OSError as error:
+        failure = error.strerror or "unknown reason"
+    # Whatever is still buffered must not fail once more when the interpreter ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise InputOutputFailed(f"stdout cannot be written: {failure}")
 
 
 def print_json(document: Mapping[str, Any] | list[Any]) -> None:
     """One JSON document, indented, to stdout."""
     import orjson
 
-    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    say(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
 def complain(error: AudiencekitError) -> None:
@@ -34,6 +49,6 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
     elif document is not None and "run_id" in document:
         from audiencekit.reporting.text import render_report
 
-        click.echo(render_report(document))
+        say(render_report(document))
     complain(error)
     sys.exit(error.exit_code)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
-from audiencekit.cli.output import complain, leave_with, print_json
+from audiencekit.cli.output import complain, leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _leave(plan: Plan, *, as_json: bool) -> NoReturn:
     if as_json:
         print_json(plan.to_json())
     else:
-        click.echo(render_plan(plan))
+        say(render_plan(plan))
     for refusal in plan.refusals:
         complain(refusal)
     sys.exit(plan.exit_code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json
+from audiencekit.cli.output import print_json, say
 
 
 @click.command()
@@ -23,7 +23,7 @@ def runs(as_json: bool) -> None:
     else:
         for run in found:
             started, audience = run.get("started_at") or "", run.get("audience_id") or ""
-            click.echo(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {audience}".rstrip())
+            say(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {audience}".rstrip())
 
 
 @click.command()
@@ -39,4 +39,4 @@ def report(run: str, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        click.echo(render_report(document))
+        say(render_report(document))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
-from audiencekit.cli.output import leave_with, print_json
+from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -68,16 +68,17 @@ def upload(
     if as_json:
         print_json(report.to_json())
     else:
-        click.echo(render_report(report))
+        say(render_report(report))
     sys.exit(0)
 
 
 async def _until_terminated(uploading: Coroutine[Any, Any, Report]) -> Report:
-    """The report; SIGTERM ends the upload as Ctrl-C does: what is under way is finished, and the rest said."""
+    """The report; SIGTERM and SIGHUP end the upload as Ctrl-C does: what is under way is finished, the rest said."""
     import asyncio
     import signal
 
     task = asyncio.current_task()
     assert task is not None  # noqa: S101
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(ending, task.cancel)
     return await uploading

@@ -15,8 +15,8 @@ _MANGLED: Final = (
     re.compile(r"=.*", re.DOTALL),  # a formula
 )
 
-_KEPT_DIGITS: Final = 15  # significant digits of a spreadsheet's number (IEEE 754 double)
-_ROUNDED_DIGITS: Final = 3  # zeros in a row behind them that are more than chance
+KEPT_DIGITS: Final = 15  # significant digits of a spreadsheet's number (IEEE 754 double)
+ROUNDED_DIGITS: Final = 3  # zeros in a row behind them that are more than chance
 
 
 def unmarked(text: str) -> str:
@@ -36,5 +36,5 @@ def looks_rounded(digits: str) -> bool:
 
     One such id can be true; many in a column cannot (reference: reliability 4, "Numeric ids").
     """
-    lost = digits[_KEPT_DIGITS:]
-    return len(lost) >= _ROUNDED_DIGITS and not lost.strip("0")
+    lost = digits[KEPT_DIGITS:]
+    return len(lost) >= ROUNDED_DIGITS and not lost.strip("0")

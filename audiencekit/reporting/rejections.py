@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
+import stat
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import InputOutputFailed, UsageError
 
 HEADER = ("row", "column", "reason")
 
@@ -21,6 +22,7 @@ class RejectionsFile:
         self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
 
     def __enter__(self) -> Self:
+        self._check_target()
         try:
             self._partial.unlink(missing_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
@@ -30,6 +32,15 @@ class RejectionsFile:
         self._writer = csv.writer(self._file, lineterminator="\n")
         self._writer.writerow(HEADER)
         return self
+
+    def _check_target(self) -> None:
+        """Only a file of ours may be replaced: no link, device, pipe or directory."""
+        try:
+            mode = self.path.lstat().st_mode
+        except OSError:
+            return
+        if not stat.S_ISREG(mode):
+            raise UsageError(f"{str(self.path)!r} is not a regular file", hint="give the name of a file to be written")
 
     def add(self, rejections: Any) -> None:
         """Append a RecordBatch of REJECTION_SCHEMA. Raises InputOutputFailed when the disk does."""

@@ -98,13 +98,13 @@ def words_of(name: str) -> tuple[str, ...]:
 def is_showable(name: str) -> bool:
     """Whether a header cell consists of known words, single letters and short numbers only."""
     words = words_of(name)
+    if sum(map(str.isdecimal, name)) > MAX_SHOWN_DIGITS:
+        return False  # short groups may add up to a phone number
     return bool(words) and len(name) <= MAX_SHOWN_LENGTH and name.isprintable() and all(map(_is_known, words))
 
 
 def _is_known(word: str) -> bool:
-    if word.isdecimal():
-        return len(word) <= MAX_SHOWN_DIGITS
-    return len(word) == 1 or word in VOCABULARY
+    return len(word) == 1 or word.isdecimal() or word in VOCABULARY
 
 
 def _parts(word: str) -> tuple[str, ...]:

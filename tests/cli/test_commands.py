@@ -263,3 +263,94 @@ def test_every_command_explains_itself(run: Run) -> None:
         done = run(*filter(None, [command]), "--help")
         assert done.returncode == 0
         assert "Usage:" in done.stdout
+
+
+def test_rejections_never_replace_the_source_or_what_is_no_file(run: Run, tmp_path: Path) -> None:
+    """The list of customers stays as it was, and so does whatever a link points to."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "other.csv")
+    (tmp_path / "again.csv").hardlink_to(source)
+    os.mkfifo(tmp_path / "pipe")
+    for target in ("list.csv", "again.csv", "link.csv", "pipe"):
+        assert run("check", source, "--rejections", target).returncode == 2
+    assert Path(source).read_text() == "email\nada@example.com\n"
+    assert (tmp_path / "link.csv").is_symlink()
+    assert not (tmp_path / "other.csv").exists()
+
+
+def test_prepare_keeps_what_it_did_not_write_and_what_it_reads(run: Run, tmp_path: Path) -> None:
+    """Foreign files, its own source, and an earlier result when the new source cannot be read."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    out = tmp_path / "out"
+    assert run("prepare", source, "--out", "out", "--requests").returncode == 0
+    before = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    (tmp_path / "ragged.csv").write_text('email\n"ada@example.com\n')
+    for arguments in (["missing.csv"], ["ragged.csv"], ["out/rejections.csv"]):
+        assert run("prepare", *arguments, "--out", "out").returncode in (2, 3)
+        assert {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    (out / "requests" / "precious.txt").write_text("mine")
+    assert run("prepare", source, "--out", "out").returncode == 2
+    assert (out / "requests" / "precious.txt").read_text() == "mine"
+    (out / "requests" / "precious.txt").unlink()
+    (out / ".preparing-0123").mkdir()
+    assert run("prepare", source, "--out", "out").returncode == 0
+    assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "records.parquet", "rejections.csv"]
+
+
+def test_a_refused_prepare_leaves_the_rejections_only(run: Run, tmp_path: Path) -> None:
+    """And says why, as check does."""
+    source = _list(tmp_path, "email\nnull\n")
+    done = run("prepare", source, "--out", "out")
+    assert done.returncode == 3
+    assert "placeholder" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["rejections.csv"]
+
+
+@pytest.mark.parametrize("arguments", [["check", "list.csv"], ["check", "list.csv", "--json"], ["runs", "--json"]])
+def test_output_that_nobody_takes_is_74(tmp_path: Path, arguments: list[str]) -> None:
+    """A full disk is no bug of ours."""
+    if not Path("/dev/full").is_char_device():
+        pytest.skip("there is no /dev/full here")
+    _list(tmp_path, "email\nada@example.com\n")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "audiencekit", *arguments],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=_environment(tmp_path), check=False,
+        )  # fmt: skip
+    assert done.returncode == 74, done.stderr
+    assert "stdout" in done.stderr
+    assert "bug" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--ttl-days", "3000000"],
+        ["--plan-time", "9999-12-31T00:00:00Z"],
+        ["--expires-at", "0001-01-01T00:00:00+14:00"],
+    ],
+)
+def test_times_beyond_the_calendar_are_usage(run: Run, tmp_path: Path, option: list[str]) -> None:
+    """Not bugs."""
+    assert run("check", _list(tmp_path, "email\nada@example.com\n"), *option).returncode == 2
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_upload_says_how_far_it_came(service: Service, tmp_path: Path, ending: signal.Signals) -> None:
+    """What is under way is finished, nothing more is sent, the report is kept, and the exit code is 75."""
+    source = _list(tmp_path, "email\n" + "".join(f"person{number}@example.com\n" for number in range(130_000)))
+    command = [sys.executable, "-m", "audiencekit", "upload", source, "--audience", service.ready["audience_id"]]
+    process = subprocess.Popen(
+        [*command, "--json", "--requests-per-minute", "1"],
+        env=_environment(tmp_path, **service.ready["env"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while "sending" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(ending)
+    out, _ = process.communicate(timeout=60)
+    report = json.loads(out)
+    assert process.returncode == 75
+    assert (report["state"], report["requests"]["confirmed"], report["requests"]["planned"]) == ("incomplete", 1, 3)
+    assert report["rows"]["sent"] + report["rows"]["pending"] == 130_000
+    assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
