@@ -20,41 +20,29 @@ from audiencekit.identifiers.kinds import Kind
 @click.option("--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True)
 def hash_values(kind: str, country: str | None, show_normalized: bool, phone_validity: Any) -> None:
     """Hash the JSON strings on stdin, one a line; answer {"sha256": …} or {"reason": …} for each on stdout."""
-    from audiencekit.identifiers.countries import find_country
     from audiencekit.identifiers.definition import normalize_identifier
     from audiencekit.identifiers.hashing import hash_normalized
     from audiencekit.identifiers.normalized import Hashable
     from audiencekit.identifiers.reasons import Reason
-    from audiencekit.identifiers.rules import Rules
+    from audiencekit.options import Keywords, read_keywords
     from audiencekit.settings import load_settings
 
-    code = find_country(country) if country else None
-    if country and code is None:
-        raise UsageError("--country names no country", hint="give an ISO code such as DE, or an English name")
-    profile = load_settings().profile
-    rules = Rules(
-        default_country=code,
-        phone_validity=phone_validity,
-        phone_form=profile.phone_form,
-        device_id_case=profile.device_id_case,
-    )
+    keywords: Keywords = {"country": country, "phone_validity": phone_validity}
+    rules = read_keywords(keywords, load_settings().profile).rules
     for number, line in enumerate(sys.stdin.buffer, start=1):
-        if not line.strip():
-            continue
         normalized = normalize_identifier(Kind(kind), _read_line(line, number), rules=rules)
         if isinstance(normalized, Reason):
             answer = {"reason": normalized.value}
         else:
             answer = {"sha256": hash_normalized(cast("Hashable", normalized))}
-            if show_normalized:
-                answer["normalized"] = normalized
+            answer |= {"normalized": normalized} if show_normalized else {}
         say(json.dumps(answer))
 
 
 def _read_line(line: bytes, number: int) -> str:
     value: object = None
     try:
-        value = json.loads(line)
+        value = json.loads(line) if line.strip() else ""
     except ValueError:
         value = None
     if not isinstance(value, str):

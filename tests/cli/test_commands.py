@@ -354,3 +354,9 @@ def test_an_interrupted_upload_says_how_far_it_came(service: Service, tmp_path: 
     assert (report["state"], report["requests"]["confirmed"], report["requests"]["planned"]) == ("incomplete", 1, 3)
     assert report["rows"]["sent"] + report["rows"]["pending"] == 130_000
     assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
+
+
+def test_hash_answers_blank_lines_too(run: Run) -> None:
+    """As many answers as lines, so that they stay side by side."""
+    done = run("hash", "handle", stdin='"@ada"\n\n"@bo"\n')
+    assert [list(json.loads(line)) for line in done.stdout.splitlines()] == [["sha256"], ["reason"], ["sha256"]]
