@@ -233,3 +233,41 @@ def test_check_needs_no_credentials_and_sends_nothing(tmp_path: Path) -> None:
     assert document["columns"] == {"email": ["mail"]}
     assert document["plan"]["expires_at"] == "2027-02-28T00:00:00Z"
     assert document["verdict"] == "ready"
+
+
+CONTACTS = [
+    # file, country as a person would give it, rows, sent, rejected values by reason
+    ("12b07e7c-audience_members_1.csv", None, 4, 4, {}),
+    ("3ec4ae8a-data-orginal.csv", "United Kingdom", 500, 500, {"not_valid": 191}),
+    ("496ae1d2-fakeleaddata.csv", None, 54, 50, {"too_long": 10, "no_identifier": 4}),
+    ("54385c16-uk-500.csv", "GB", 500, 500, {"not_valid": 191}),
+    ("56e59b9f-subs-domain-blocklist.csv", None, 4, 4, {}),
+    ("64c98321-subs.csv", None, 100, 100, {}),
+    ("880b9b7c-uk-500.csv", "GB", 2, 2, {"not_valid": 1}),
+    ("a6363450-ca-500.csv", "CA", 500, 500, {}),
+    ("b7eb29c2-contacts_export.csv", "US", 2, 2, {"not_valid": 1}),
+    ("f3c167f4-uk-500.csv", "UK", 500, 500, {"not_valid": 191}),
+]
+
+
+@pytest.mark.parametrize(("name", "country", "rows", "sent", "rejections"), CONTACTS, ids=[c[0] for c in CONTACTS])
+async def test_lists_that_people_exchange_are_uploaded(
+    shared: Path,
+    emulator: Emulator,
+    settings: Settings,
+    name: str,
+    country: str | None,
+    rows: int,
+    sent: int,
+    rejections: dict[str, int],
+) -> None:
+    """With no more than a country said: every row is accounted for, and the members are those that were sent.
+
+    Some of the invented numbers use area codes that do not exist; handles have at most 15 letters; four rows are blank
+    but for an address.
+    """
+    path = shared / "corpora/csv/contacts" / name
+    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, country=country)
+    assert (report.state, report.rows.read, report.rows.sent) == ("complete", rows, sent)
+    assert report.rejections == rejections
+    assert sum(len(line["users"]) for line in await _log(emulator)) == sent

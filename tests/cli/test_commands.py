@@ -360,3 +360,22 @@ def test_hash_answers_blank_lines_too(run: Run) -> None:
     """As many answers as lines, so that they stay side by side."""
     done = run("hash", "handle", stdin='"@ada"\n\n"@bo"\n')
     assert [list(json.loads(line)) for line in done.stdout.splitlines()] == [["sha256"], ["reason"], ["sha256"]]
+
+
+def test_membership_of_a_real_list_equals_an_independent_computation(run: Run, service: Service, shared: Path) -> None:
+    """`emulator` in one process and `upload` in another: every email and phone of ca-500, hashed, and nothing else."""
+    (path,) = (shared / "corpora/csv/contacts").glob("*ca-500.csv")
+    done = run(
+        "upload", str(path), "--audience", service.ready["audience_id"], "--country", "CA", **service.ready["env"]
+    )
+    assert done.returncode == 0, done.stderr
+    expected = set()
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            texts = [("email", row["email"].strip().lower())]
+            texts += [("phone_number", f"+1{row[name].replace('-', '')}") for name in ("phone1", "phone2")]
+            expected.add(frozenset((kind, hashlib.sha256(text.encode()).hexdigest()) for kind, text in texts))
+    users = [user for line in service.get("/__log").splitlines() for user in json.loads(line)["users"]]
+    sent = [frozenset((kind, value) for kind, values in user.items() for value in values) for user in users]
+    assert len(sent) == 500
+    assert set(sent) == expected
