@@ -24,7 +24,7 @@ from audiencekit.sources.columns import TEXTS
 UUID_EXTENSION: Final = "arrow.uuid"
 _LISTS: Final = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list)
 _BYTES: Final = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary)
-_TEXTS: Final = (pt.is_string, pt.is_large_string)
+_TEXTS: Final = (pt.is_string, pt.is_large_string, pt.is_string_view)
 _Test = Callable[[pa.DataType], bool]
 
 
@@ -57,6 +57,7 @@ def is_list(kind: pa.DataType) -> bool:
 def as_text(array: pa.Array) -> TextColumn:
     """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
     flat = array.dictionary_decode() if pt.is_dictionary(array.type) else array
+    flat = flat.cast(pa.string()) if pt.is_string_view(flat.type) else flat
     broken = np.zeros(len(flat), dtype=bool)
     if _any(flat.type, (pt.is_integer, pt.is_null)):
         return TextColumn(flat.cast(pa.string()), broken, broken)

@@ -16,6 +16,7 @@ ID = "6d92078a-8246-4ba4-ae5b-76104861e7dc"
 TEXTS: list[tuple[pa.Array, list[Any]]] = [
     (pa.array(["a", "", None]), ["a", "", None]),
     (pa.array(["a", None], pa.large_string()), ["a", None]),
+    (pa.array(["a", None], pa.string_view()), ["a", None]),
     (pa.array(["a", "b", "a", None]).dictionary_encode(), ["a", "b", "a", None]),
     (pa.array([b"a", None], pa.binary()), ["a", None]),
     (pa.array([b"ab"], pa.binary(2)), ["ab"]),
