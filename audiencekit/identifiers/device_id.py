@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .hashing import looks_hashed
-from .invisible import has_invisible, trim
+from .invisible import trim
 from .normalized import NormalizedDeviceId
-from .placeholders import is_placeholder
+from .opening import refuse_at_once
 from .reasons import Reason
 from .rules import DEFAULT_RULES, Rules
 
@@ -35,14 +34,8 @@ def normalize_device_id(text: str, *, rules: Rules = DEFAULT_RULES) -> Normalize
     they may as well be an MD5. A zeroed id is how a device says that its owner opted out.
     """
     trimmed = trim(text)
-    if not trimmed:
-        return Reason.EMPTY
-    if is_placeholder(trimmed):
-        return Reason.PLACEHOLDER
-    if looks_hashed(trimmed):
-        return Reason.ALREADY_HASHED
-    if has_invisible(trimmed):
-        return Reason.INVISIBLE_CHARACTER
+    if (reason := refuse_at_once(trimmed)) is not None:
+        return reason
     return _normalize_form(_without_braces(trimmed), rules)
 
 

@@ -18,10 +18,10 @@ from typing import Final
 
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
-from .hashing import looks_hashed
-from .invisible import has_invisible, trim
+from .invisible import trim
 from .normalized import NormalizedEmail
-from .placeholders import is_placeholder, is_placeholder_email
+from .opening import refuse_at_once
+from .placeholders import is_placeholder_email
 from .reasons import Reason
 
 # RFC 5321 section 4.5.3.1 and RFC 3696, erratum 1690; RFC 1035 section 2.3.4.
@@ -45,14 +45,8 @@ def normalize_email(text: str) -> NormalizedEmail | Reason:
     display name, something on both sides of one `@`, placeholder address, length, local part, domain.
     """
     trimmed = trim(text)
-    if not trimmed:
-        return Reason.EMPTY
-    if is_placeholder(trimmed):
-        return Reason.PLACEHOLDER
-    if looks_hashed(trimmed):
-        return Reason.ALREADY_HASHED
-    if has_invisible(trimmed):
-        return Reason.INVISIBLE_CHARACTER
+    if (reason := refuse_at_once(trimmed)) is not None:
+        return reason
     return _normalize_address(_lower(trimmed))
 
 

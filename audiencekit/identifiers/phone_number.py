@@ -17,10 +17,10 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, V
 
 from .countries import find_country
 from .excel import is_mangled, unmarked
-from .hashing import looks_hashed
-from .invisible import has_invisible, trim
+from .invisible import trim
 from .normalized import NormalizedPhoneNumber
-from .placeholders import is_placeholder, is_placeholder_number, is_repeated
+from .opening import refuse_at_once
+from .placeholders import is_placeholder_number, is_repeated
 from .reasons import Reason
 from .rules import DEFAULT_RULES, Rules
 
@@ -46,14 +46,8 @@ def normalize_phone_number(
     hashed, invisible character, spreadsheet, syntax, placeholder number, country, possible, valid.
     """
     trimmed = trim(text)
-    if not trimmed:
-        return Reason.EMPTY
-    if is_placeholder(trimmed):
-        return Reason.PLACEHOLDER
-    if looks_hashed(trimmed):
-        return Reason.ALREADY_HASHED
-    if has_invisible(trimmed):
-        return Reason.INVISIBLE_CHARACTER
+    if (reason := refuse_at_once(trimmed)) is not None:
+        return reason
     if len(trimmed) > _MAX_WRITTEN:
         return Reason.INVALID_SYNTAX
     number = _plain(unmarked(trimmed))

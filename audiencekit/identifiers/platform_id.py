@@ -9,10 +9,9 @@ from typing import Final
 from audiencekit.limits import MAX_PLATFORM_ID
 
 from .excel import is_mangled, unmarked
-from .hashing import looks_hashed
-from .invisible import has_invisible, trim
+from .invisible import trim
 from .normalized import NormalizedPlatformId
-from .placeholders import is_placeholder
+from .opening import refuse_at_once
 from .reasons import Reason
 
 _DIGITS: Final = re.compile(r"\d+")  # the digits of every script
@@ -27,14 +26,8 @@ def normalize_platform_id(text: str) -> NormalizedPlatformId | Reason:
     scripts become ASCII. Ids are 64-bit and signed, and zero is nobody. Thousands separators are no integer.
     """
     trimmed = trim(text)
-    if not trimmed:
-        return Reason.EMPTY
-    if is_placeholder(trimmed):
-        return Reason.PLACEHOLDER
-    if looks_hashed(trimmed):
-        return Reason.ALREADY_HASHED
-    if has_invisible(trimmed):
-        return Reason.INVISIBLE_CHARACTER
+    if (reason := refuse_at_once(trimmed)) is not None:
+        return reason
     return _normalize_integer(unmarked(trimmed))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import accept_hashed, hash_normalized, looks_hashed
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.normalized import NormalizedPartnerUserId
+from audiencekit.identifiers.normalized import NormalizedEmail, NormalizedPartnerUserId
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 
@@ -161,9 +161,11 @@ def test_published_vectors() -> None:
 
 
 def test_only_normalised_types_are_hashed() -> None:
-    """The types of this project keep a partner user id, and raw text, from being hashed: mypy says so here."""
-    hash_normalized(NormalizedPartnerUserId("puid1"))  # type: ignore[arg-type]
-    hash_normalized("ada@example.com")  # type: ignore[arg-type]
+    """Neither a partner user id nor raw text is among the types that may be hashed."""
+    taken = get_args(get_type_hints(hash_normalized)["normalized"])
+    assert NormalizedEmail in taken
+    assert NormalizedPartnerUserId not in taken
+    assert str not in taken
 
 
 def test_hashes_are_accepted_in_any_case_and_leave_in_lower_case() -> None:

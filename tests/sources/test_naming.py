@@ -78,6 +78,7 @@ def test_names_say_more(test: object, yes: list[str], no: list[str]) -> None:
 @settings(deadline=None)
 @given(st.text(max_size=30))
 def test_any_name_may_be_asked(name: str) -> None:
-    """No text is too strange."""
-    for test in (named_kind, names_hashes, names_country, names_something_else, names_unsupported_hash):
-        test(name)
+    """No text is too strange for a kind or none, yes or no."""
+    assert named_kind(name) in (None, *Kind)
+    for test in (names_hashes, names_country, names_something_else, names_unsupported_hash):
+        assert test(name) in (True, False)
