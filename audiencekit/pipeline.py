@@ -40,14 +40,14 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs import Run, failure_of, touched
 from audiencekit.settings import Settings, load_settings
 
-Source = str | os.PathLike[str]
+FilePath = str | os.PathLike[str]
 
 
 def check(
-    source: Source,
+    source: FilePath,
     *,
     settings: Settings | None = None,
-    rejections: Path | None = None,
+    rejections: FilePath | None = None,
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
@@ -71,7 +71,7 @@ def check(
 
 
 def prepare(
-    source: Source,
+    source: FilePath,
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -96,11 +96,11 @@ def prepare(
 
 
 def upload(
-    source: Source,
+    source: FilePath,
     *,
     audience_id: str,
     settings: Settings | None = None,
-    rejections: Path | None = None,
+    rejections: FilePath | None = None,
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
@@ -128,11 +128,11 @@ def _is_loop_running() -> bool:
 
 
 async def upload_async(
-    source: Source,
+    source: FilePath,
     *,
     audience_id: str,
     settings: Settings | None = None,
-    rejections: Path | None = None,
+    rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
     **keywords: Unpack[Keywords],
@@ -158,13 +158,13 @@ async def upload_async(
 
 
 async def _read_and_plan(
-    source: Source,
+    source: FilePath,
     options: Options,
     run: Run,
     settings: Settings,
     progress: Progress,
     stack: ExitStack,
-    rejections: Path | None,
+    rejections: FilePath | None,
 ) -> PlannedRun | AudiencekitError:
     """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
     stoppable = Stoppable(progress)

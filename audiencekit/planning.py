@@ -112,7 +112,7 @@ def plan_run(
     progress: Progress,
     stack: ExitStack,
     spool_dir: Path | None = None,
-    rejections: Path | None = None,
+    rejections: str | os.PathLike[str] | None = None,
     on_records: Callable[[HashedRecords], None] | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
@@ -132,7 +132,7 @@ def plan_run(
     spool = stack.enter_context(Spool(spool_dir or Path(tempfile.gettempdir())))
     gathered = _Gathered(KeySets(mixed=source.mapping.operation is not None))
     with ExitStack() as writing:
-        rejected = writing.enter_context(RejectionsFile(rejections)) if rejections else None
+        rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
         for batch in read_batches(source, options, profile, gathered.keysets):
             gathered.add(batch)
             seal(batch.users, spool)
@@ -167,7 +167,7 @@ def plan_run(
     )
 
 
-def _is_same_file(one: str | os.PathLike[str], other: Path) -> bool:
+def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:

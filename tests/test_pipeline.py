@@ -110,7 +110,7 @@ async def test_every_row_is_accounted_for(tmp_path: Path, emulator: Emulator, se
         "eve@example.com,,\n",
     )
     rejections = tmp_path / "rejections.csv"
-    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, rejections=rejections)
+    report = await upload_async(path, audience_id=emulator.audience_id, settings=settings, rejections=str(rejections))
     assert report.rows.to_json() == {
         "read": 8, "sent": 4, "rejected": 3, "duplicate": 1, "superseded": 0, "suppressed": 0, "pending": 0,
     }  # fmt: skip

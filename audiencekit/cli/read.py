@@ -30,7 +30,7 @@ def check(source: str, as_json: bool, rejections: str | None, **given: Any) -> N
         with progress_for() as progress:
             plan = check_source(
                 source,
-                rejections=Path(rejections) if rejections else None,
+                rejections=rejections,
                 progress=progress,
                 **as_keywords(given),
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,7 +57,7 @@ def upload(
                 source,
                 audience_id=audience,
                 settings=settings,
-                rejections=Path(rejections) if rejections else None,
+                rejections=rejections,
                 progress=progress,
                 **as_keywords(given),
             )

@@ -17,6 +17,9 @@ _MANGLED: Final = (
 
 KEPT_DIGITS: Final = 15  # significant digits of a spreadsheet's number (IEEE 754 double)
 ROUNDED_DIGITS: Final = 3  # zeros in a row behind them that are more than chance
+# An id with more digits than a spreadsheet keeps, and zeros in their place. One such id can be true; many in a column
+# cannot (reference: reliability 4, "Numeric ids"). For RE2 and `re` alike.
+ROUNDED_ID: Final = f"^[0-9]{{{KEPT_DIGITS}}}0{{{ROUNDED_DIGITS},}}$"
 
 
 def unmarked(text: str) -> str:
@@ -29,12 +32,3 @@ def unmarked(text: str) -> str:
 def is_mangled(text: str) -> bool:
     """Whether `text` shows that a number went through a spreadsheet's number type: digits may be lost."""
     return any(form.fullmatch(text) for form in _MANGLED)
-
-
-def looks_rounded(digits: str) -> bool:
-    """Whether `digits` has more digits than a spreadsheet keeps, and zeros in their place.
-
-    One such id can be true; many in a column cannot (reference: reliability 4, "Numeric ids").
-    """
-    lost = digits[KEPT_DIGITS:]
-    return len(lost) >= ROUNDED_DIGITS and not lost.strip("0")

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.excel import KEPT_DIGITS, ROUNDED_DIGITS
+from audiencekit.identifiers.excel import ROUNDED_ID
 from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -36,7 +36,6 @@ from audiencekit.preparation.tally import ColumnTally
 # Rejected values per column and batch that are asked which kind they look like.
 LOOKED_AT: Final = 50
 
-ROUNDED: Final = rf"\A[0-9]{{{KEPT_DIGITS}}}0{{{ROUNDED_DIGITS},}}\z"
 OTHER_HASH: Final = re.compile("(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{128})")  # MD5, SHA-1, SHA-512
 
 _EMPTY: Final = code_of(Reason.EMPTY)
@@ -74,7 +73,7 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     values = sha256_hex(plain) if column.kind.is_hashed and not column.hashed else plain
     tally = _tally(codes, valid, rejected, len(decisions.undecided))
     if column.kind is Kind.PLATFORM_ID and not column.hashed:
-        tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED)).as_py() or 0
+        tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
     for index in np.flatnonzero(rejected)[:LOOKED_AT].tolist():
         tally.other_hashes += OTHER_HASH.fullmatch(texts[index].as_py().strip()) is not None
         country = of_values[index].as_py() if of_values is not None else None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from audiencekit.identifiers.excel import is_mangled, looks_rounded, unmarked
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from audiencekit.identifiers.excel import ROUNDED_ID, is_mangled, unmarked
 
 MARKED = [
     ("apostrophe", "'00123", "00123"),
@@ -41,10 +46,17 @@ def test_mangled_numbers_are_seen() -> None:
     assert [text for text in WHOLE if is_mangled(text)] == []
 
 
-def test_rounding_shows_from_the_sixteenth_digit_on() -> None:
-    """15 significant digits survive (IEEE 754 double), zeros follow."""
-    assert looks_rounded("123456789012345000")
-    assert looks_rounded("1234567890123450000")
-    assert not looks_rounded("123456789012345678")
-    assert not looks_rounded("12345678901234500")
-    assert not looks_rounded("100000000000000")
+@pytest.mark.parametrize(
+    ("digits", "rounded"),
+    [
+        ("123456789012345000", True),
+        ("1234567890123450000", True),
+        ("123456789012345678", False),
+        ("12345678901234500", False),
+        ("100000000000000", False),
+    ],
+)
+def test_rounding_shows_from_the_sixteenth_digit_on(digits: str, rounded: bool) -> None:
+    """15 significant digits survive (IEEE 754 double), zeros follow; Arrow's expressions see it as Python's do."""
+    assert (re.search(ROUNDED_ID, digits) is not None) == rounded
+    assert pc.match_substring_regex(pa.array([digits]), ROUNDED_ID).to_pylist() == [rounded]

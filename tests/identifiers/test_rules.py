@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 import pytest
 
 from audiencekit.errors import UsageError
@@ -17,8 +19,10 @@ def test_defaults_are_the_best_supported_reading() -> None:
 
 def test_profiles_name_forms_that_rules_know() -> None:
     """Each profile's switches are values that the rules accept."""
+    known = get_type_hints(Rules)
     for profile in PROFILES.values():
-        Rules(phone_form=profile.phone_form, device_id_case=profile.device_id_case)
+        assert profile.phone_form in get_args(known["phone_form"])
+        assert profile.device_id_case in get_args(known["device_id_case"])
 
 
 @pytest.mark.parametrize("country", ["DE", "germany", "United States of America", "", None])
