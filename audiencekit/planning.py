@@ -142,7 +142,7 @@ def plan_run(
                 on_records(batch.records)
             progress.step("reading", source.bytes_read, source.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
-    deletes = gathered.deletes()
+    deletes = gathered.keysets.deletes()
     kept = selection.kept
     requests = plan_requests(
         gathered.user_bytes()[kept],
@@ -204,19 +204,14 @@ class _Gathered:
     def __init__(self, keysets: KeySets) -> None:
         self.keysets, self.tally = keysets, Tally()
         self._sizes: list[npt.NDArray[np.int64]] = []
-        self._deletes: list[npt.NDArray[np.bool_]] = []
 
     def add(self, batch: ReadBatch) -> None:
         self.tally.add(batch.tally)
         self.keysets.add(batch.tagged)
         self._sizes.append(batch.user_bytes)
-        self._deletes.append(batch.tagged.deletes)
 
     def user_bytes(self) -> npt.NDArray[np.int64]:
         return np.concatenate(self._sizes) if self._sizes else np.zeros(0, dtype=np.int64)
-
-    def deletes(self) -> npt.NDArray[np.bool_]:
-        return np.concatenate(self._deletes) if self._deletes else np.zeros(0, dtype=bool)
 
 
 class _Chunk(Personal[bytes]):

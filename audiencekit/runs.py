@@ -69,8 +69,8 @@ class Run:
 
     def fail(self, error: E, report: Report) -> E:
         """`error`, with `report` written and as its document; a disk that fails as well does not hide the error."""
-        if not report.problems:
-            report = replace(report, problems=({"message": str(error), "hint": error.hint},))
+        problems = report.problems or ({"message": str(error), "hint": error.hint},)
+        report = replace(report, problems=problems, finished_at=format_time(datetime.now(UTC)))
         error.document = report.to_json()
         try:
             self.write(report)
@@ -98,7 +98,7 @@ class Run:
                 "success_count": delivered.success_count,
                 "total_count": delivered.total_count,
             }
-        if delivered is not None or state == "refused":
+        if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))
         return Report(
             run_id=self.run_id,
@@ -137,7 +137,7 @@ def failure_of(delivered: Delivered) -> AudiencekitError:
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
     if isinstance(error, InputOutputFailed | Bug):
         return error
-    if delivered.confirmed or doubtful or isinstance(error, NotFinished):
+    if touched(delivered) or isinstance(error, NotFinished):
         again = "upload the same source again with --plan-time of this run: a repeated Update or Delete changes nothing"
         return NotFinished(facts, hint=f"{error.hint}; {again}" if error.hint else again)
     if delivered.pending_refused or isinstance(error, CertificateRefused):

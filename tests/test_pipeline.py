@@ -188,6 +188,7 @@ async def test_a_run_that_would_send_nothing_is_refused(
     assert caught.value.exit_code == 3
     assert caught.value.document is not None
     assert caught.value.document["state"] == "refused"
+    assert caught.value.document["finished_at"] is not None
     assert await _users_requests(emulator) == []
 
 

@@ -54,6 +54,10 @@ class KeySets:
         self._deletes.append(tagged.deletes)
         self._single_keys.extend(tagged.single_keys)
 
+    def deletes(self) -> npt.NDArray[np.bool_]:
+        """For each record in order, whether it takes people out."""
+        return np.concatenate(self._deletes) if self._deletes else np.zeros(0, dtype=bool)
+
     def select(self) -> Selection:
         """One record of each key set is sent; the waves keep conflicts in row order.
 
@@ -70,7 +74,7 @@ class KeySets:
             return Selection(kept, np.zeros(len(tags), dtype=np.int64), int((~kept).sum()), 0)
         last = np.concatenate([changes, [True]])
         kept[order[last]] = True
-        deletes = np.concatenate(self._deletes)
+        deletes = self.deletes()
         superseded = _superseded(order, last, deletes)
         self._keep_far_reaching(kept, superseded, deletes)
         overruled = superseded & ~kept

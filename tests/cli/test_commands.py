@@ -353,6 +353,7 @@ def test_an_interrupted_upload_says_how_far_it_came(service: Service, tmp_path: 
     assert process.returncode == 75
     assert (report["state"], report["requests"]["confirmed"], report["requests"]["planned"]) == ("incomplete", 1, 3)
     assert report["rows"]["sent"] + report["rows"]["pending"] == 130_000
+    assert report["finished_at"] is not None
     assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
 
 
