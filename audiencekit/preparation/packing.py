@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.personal import HashedRecords, Personal, guarded
@@ -21,7 +22,7 @@ class RequestBody(Personal[bytes]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedRequest:
-    """One request ready to be sent. `first_row` and `last_row` bound the rows its records came from."""
+    """One request ready to be sent. `rows` are the source rows of its records, in the order of the body."""
 
     number: int
     wave: int
@@ -29,8 +30,7 @@ class PackedRequest:
     body_bytes: int
     operations: int
     records: int
-    first_row: int
-    last_row: int
+    rows: npt.NDArray[np.int64] = field(repr=False)
 
 
 # All users of one wave and verb, in order: called anew for each, so that nothing is held between them.
@@ -62,7 +62,6 @@ def _pack(request: PlannedRequest, parts: list[tuple[str, int, HashedRecords]], 
     body = b"[" + b",".join(operations) + b"]"
     if len(body) != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
-    row = np.concatenate(rows)
     return PackedRequest(
         number=request.number,
         wave=request.wave,
@@ -70,8 +69,7 @@ def _pack(request: PlannedRequest, parts: list[tuple[str, int, HashedRecords]], 
         body_bytes=len(body),
         operations=request.operations,
         records=request.records,
-        first_row=int(row.min()),
-        last_row=int(row.max()),
+        rows=np.concatenate(rows),
     )
 
 

@@ -1,0 +1,27 @@
+"""What the uploader asks of a journal: intent before bytes, acknowledgement after checks (design, section 4.7)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from audiencekit.delivery.results import PackedRequest, RequestResult
+
+
+class Journal(Protocol):
+    """The door for journals. Both calls are durable when they return, and raise InputOutputFailed when they cannot be."""
+
+    async def intend(self, request: PackedRequest) -> None:
+        """Notes that the bytes of `request` are about to leave for the first time in this process."""
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Notes how the request ended, after its counts were checked."""
+
+
+class NoJournal:
+    """Keeps nothing: for callers who do without."""
+
+    async def intend(self, request: PackedRequest) -> None:
+        """Returns at once."""
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Returns at once."""
