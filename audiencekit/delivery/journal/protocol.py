@@ -8,7 +8,7 @@ from audiencekit.delivery.results import PackedRequest, RequestResult
 
 
 class Journal(Protocol):
-    """The door for journals. Both calls are durable when they return, and raise InputOutputFailed when they cannot be."""
+    """The door for journals. What was called is durable when it returns; else it raises InputOutputFailed."""
 
     async def intend(self, request: PackedRequest) -> None:
         """Notes that the bytes of `request` are about to leave for the first time in this process."""
