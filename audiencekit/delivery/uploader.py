@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.gate import Gate
+from audiencekit.delivery.journal.protocol import Journal, NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Counts, Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import Reaction, RetryPolicy
@@ -24,6 +25,7 @@ from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS
 from audiencekit.personal import without_frames
 
 R = TypeVar("R", bound=PackedRequest)
+NO_JOURNAL: Final = NoJournal()
 
 
 async def deliver(
@@ -33,6 +35,7 @@ async def deliver(
     limiter: RateLimiter,
     policy: RetryPolicy,
     clock: Clock,
+    journal: Journal[R] = NO_JOURNAL,
     concurrency: int = DEFAULT_CONCURRENCY,
     on_progress: Callable[[RequestResult], None] = lambda result: None,
     drain_seconds: float = DRAIN_SECONDS,
@@ -42,11 +45,14 @@ async def deliver(
     `send` is one exchange and raises an ExchangeError for whatever is not confirmed. The first error that
     cannot be retried stops the delivery: exchanges under way are finished, and nothing else is sent. A
     cancellation does the same, for at most `drain_seconds`, and comes back as NotFinished; a second one is
-    raised. `on_progress` gets one result for every request that was taken.
+    raised. `journal` knows of every request before it leaves and after it ended. `on_progress` gets one result for
+    every request that was taken.
     """
     if concurrency < 1:
         raise UsageError("concurrency must be at least 1")
-    delivery = _Delivery(requests, send=send, limiter=limiter, policy=policy, clock=clock, on_progress=on_progress)
+    delivery = _Delivery(
+        requests, send=send, limiter=limiter, policy=policy, clock=clock, journal=journal, on_progress=on_progress
+    )
     return await delivery.run(concurrency, drain_seconds)
 
 
@@ -61,11 +67,12 @@ class _Delivery(Generic[R]):
         limiter: RateLimiter,
         policy: RetryPolicy,
         clock: Clock,
+        journal: Journal[R],
         on_progress: Callable[[RequestResult], None],
     ) -> None:
         self._requests = iter(requests)
         self._send, self._limiter, self._policy, self._clock = send, limiter, policy, clock
-        self._on_progress = on_progress
+        self._journal, self._on_progress = journal, on_progress
         self._gate, self._waves, self._tally = Gate(clock=clock), Waves(), Tally()
         self._idle: set[asyncio.Task[None]] = set()
         self._error: AudiencekitError | None = None
@@ -110,7 +117,7 @@ class _Delivery(Generic[R]):
             cancellation.__traceback__ = None  # tenacity keeps it, and with its frames the body
             raise
         finally:
-            self._conclude(request, tries)
+            await self._conclude(request, tries)
         return True
 
     def _take(self) -> R | None:
@@ -129,6 +136,7 @@ class _Delivery(Generic[R]):
 
     async def _settle(self, request: R, tries: Tries) -> None:
         await self._idly(lambda: self._waves.reached(request.wave))
+        await self._journal.intend(request)
 
         async def sleep(seconds: float) -> None:
             await self._rest(tries, seconds)
@@ -161,7 +169,7 @@ class _Delivery(Generic[R]):
         elif seconds > 0:
             await self._idly(lambda: self._clock.sleep(seconds))
 
-    def _conclude(self, request: R, tries: Tries) -> None:
+    async def _conclude(self, request: R, tries: Tries) -> None:
         result = RequestResult(
             number=request.number,
             outcome=tries.outcome,
@@ -172,6 +180,14 @@ class _Delivery(Generic[R]):
             error=None if tries.error is None else type(tries.error).__name__,
             codes=getattr(tries.error, "codes", ()),
         )
+        try:
+            await self._journal.conclude(result)
+        except Exception as failure:
+            self._stop(without_frames(failure))
+        finally:
+            self._count(request, result, tries)
+
+    def _count(self, request: R, result: RequestResult, tries: Tries) -> None:
         self._tally.add(result)
         if tries.error is not None:
             self._stop(tries.error)

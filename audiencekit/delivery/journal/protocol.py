@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from audiencekit.delivery.results import PackedRequest, RequestResult
 
+R = TypeVar("R", bound=PackedRequest, contravariant=True)
 
-class Journal(Protocol):
+
+class Journal(Protocol[R]):
     """The door for journals. What was called is durable when it returns; else it raises InputOutputFailed."""
 
-    async def intend(self, request: PackedRequest) -> None:
+    async def intend(self, request: R) -> None:
         """Notes that the bytes of `request` are about to leave for the first time in this process."""
 
     async def conclude(self, result: RequestResult) -> None:

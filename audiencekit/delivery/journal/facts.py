@@ -1,0 +1,102 @@
+"""What a journal says of a run: what it was begun with, what was planned, and how far it came. Counts and names only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What a run was begun with, enough to read its source once more just as before.
+
+    `source` and `rejections` are absolute paths. `keywords` are those of `upload`, as JSON has them, with the plan time
+    pinned.
+    """
+
+    run_id: str
+    account_id: str
+    audience_id: str
+    operation: str
+    profile: str
+    source: str
+    rejections: str
+    keywords: dict[str, Any]
+    started_at: str
+    audiencekit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedBody:
+    """One request of the plan, as far as it is known before its body is made."""
+
+    number: int
+    wave: int
+    records: int
+    body_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFacts:
+    """What came of the source. Two plans whose facts are equal are the same bytes.
+
+    `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
+    was found to be; `fingerprint` is over all records in order.
+    """
+
+    mapping: dict[str, Any]
+    rules: dict[str, Any]
+    found: dict[str, Any]
+    rows_read: int
+    rows_rejected: int
+    records: int
+    fingerprint: str
+    requests: tuple[PlannedBody, ...] = field(repr=False)
+
+    def difference(self, now: PlanFacts) -> tuple[str, str] | None:
+        """The first thing that is another one `now`, as (code, sentence); None when nothing is."""
+        if self.mapping != now.mapping:
+            return "mapping", "other columns carry the identifiers now than when the run was begun"
+        if self.rules != now.rules:
+            changed = sorted(name for name in self.rules | now.rules if self.rules.get(name) != now.rules.get(name))
+            return "options", f"the options are not those that the run was begun with: {', '.join(changed)}"
+        if (self.rows_read, self.rows_rejected) != (now.rows_read, now.rows_rejected):
+            was, is_now = f"{self.rows_read:,} rows, {self.rows_rejected:,}", f"{now.rows_read:,}, {now.rows_rejected:,}"
+            return "source", f"the source has changed: it had {was} of them rejected, and now has {is_now} of them"
+        if (self.records, self.fingerprint) != (now.records, now.fingerprint):
+            return "source", "the source has changed: it has as many rows as before, but they are not the same"
+        if self.requests != now.requests:
+            return "requests", "this version would cut the records into other requests"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended for good: `complete`, or `refused` with the reason. `exit_code` is what the process left with."""
+
+    state: str
+    exit_code: int
+    message: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
+
+    The counts of records and bytes are over confirmed requests.
+    """
+
+    confirmed: int = 0
+    unknown: int = 0
+    records_confirmed: int = 0
+    body_bytes: int = 0
+    success_count: int = 0
+    total_count: int = 0
+    attempts: int = 0
+    rate_limited: int = 0
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether anything may have reached the audience."""
+        return bool(self.confirmed or self.unknown)
