@@ -35,7 +35,7 @@ class StateKey(Personal[bytes]):
     """The key that all others of a state directory are made from."""
 
     def derive(self, purpose: str, of: str = "") -> SubKey:
-        """The key for `purpose` (and one run, say, named by `of`): the same for the same words, by HKDF with SHA-256."""
+        """The key for `purpose` (of one run, say): the same for the same words, by HKDF with SHA-256."""
         info = f"audiencekit/1\0{purpose}\0{of}".encode()
         return SubKey(HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self.unwrap()))
 
@@ -90,5 +90,5 @@ def _check_private(path: Path) -> None:
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         raise InputOutputFailed(f"{str(path)!r} is not a file of yours", hint="remove it, or restore the key")
     if status.st_mode & OTHERS:
-        hint = f"`chmod 600` it if nobody read it; else remove it, and runs that were begun with it cannot be resumed"
+        hint = "`chmod 600` it if nobody read it; else remove it, and runs that were begun with it cannot be resumed"
         raise InputOutputFailed(f"others may read {str(path)!r}, the key of what is kept", hint=hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -63,6 +63,15 @@ class Options:
         return "update and delete" if self.source.operation_column else self.operation_type.lower()
 
 
+def plain_keywords(keywords: Keywords) -> Keywords:
+    """The keywords that were given, as JSON can hold them: pairs and kinds as lists."""
+    plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
+    columns, hashed = plain.get("columns", ()), plain.get("hashed", ())
+    plain["columns"] = [list(pair) for pair in (columns.items() if isinstance(columns, Mapping) else columns)]
+    plain["hashed"] = [hashed] if isinstance(hashed, str) else sorted(hashed)
+    return cast("Keywords", plain)
+
+
 def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     """The keywords as options. Raises UsageError for those that cannot be, or not together."""
     given: dict[str, Any] = dict(keywords)
@@ -102,7 +111,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
 def _source_options(given: Mapping[str, Any]) -> SourceOptions:
     columns = given.get("columns") or ()
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
         raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
     hashed = given.get("hashed") or ()
     return SourceOptions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -72,3 +73,17 @@ class Report:
             "problems": list(self.problems),
             "notes": list(self.notes),
         }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Report:
+        """The report whose `to_json` is `document`."""
+        requests, facts = dict(document["requests"]), dict(document)
+        named = {
+            "rows": RowCounts(**facts.pop("rows")),
+            "requests_planned": requests.pop("planned"),
+            "requests_confirmed": requests.pop("confirmed"),
+            "problems": tuple(facts.pop("problems")),
+            "notes": tuple(facts.pop("notes")),
+        }
+        del facts["requests"]
+        return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

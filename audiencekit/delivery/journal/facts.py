@@ -1,9 +1,12 @@
-"""What a journal says of a run: what it was begun with, what was planned, and how far it came. Counts and names only."""
+"""What a journal says of a run: what it was begun with, what was planned, how far it came. Counts and names only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+
+from audiencekit.delivery.results import Delivered
+from audiencekit.errors import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +29,7 @@ class RunFacts:
     audiencekit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlannedBody:
     """One request of the plan, as far as it is known before its body is made."""
 
@@ -61,7 +64,10 @@ class PlanFacts:
             changed = sorted(name for name in self.rules | now.rules if self.rules.get(name) != now.rules.get(name))
             return "options", f"the options are not those that the run was begun with: {', '.join(changed)}"
         if (self.rows_read, self.rows_rejected) != (now.rows_read, now.rows_rejected):
-            was, is_now = f"{self.rows_read:,} rows, {self.rows_rejected:,}", f"{now.rows_read:,}, {now.rows_rejected:,}"
+            was, is_now = (
+                f"{self.rows_read:,} rows, {self.rows_rejected:,}",
+                f"{now.rows_read:,}, {now.rows_rejected:,}",
+            )
             return "source", f"the source has changed: it had {was} of them rejected, and now has {is_now} of them"
         if (self.records, self.fingerprint) != (now.records, now.fingerprint):
             return "source", "the source has changed: it has as many rows as before, but they are not the same"
@@ -95,6 +101,20 @@ class Sums:
     total_count: int = 0
     attempts: int = 0
     rate_limited: int = 0
+
+    def plus(self, delivered: Delivered) -> Sums:
+        """These sums and those of what was delivered after them."""
+        doubtful = sum(result.outcome is Outcome.UNKNOWN for result in delivered.pending)
+        return Sums(
+            confirmed=self.confirmed + delivered.confirmed,
+            unknown=self.unknown + doubtful,
+            records_confirmed=self.records_confirmed + delivered.records_confirmed,
+            body_bytes=self.body_bytes + delivered.body_bytes,
+            success_count=self.success_count + delivered.success_count,
+            total_count=self.total_count + delivered.total_count,
+            attempts=self.attempts + delivered.attempts,
+            rate_limited=self.rate_limited + delivered.rate_limited,
+        )
 
     @property
     def is_touched(self) -> bool:

@@ -51,7 +51,7 @@ class JournalFile:
     def begin(cls, path: Path, facts: RunFacts, key: SubKey) -> Self:
         """A new journal that holds `facts`."""
         pass_point("before begin")
-        with explained("the journal cannot be made", path), _explained(path):
+        with explained("the journal cannot be made", path), _explained(path, "made"):
             opened = cls(connect_new(path), path)
             opened._put(RUN, dataclasses.asdict(facts), key)
             opened._connection.execute("COMMIT")
@@ -60,13 +60,10 @@ class JournalFile:
         return opened
 
     @classmethod
-    def open(cls, path: Path, *, writing: bool) -> Self:
-        """The journal at `path`, checked from end to end when it is opened for writing."""
-        with _explained(path, reading=not writing):
-            opened = cls(connect(path, writing=writing), path)
-            if writing and opened._one("PRAGMA integrity_check(1)") != ("ok",):
-                raise damaged()
-        return opened
+    def open(cls, path: Path) -> Self:
+        """The journal at `path`. What it says is not to be acted on before `check`."""
+        with _explained(path, "read"):
+            return cls(connect(path), path)
 
     def __repr__(self) -> str:
         return f"<JournalFile {self._path.parent.name}>"
@@ -92,7 +89,7 @@ class JournalFile:
         if content is None:
             return None
         columns = ", ".join(field.name for field in dataclasses.fields(PlannedBody))
-        with _sound(), _explained(self._path):
+        with _sound(), _explained(self._path, "read"):
             rows = self._connection.execute(f"SELECT {columns} FROM requests ORDER BY number")  # noqa: S608
             return PlanFacts(**content, requests=tuple(PlannedBody(*map(_whole, row)) for row in rows))
 
@@ -103,11 +100,14 @@ class JournalFile:
             return None if content is None else Ending(**content)
 
     def check(self, run_id: str, key: SubKey) -> None:
-        """Raises ResumeRefused when this is another run's journal, or one that was made under another key."""
+        """Raises ResumeRefused for a damaged file, another run's journal, and one that was made under another key."""
+        with _explained(self._path, "read"):
+            if self._one("PRAGMA integrity_check(1)") != ("ok",):
+                raise damaged()
         if self.facts().run_id != run_id:
             hint = "restore the journal that was there"
             raise ResumeRefused("this is the journal of another run", reason="other_run", hint=hint)
-        with _sound(), _explained(self._path):
+        with _sound(), _explained(self._path, "read"):
             for name, content, digest in self._connection.execute("SELECT name, content, digest FROM documents"):
                 if digest_of(key, DOCUMENTS, _NUMBERS[name], content.encode()) != digest:
                     raise ResumeRefused(
@@ -119,11 +119,13 @@ class JournalFile:
 
     def sums(self) -> Sums:
         """The sums over all requests so far."""
-        with _explained(self._path):
+        with _explained(self._path, "read"):
             cursor = self._connection.execute(_SUMS)
             row = cursor.fetchone()
         with _sound():
-            return Sums(**{column[0]: _whole(value or 0) for column, value in zip(cursor.description, row, strict=True)})
+            return Sums(
+                **{column[0]: _whole(value or 0) for column, value in zip(cursor.description, row, strict=True)}
+            )
 
     def confirmed_numbers(self) -> frozenset[int]:
         """The requests that need not be sent again."""
@@ -131,7 +133,7 @@ class JournalFile:
 
     def digests(self) -> dict[int, bytes]:
         """Of the requests that may have left and are not confirmed: number and keyed digest of the body."""
-        with _explained(self._path):
+        with _explained(self._path, "read"):
             found = "SELECT number, digest FROM requests WHERE digest IS NOT NULL AND state <> 'confirmed'"
             return dict(self._connection.execute(found))
 
@@ -159,7 +161,7 @@ class JournalFile:
 
     def write(self, entries: Sequence[Entry]) -> None:
         """Write all of `entries`, or none: one commit."""
-        with _explained(self._path):
+        with _explained(self._path, "written"):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for entry in entries:
@@ -176,7 +178,7 @@ class JournalFile:
         self._connection.execute("INSERT INTO documents VALUES (?, ?, ?)", (name, text.decode(), digest))
 
     def _document(self, name: str) -> dict[str, Any] | None:
-        with _explained(self._path):
+        with _explained(self._path, "read"):
             if self._one("SELECT 1 FROM sqlite_master WHERE name = 'documents'") is None:
                 return None  # ended in the middle of its first transaction
             found = self._one("SELECT content FROM documents WHERE name = ?", name)
@@ -187,7 +189,7 @@ class JournalFile:
         return self._connection.execute(statement, values).fetchone()
 
     def _column(self, statement: str) -> list[Any]:
-        with _explained(self._path):
+        with _explained(self._path, "read"):
             return [value for (value,) in self._connection.execute(statement)]
 
 
@@ -207,7 +209,7 @@ def _sound() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _explained(path: Path, *, reading: bool = False) -> Iterator[None]:
+def _explained(path: Path, what: str) -> Iterator[None]:
     """Raises ResumeRefused for a damaged file, InputOutputFailed for what else SQLite reports; it quotes no values."""
     try:
         yield
@@ -216,6 +218,6 @@ def _explained(path: Path, *, reading: bool = False) -> Iterator[None]:
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             raise damaged() from None
         raise InputOutputFailed(
-            f"the journal cannot be {'read' if reading else 'written'}: {str(path)!r}: {error} ({name})",
+            f"the journal cannot be {what}: {str(path)!r}: {error} ({name})",
             hint="check the space and the health of the disk that holds the state directory, then resume the run",
         ) from None

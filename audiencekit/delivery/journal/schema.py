@@ -44,23 +44,23 @@ CREATE TABLE requests (
 def connect_new(path: Path) -> sqlite3.Connection:
     """A new journal at `path`, its tables in an open transaction."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    connection = _connect(path, "rw")
+    connection = _connect(path)
     connection.execute("PRAGMA journal_mode=DELETE")
     connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
     return connection
 
 
-def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
-    """The journal at `path`, for writing or only to be looked at.
+def connect(path: Path) -> sqlite3.Connection:
+    """The journal at `path`. A transaction that a kill left open is undone when something is read.
 
     Raises ResumeRefused, with the file untouched, when there is none or when it is not of schema 1.
     """
     _check_header(path)
-    return _connect(path, "rw" if writing else "ro")
+    return _connect(path)
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"  # never makes a file
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=16
     )
