@@ -85,7 +85,7 @@ class Run:
             profile=settings.profile.name,
             source=os.path.abspath(source),
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
-            keywords={**keywords, "plan_time": keywords.get("plan_time") or format_time(now)},
+            keywords=dict(keywords),
             started_at=format_time(now),
             audiencekit=__version__,
         )

@@ -24,6 +24,7 @@ from .conftest import Driver, Ended
 
 TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
 ROWS = 36
+CONCURRENCY = 3
 PER_REQUEST = ("intent", "send", "acknowledgement")
 KILLED = -9
 Entry = frozenset[tuple[str, str]]
@@ -137,6 +138,7 @@ async def test_a_killed_run_is_finished_exactly(
     (tmp_path / "list.csv").write_text(source.text)
     (tmp_path / "elsewhere").mkdir()
     env = {**emulator.env, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"), "AUDIENCEKIT_REQUESTS_PER_MINUTE": "1500"}
+    env["AUDIENCEKIT_CONCURRENCY"] = str(CONCURRENCY)
     options = ["--operation-column", "what"] if trial.seed % 2 else []
     upload = ["upload", "list.csv", "--audience", emulator.audience_id, "--json", *options]
     in_flight = 0
@@ -157,7 +159,9 @@ async def test_a_killed_run_is_finished_exactly(
         ended = await attempt(kill, first=first)
         first = first and not list(tmp_path.glob("state/runs/*"))
         assert ended.code in (0, KILLED), ended.err
-        in_flight += _intended(tmp_path / "state") if ended.code == KILLED else 0
+        left = _intended(tmp_path / "state") if ended.code == KILLED else 0
+        assert left <= CONCURRENCY
+        in_flight += left
     ended = await attempt(None, first=first)
     assert ended.code == 0, ended.err
 
