@@ -13,10 +13,11 @@ from audiencekit.errors import InputOutputFailed
 
 NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 OTHERS: Final = 0o077  # what group and others may do
+STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
 
 @contextlib.contextmanager
-def explained(what: str, path: Path, *, hint: str = "") -> Iterator[None]:
+def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None]:
     """Raises InputOutputFailed, with `what` and `path`, for what the system refuses inside."""
     try:
         yield

@@ -219,5 +219,5 @@ def _explained(path: Path, what: str) -> Iterator[None]:
             raise damaged() from None
         raise InputOutputFailed(
             f"the journal cannot be {what}: {str(path)!r}: {error} ({name})",
-            hint="check the space and the health of the disk that holds the state directory, then resume the run",
+            hint="check the space and the health of the disk that holds the state directory",
         ) from None

@@ -126,7 +126,6 @@ def _another(failure: AudiencekitError) -> AudiencekitError:
     return InputOutputFailed(str(failure), hint=failure.hint)
 
 
-@guarded
 def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey) -> None:
     digest = body_digest(request, key)
     known = connection.execute("SELECT digest FROM requests WHERE number = ?", (request.number,)).fetchone()
@@ -140,6 +139,7 @@ def _conclude(connection: sqlite3.Connection, values: dict[str, int | str]) -> N
     connection.execute(_CONCLUDE, values)
 
 
+@guarded
 def body_digest(request: PackedRequest, key: SubKey) -> bytes:
     """The keyed digest of the body of `request`."""
     digest = KeyedDigest(key, BODIES, request.number)
