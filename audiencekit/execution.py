@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import random
 import secrets
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from typing import TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
@@ -30,6 +32,8 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs import Run, failure_of
 from audiencekit.settings import Settings
 
+T = TypeVar("T")
+
 
 async def execute(
     run: Run, client: AdsClient, settings: Settings, *, limiter: RateLimiter | None, progress: Progress
@@ -52,29 +56,40 @@ async def _read_and_plan(
 ) -> PlannedRun | AudiencekitError:
     """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
     stoppable = Stoppable(progress)
-    reading = asyncio.ensure_future(
-        asyncio.to_thread(
-            plan_run,
-            run.facts.source,
-            read_keywords(run.keywords, profile),
-            profile=profile,
-            now=run.started_at,
-            progress=stoppable,
-            stack=stack,
-            spool_dir=run.directory,
-            rejections=run.facts.rejections,
-            on_records=fingerprint.add,
-        )
-    )
     try:
-        return await asyncio.shield(reading)
+        return await _in_thread(
+            functools.partial(
+                plan_run,
+                run.facts.source,
+                read_keywords(run.keywords, profile),
+                profile=profile,
+                now=run.started_at,
+                progress=stoppable,
+                stack=stack,
+                spool_dir=run.directory,
+                rejections=run.facts.rejections,
+                on_records=fingerprint.add,
+            ),
+            stoppable.stop,
+        )
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
-        stoppable.stop()
-        await asyncio.wait([reading])
-        reading.exception()
         return NotFinished("interrupted while the source was read: nothing was sent")
+
+
+async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
+    """What `work` returns, in a thread of its own. A cancellation calls `stop` and comes when `work` has ended."""
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stop()
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([working])
+        working.exception()
+        raise
 
 
 async def _settle_plan(
@@ -83,12 +98,14 @@ async def _settle_plan(
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
         run.keep_plan(planned, fingerprint.finish(), profile)
-        await asyncio.to_thread(_check_bodies, run, planned)
+        await _in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
     except InputOutputFailed as failure:
         return run.fail(failure, run.report(planned), run.earlier)
+    except asyncio.CancelledError:
+        return run.fail(NotFinished("interrupted before anything was sent"), run.report(planned), run.earlier)
     return None
 
 

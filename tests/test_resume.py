@@ -180,7 +180,7 @@ async def test_a_source_that_has_changed_is_refused(
 
 @pytest.mark.parametrize(
     "changed",
-    [lambda lines: [f"{line}z" for line in lines[:1]] + [f"{line}!" for line in lines[1:]], lambda lines: lines + [""]],
+    [lambda lines: [f"{line}z" for line in lines[:1]] + [f"{line}!" for line in lines[1:]], lambda lines: [*lines, ""]],
     ids=["a column that is not read", "a blank line more"],
 )
 async def test_changes_that_change_no_request_are_none(

@@ -136,7 +136,6 @@ class _Delivery(Generic[R]):
 
     async def _settle(self, request: R, tries: Tries) -> None:
         await self._idly(lambda: self._waves.reached(request.wave))
-        await self._journal.intend(request)
 
         async def sleep(seconds: float) -> None:
             await self._rest(tries, seconds)
@@ -145,6 +144,8 @@ class _Delivery(Generic[R]):
 
     async def _attempt(self, request: R, tries: Tries) -> Attempted:
         await self._idly(self._turn)
+        if not tries.exchanges:
+            await self._idly(lambda: self._journal.intend(request))
         tries.begin_exchange()
         try:
             return _checked(await self._send(request), request.records)

@@ -28,7 +28,7 @@ TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
 
 @dataclass(frozen=True)
 class Fault:
-    """The `nth` call of each thread fails, once or for ever from then on; `name` restricts it to one file of the run."""
+    """The `nth` call of each thread fails, once or from then on; `name` restricts it to one file of the run."""
 
     call: str
     error: str

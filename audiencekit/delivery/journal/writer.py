@@ -12,7 +12,7 @@ from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.journal.digests import BODIES, KeyedDigest
 from audiencekit.delivery.journal.file import Entry, JournalFile
 from audiencekit.delivery.results import RequestResult
-from audiencekit.errors import AudiencekitError, InputOutputFailed, ResumeRefused
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
 from audiencekit.keys import SubKey
 from audiencekit.personal import guarded, without_frames
 from audiencekit.preparation.packing import PackedRequest
@@ -64,8 +64,8 @@ class RunJournal:
         """
         pass_point("before intent")
         key = self._key
+        self._intended.add(request.number)  # who is cancelled in the middle has it written all the same
         await self._write(lambda connection: _intend(connection, request, key))
-        self._intended.add(request.number)
         pass_point("after intent")
 
     async def conclude(self, result: RequestResult) -> None:
@@ -123,7 +123,7 @@ def _another(failure: AudiencekitError) -> AudiencekitError:
     """`failure` for one more who waits: an exception that is raised in two places shows the frames of both."""
     if isinstance(failure, ResumeRefused):
         return ResumeRefused(str(failure), reason=failure.reason, hint=failure.hint)
-    return InputOutputFailed(str(failure), hint=failure.hint)
+    return (InputOutputFailed if isinstance(failure, InputOutputFailed) else Bug)(str(failure), hint=failure.hint)
 
 
 def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey) -> None:
