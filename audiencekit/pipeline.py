@@ -14,6 +14,7 @@ import os
 import random
 import secrets
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
@@ -26,13 +27,13 @@ from audiencekit.api.transport import HttpTransport
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import PacedLimiter, RateLimiter
-from audiencekit.delivery.results import Delivered, RequestResult
+from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.errors import AudiencekitError, ExchangeError, NotFinished, UsageError
+from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, UsageError
 from audiencekit.options import Keywords, Options, read_keywords
 from audiencekit.planning import PlannedRun, plan_run
-from audiencekit.preparation.packing import PackedRequest, pack_requests
+from audiencekit.preparation.packing import pack_requests
 from audiencekit.prepared import write_prepared
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
@@ -152,7 +153,8 @@ async def upload_async(
     with ExitStack() as stack:
         planned = await _read_and_plan(source, options, run, settings, progress, stack, rejections)
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            return await _send_planned(planned, run, client, settings, limiter, progress)
+            rejected = Path(rejections or run.rejections)
+            return await _send_planned(planned, run, client, settings, limiter, progress, rejected)
     # Raised outside the handlers of what went wrong, whose frames hold records.
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
 
@@ -178,7 +180,7 @@ async def _read_and_plan(
             progress=stoppable,
             stack=stack,
             spool_dir=run.directory,
-            rejections=rejections or run.directory / "rejections.csv",
+            rejections=rejections or run.rejections,
         )
     )
     try:
@@ -199,15 +201,26 @@ async def _send_planned(
     settings: Settings,
     limiter: RateLimiter | None,
     progress: Progress,
+    rejected: Path,
 ) -> Report:
     run.write(run.report(planned, "incomplete", None))
     async with client:
         delivered = await _deliver(planned, client, run.audience_id, settings, limiter, progress)
+    delivered = _with_rejections(run, rejected, delivered)
     if delivered.is_complete:
         return run.write(run.report(planned, "complete", delivered))
     failure = failure_of(delivered)
     state: State = "incomplete" if touched(delivered) or isinstance(failure, NotFinished) else "refused"
     raise run.fail(failure, run.report(planned, state, delivered))
+
+
+def _with_rejections(run: Run, rejected: Path, delivered: Delivered) -> Delivered:
+    """`delivered`, whose refused rows stand among the rejections; when they cannot, that is its error."""
+    try:
+        run.add_refused(rejected, delivered)
+    except InputOutputFailed as failure:
+        return replace(delivered, error=delivered.error or failure)
+    return delivered
 
 
 async def _deliver(
@@ -223,6 +236,7 @@ async def _deliver(
     confirmed = 0
 
     async def send(request: PackedRequest) -> Counts:
+        # A part of a request has the number of the whole.
         try:
             return await client.send_users(audience_id, Body((request.body.unwrap(),)), records=request.records)
         except ExchangeError as error:
@@ -242,6 +256,7 @@ async def _deliver(
         clock=clock,
         concurrency=settings.concurrency,
         on_progress=tell,
+        tell=progress.tell,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +22,12 @@ from audiencekit.errors import (
     ServiceUnavailable,
     Unauthorized,
 )
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.options import Options
 from audiencekit.planning import PlannedRun, warnings
 from audiencekit.preparation.times import format_time
 from audiencekit.reporting.counts import RowCounts, identifier_counts
+from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.settings import Settings
 
@@ -57,6 +60,11 @@ class Run:
             directory=store.create(run_id),
         )
 
+    @property
+    def rejections(self) -> Path:
+        """Where the rejections of the run stand unless the caller said otherwise."""
+        return self.directory / "rejections.csv"
+
     def write(self, report: Report) -> Report:
         """Keep the report in the state directory, and give it back."""
         self.store.write_report(self.run_id, report.to_json())
@@ -78,6 +86,13 @@ class Run:
             error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
         return error
 
+    def add_refused(self, path: Path, delivered: Delivered) -> None:
+        """Append the rows that the service refused to the rejections at `path`, if there are any."""
+        if delivered.refused:
+            append_rejections(
+                path, ((refused.row, None, Reason.REFUSED_BY_SERVICE.value) for refused in delivered.refused)
+            )
+
     def report(
         self,
         planned: PlannedRun | None,
@@ -89,7 +104,7 @@ class Run:
         """The report as things stand."""
         facts: dict[str, Any] = {"rows": RowCounts(read=rows_read or 0, pending=rows_read or 0)}
         if planned is not None:
-            facts = _planned_facts(planned, sent=delivered.records_confirmed if delivered else 0)
+            facts = _planned_facts(planned, delivered)
         if delivered is not None:
             facts |= {
                 "requests_confirmed": delivered.confirmed,
@@ -110,13 +125,14 @@ class Run:
         )
 
 
-def _planned_facts(planned: PlannedRun, *, sent: int) -> dict[str, Any]:
+def _planned_facts(planned: PlannedRun, delivered: Delivered | None) -> dict[str, Any]:
     times = planned.times
+    sent, refused = (delivered.records_confirmed, delivered.refused) if delivered else (0, ())
     return {
-        "rows": planned.row_counts(sent=sent),
+        "rows": planned.row_counts(sent=sent, refused=len(refused)),
         "columns": planned.mapping.names_by_kind(),
         "identifiers": identifier_counts(planned.tally, planned.mapping),
-        "rejections": dict(planned.tally.reasons),
+        "rejections": dict(planned.tally.reasons + Counter({Reason.REFUSED_BY_SERVICE.value: len(refused)})),
         "requests_planned": len(planned.requests),
         "bytes": sum(request.body_bytes for request in planned.requests),
         "fill_ratio": planned.fill_ratio(),
@@ -124,8 +140,18 @@ def _planned_facts(planned: PlannedRun, *, sent: int) -> dict[str, Any]:
         "expires_at": format_time(times.expires_at),
         "effective_at": format_time(times.effective_at) if times.effective_at else None,
         "problems": tuple({"message": str(refusal), "hint": refusal.hint} for refusal in planned.refusals),
-        "notes": planned.source.notes + warnings(planned.tally, planned.mapping),
+        "notes": planned.source.notes + warnings(planned.tally, planned.mapping) + _delivery_notes(delivered),
     }
+
+
+def _delivery_notes(delivered: Delivered | None) -> tuple[str, ...]:
+    if delivered is None:
+        return ()
+    codes = Counter(code for refused in delivered.refused for code in refused.codes or ("no code",))
+    if not codes:
+        return delivered.notes
+    words = ", ".join(f"{code} {count:,}" for code, count in codes.most_common())
+    return (f"rows that the service refused, by its codes: {words}", *delivered.notes)
 
 
 def failure_of(delivered: Delivered) -> AudiencekitError:
