@@ -18,6 +18,7 @@ AudiencekitError                    exit 1
 ├── CredentialsRefused              exit 77
 └── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
     ├── TransportFailed                       no whole answer
+    │   ├── StaleConnection                   a kept connection had been closed by the peer
     │   └── CertificateRefused                the host could not prove who it is: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
     ├── CountMismatch                         success_count, total_count and records sent differ
@@ -183,6 +184,10 @@ class TransportFailed(ExchangeError):
     def __init__(self, message: str, *, sent: bool, hint: str = "") -> None:
         super().__init__(message, outcome=Outcome.UNKNOWN if sent else Outcome.REFUSED, hint=hint)
         self.sent = sent
+
+
+class StaleConnection(TransportFailed):
+    """A connection that was kept from an earlier exchange broke before a byte of the answer came."""
 
 
 class CertificateRefused(TransportFailed):

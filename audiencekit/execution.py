@@ -18,14 +18,14 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.digests import RecordsFingerprint
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import PacedLimiter, RateLimiter
-from audiencekit.delivery.results import Delivered, RequestResult
+from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
 from audiencekit.options import read_keywords
 from audiencekit.personal import guarded
 from audiencekit.planning import PlannedRun, plan_run
-from audiencekit.preparation.packing import PackedRequest, pack_requests
+from audiencekit.preparation.packing import pack_requests
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
@@ -127,17 +127,22 @@ async def _send_planned(
     limiter: RateLimiter | None,
     progress: Progress,
 ) -> Report:
+    notes: tuple[str, ...] = ()
     try:
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
-        sums = run.earlier.plus(delivered)
+        sums, notes = run.earlier.plus(delivered), delivered.notes
         failure = None if delivered.is_complete else failure_of(delivered, sums)
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.
         sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
+    try:
+        run.list_refused(sums)
+    except InputOutputFailed as error:
+        failure = failure or error
     if failure is None:
-        return run.complete(run.report(planned, "complete", sums))
-    raise run.fail(failure, run.report(planned, "incomplete", sums), sums)
+        return run.complete(run.report(planned, "complete", sums, notes=notes))
+    raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes), sums)
 
 
 async def _deliver(
@@ -153,6 +158,7 @@ async def _deliver(
     confirmed = run.earlier.confirmed
 
     async def send(request: PackedRequest) -> Counts:
+        # A part of a request has the number of the whole.
         pass_point("before send")
         try:
             body = Body((request.body.unwrap(),))
@@ -178,6 +184,7 @@ async def _deliver(
             journal=journal,
             concurrency=settings.concurrency,
             on_progress=tell,
+            tell=progress.tell,
         )
 
 

@@ -13,6 +13,7 @@ from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.locks import is_running
 from audiencekit.delivery.runs import REPORT, RunStore
 from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.report import Report
 
@@ -44,12 +45,14 @@ def read_report(state_dir: Path, run: str) -> dict[str, Any]:
 
 def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
     """A report that was kept when its run was planned, with what the journal has confirmed since."""
-    rows = dict(document["rows"])
-    rows["pending"] += rows["sent"] - sums.records_confirmed
-    rows["sent"] = sums.records_confirmed
+    rows, rejections, refused = dict(document["rows"]), dict(document["rejections"]), len(sums.refused)
+    left = rows["sent"] + rows["pending"] + rejections.pop(Reason.REFUSED_BY_SERVICE, 0)
+    rows["rejected"] = rows["read"] - left - rows["duplicate"] - rows["superseded"] - rows["suppressed"] + refused
+    rows["sent"], rows["pending"] = sums.records_confirmed, left - sums.records_confirmed - refused
     return {
         **document,
         "rows": rows,
+        "rejections": {**rejections, **({Reason.REFUSED_BY_SERVICE.value: refused} if refused else {})},
         "requests": {**document["requests"], "confirmed": sums.confirmed, "attempts": sums.attempts},
         "reconciliation": {
             "records_sent": sums.records_confirmed,

@@ -63,15 +63,15 @@ class PlannedRun:
         """The encoded users of one wave and verb, in row order, from the spool."""
         return unsealed(self.spool, self.selection.kept & (self.selection.waves == wave) & (self.deletes == deletes))
 
-    def row_counts(self, *, sent: int = 0) -> RowCounts:
-        """Where every row is when `sent` records were confirmed."""
+    def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
+        """Where every row is when `sent` records were confirmed and the service refused others one by one."""
         return RowCounts(
             read=self.tally.rows_read,
             sent=sent,
-            rejected=self.tally.rows_rejected,
+            rejected=self.tally.rows_rejected + refused,
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
-            pending=self.records - sent,
+            pending=self.records - sent - refused,
         )
 
     def fill_ratio(self) -> float | None:

@@ -29,6 +29,7 @@ from audiencekit.errors import (
     Unauthorized,
     UsageError,
 )
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.kept import updated
 from audiencekit.keys import DIGESTS, SubKey, find_state_key
 from audiencekit.options import Keywords, plain_keywords, read_keywords
@@ -37,6 +38,7 @@ from audiencekit.planning import PlannedRun
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
+from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.settings import Settings
 
@@ -173,6 +175,12 @@ class Run:
             error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
+    def list_refused(self, sums: Sums) -> None:
+        """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
+        if sums.refused:
+            rows = ((each.row, None, Reason.REFUSED_BY_SERVICE.value) for each in sums.refused)
+            append_rejections(Path(self.facts.rejections), rows)
+
     def keep_out(self, error: E) -> E:
         """`error`, with what is known of the run as its document; nothing of the run is touched."""
         with suppress(InputOutputFailed):  # killed before there was a report
@@ -203,13 +211,15 @@ class Run:
         state: State = "incomplete",
         sums: Sums | None = None,
         *,
+        notes: tuple[str, ...] = (),
         rows_read: int | None = None,
     ) -> Report:
-        """The report as things stand."""
+        """The report as things stand. `notes` are those of the delivery."""
         sums = sums or self.earlier
         facts: dict[str, Any] = {"rows": RowCounts(read=rows_read or 0, pending=rows_read or 0)}
         if planned is not None:
-            facts = facts_for_report(planned, sent=sums.records_confirmed)
+            facts = facts_for_report(planned, sums)
+            facts["notes"] += notes
         if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))
         return Report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
+from audiencekit.delivery.results import RefusedRow
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import InputOutputFailed
 from audiencekit.kept import list_runs, read_report, updated
@@ -21,7 +23,16 @@ SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10,
 PLANNED: dict[str, Any] = {
     "run_id": RUN_ID,
     "state": "incomplete",
-    "rows": {"read": 40, "sent": 0, "rejected": 10, "pending": 30},
+    "rows": {
+        "read": 40,
+        "sent": 0,
+        "rejected": 8,
+        "duplicate": 1,
+        "superseded": 1,
+        "suppressed": 0,
+        "pending": 30,
+    },
+    "rejections": {"placeholder": 8},
     "requests": {"planned": 3, "confirmed": 0, "attempts": 0, "bytes": 3_000},
     "reconciliation": {"records_sent": 0, "success_count": 0, "total_count": 0},
 }
@@ -41,9 +52,13 @@ def journal(store: RunStore) -> JournalFile:
 
 
 def test_a_report_is_brought_up_to_date() -> None:
-    """What was confirmed moves from pending to sent, however often it is done; nothing else changes."""
+    """What was confirmed or refused is not pending any more, however often it is done; nothing else changes."""
     once = updated(PLANNED, SUMS)
-    assert once["rows"] == {"read": 40, "sent": 10, "rejected": 10, "pending": 20}
+    assert once["rows"] == {**PLANNED["rows"], "sent": 10, "pending": 20}
+    later = updated(once, replace(SUMS, refused=(RefusedRow(3, ("BAD",)), RefusedRow(9, ()))))
+    assert later["rows"] == {**PLANNED["rows"], "sent": 10, "rejected": 10, "pending": 18}
+    assert later["rejections"] == {"placeholder": 8, "refused_by_service": 2}
+    assert updated(later, SUMS) == once
     assert once["requests"] == {"planned": 3, "confirmed": 1, "attempts": 2, "bytes": 3_000}
     assert once["reconciliation"] == {"records_sent": 10, "success_count": 10, "total_count": 10}
     assert updated(once, SUMS) == once

@@ -639,10 +639,10 @@ def test_session_keys_are_not_written(
     credentials: Credentials, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """SSLKEYLOGFILE does not make the TLS keys readable, and nothing older than TLS 1.2 is spoken."""
-    from audiencekit.api.transport import _tls
+    from audiencekit.api.transport import open_tls
 
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
-    context = _tls()
+    context = open_tls()
     assert not context.keylog_filename
     assert context.minimum_version is ssl.TLSVersion.TLSv1_2
     assert context.verify_mode is ssl.CERT_REQUIRED

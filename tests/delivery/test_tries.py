@@ -127,7 +127,7 @@ def test_success_fills_the_budget(virtually: Any, clock: Clock) -> None:
     assert quota.tokens == 96
 
 
-def test_nothing_is_known_of_an_exchange_under_way(clock: Clock) -> None:
+async def test_nothing_is_known_of_an_exchange_under_way(clock: Clock) -> None:
     """Before the first exchange there is no outcome; while one goes on, it is unknown."""
     tries = Tries(RetryPolicy(clock=clock, randomness=random.Random(1)))
     assert tries.outcome is None

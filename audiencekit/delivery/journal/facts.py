@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from audiencekit.delivery.results import Delivered
+from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
 
 
@@ -90,7 +90,7 @@ class Ending:
 class Sums:
     """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
 
-    The counts of records and bytes are over confirmed requests.
+    The counts of records and bytes are over confirmed requests; `refused` are single rows of those, in row order.
     """
 
     confirmed: int = 0
@@ -101,6 +101,7 @@ class Sums:
     total_count: int = 0
     attempts: int = 0
     rate_limited: int = 0
+    refused: tuple[RefusedRow, ...] = ()
 
     def plus(self, delivered: Delivered) -> Sums:
         """These sums and those of what was delivered after them."""
@@ -114,6 +115,7 @@ class Sums:
             total_count=self.total_count + delivered.total_count,
             attempts=self.attempts + delivered.attempts,
             rate_limited=self.rate_limited + delivered.rate_limited,
+            refused=tuple(sorted(self.refused + delivered.refused, key=lambda each: each.row)),
         )
 
     @property

@@ -15,6 +15,7 @@ from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.journal.digests import DOCUMENTS, digest_of
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.delivery.journal.schema import connect, connect_new, damaged, not_begun
+from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.keys import SubKey
 from audiencekit.privatefiles import explained, sync_directory
@@ -122,10 +123,11 @@ class JournalFile:
         with _explained(self._path, "read"):
             cursor = self._connection.execute(_SUMS)
             row = cursor.fetchone()
+            refused = self._connection.execute("SELECT row, codes FROM refused ORDER BY row").fetchall()
         with _sound():
-            return Sums(
-                **{column[0]: _whole(value or 0) for column, value in zip(cursor.description, row, strict=True)}
-            )
+            counts = [_whole(value or 0) for value in row]
+            named: dict[str, Any] = dict(zip((column[0] for column in cursor.description), counts, strict=True))
+            return Sums(**named, refused=tuple(RefusedRow(row, tuple(codes.split())) for row, codes in refused))
 
     def confirmed_numbers(self) -> frozenset[int]:
         """The requests that need not be sent again."""

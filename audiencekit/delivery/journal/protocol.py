@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from audiencekit.delivery.results import PackedRequest, RequestResult
 
-R = TypeVar("R", bound=PackedRequest, contravariant=True)
 
-
-class Journal(Protocol[R]):
+class Journal(Protocol):
     """The door for journals. What was called is durable when it returns; else it raises InputOutputFailed."""
 
-    async def intend(self, request: R) -> None:
+    async def intend(self, request: PackedRequest) -> None:
         """Notes that the bytes of `request` are about to leave for the first time in this process."""
 
     async def conclude(self, result: RequestResult) -> None:

@@ -38,6 +38,11 @@ CREATE TABLE requests (
     success_count INTEGER NOT NULL DEFAULT 0,
     total_count INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE refused (
+    row INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL,
+    codes TEXT NOT NULL
+);
 """
 
 

@@ -11,11 +11,10 @@ from typing import Self
 from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.journal.digests import BODIES, KeyedDigest
 from audiencekit.delivery.journal.file import Entry, JournalFile
-from audiencekit.delivery.results import RequestResult
+from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
 from audiencekit.keys import SubKey
 from audiencekit.personal import guarded, without_frames
-from audiencekit.preparation.packing import PackedRequest
 
 # A try that was begun earlier and that nobody lived to conclude has been a try.
 _INTEND = """
@@ -74,7 +73,8 @@ class RunJournal:
             return
         pass_point("before acknowledgement")
         values = self._values(result)
-        await self._write(lambda connection: _conclude(connection, values))
+        refused = [(result.number, each.row, " ".join(each.codes)) for each in result.refused]
+        await self._write(lambda connection: _conclude(connection, values, refused))
         pass_point("after acknowledgement")
 
     def _values(self, result: RequestResult) -> dict[str, int | str]:
@@ -135,8 +135,11 @@ def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey)
     connection.execute(_INTEND, (first, last, digest, request.number))
 
 
-def _conclude(connection: sqlite3.Connection, values: dict[str, int | str]) -> None:
+def _conclude(
+    connection: sqlite3.Connection, values: dict[str, int | str], refused: list[tuple[int, int, str]]
+) -> None:
     connection.execute(_CONCLUDE, values)
+    connection.executemany("INSERT INTO refused (number, row, codes) VALUES (?, ?, ?)", refused)
 
 
 @guarded

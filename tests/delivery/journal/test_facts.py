@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.journal.facts import PlannedBody, Sums
-from audiencekit.delivery.results import Delivered
+from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
 
 from .conftest import PLAN, result_of
@@ -45,14 +45,15 @@ def test_sums_go_on_where_they_were() -> None:
     delivered = Delivered(
         confirmed=2, records_confirmed=20, body_bytes=2_000, success_count=20, total_count=20, attempts=5,
         rate_limited=1, pending=(result_of(3, Outcome.UNKNOWN, 2), result_of(4, None, 0)), is_read_to_end=False,
-        error=None,
+        error=None, refused=(RefusedRow(7, ("BAD",)), RefusedRow(9, ())),
     )  # fmt: skip
     earlier = Sums(
-        confirmed=1, unknown=1, records_confirmed=10, body_bytes=1_000, success_count=10, total_count=10, attempts=2
-    )
+        confirmed=1, unknown=1, records_confirmed=10, body_bytes=1_000, success_count=10, total_count=10, attempts=2,
+        refused=(RefusedRow(8, ()),),
+    )  # fmt: skip
     assert earlier.plus(delivered) == Sums(
         confirmed=3, unknown=2, records_confirmed=30, body_bytes=3_000, success_count=30, total_count=30, attempts=7,
-        rate_limited=1,
+        rate_limited=1, refused=(RefusedRow(7, ("BAD",)), RefusedRow(8, ()), RefusedRow(9, ())),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.journal.file import Entry, JournalFile
 from audiencekit.delivery.journal.writer import RunJournal
+from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import Bug, InputOutputFailed, Outcome, ResumeRefused
 
 from .conftest import KEY, packed, result_of
@@ -62,6 +64,21 @@ async def test_how_a_request_ended_is_kept(
     assert states()[1] == state
     assert planned.sums().attempts == attempts
     assert planned.sums().unknown == (outcome is Outcome.UNKNOWN)
+
+
+async def test_rows_that_the_service_refused_are_kept_with_its_words(planned: JournalFile) -> None:
+    """They are no longer among the records that it took."""
+    async with RunJournal(planned, KEY) as journal:
+        for number in (2, 1):
+            await journal.intend(packed(number))
+            refused = (RefusedRow(number * 10 + 5, ("INVALID", "TOO_OLD")), RefusedRow(number * 10 + 1, ()))
+            await journal.conclude(replace(result_of(number), records=8, refused=refused))
+    sums = planned.sums()
+    assert sums.refused == (
+        RefusedRow(11, ()), RefusedRow(15, ("INVALID", "TOO_OLD")),
+        RefusedRow(21, ()), RefusedRow(25, ("INVALID", "TOO_OLD")),
+    )  # fmt: skip
+    assert (sums.confirmed, sums.records_confirmed) == (2, 16)
 
 
 async def test_what_was_not_intended_is_not_concluded(planned: JournalFile, states: States) -> None:
