@@ -68,16 +68,18 @@ def requests_applied(emulator: Emulator) -> int:
 
 
 def requests_in_flight(state_dir: Path) -> int:
-    """Requests in flight when the last process was killed."""
-    for path in state_dir.glob("runs/*/journal.sqlite"):
-        connection = sqlite3.connect(path)
-        found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'requests'").fetchone()[0]
-        count = (
-            connection.execute("SELECT count(*) FROM requests WHERE state = 'intended'").fetchone()[0] if found else 0
-        )
+    """How many were on their way when the last process was killed. A run that was not begun left an empty journal."""
+    return sum(_count_intended(path) for path in state_dir.glob("runs/*/journal.sqlite"))
+
+
+def _count_intended(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        if not connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'requests'").fetchone()[0]:
+            return 0
+        return int(connection.execute("SELECT count(*) FROM requests WHERE state = 'intended'").fetchone()[0])
+    finally:
         connection.close()
-        return int(count)
-    return 0
 
 
 def check_finished(emulator: Emulator, source: Source, report: dict[str, Any], *, in_flight: int) -> None:
