@@ -12,7 +12,7 @@ Points = Sequence[tuple[float, float]]
 
 WIDTH: Final = 760
 HEIGHT: Final = 420
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 210, 30, 50  # pixels around the field; the names of the lines stand on the right
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 210, 30, 50  # pixels around the field; on the right, names of the lines
 _COLOURS: Final = ("#0b6e4f", "#6bbf59", "#c1121f", "#f4a259", "#5b5f97", "#6c757d", "#2b2d42")
 _LABEL_PIXELS: Final = 16  # the least between two names
 _PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -78,7 +78,7 @@ def _curves(lines: Mapping[str, Points], across: _Axis, up: _Axis) -> Iterator[s
         path = " ".join(f"{x},{y}" for x, y in places)
         yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
         yield from (f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in places)
-        yield f'<text x="{WIDTH - _RIGHT + 10}" y="{labels[name] + 4}" fill="{colour}">{escape(name)}</text>'
+        yield f'<text x="{places[-1][0] + 8}" y="{labels[name] + 4}" fill="{colour}">{escape(name)}</text>'
 
 
 def _spread_out(heights: Mapping[str, float]) -> dict[str, float]:

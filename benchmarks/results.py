@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import statistics
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +19,7 @@ BEGIN: Final = "<!-- measured: what follows is written by python -m benchmarks -
 END: Final = "<!-- measured: end -->"
 PLOT: Final = "throughput.svg"
 
+_WIDTH: Final = 120
 _NEW: Final = f"# Results\n\n{BEGIN}\n{END}\n"
 _HEAD: Final = ("figure", "must reach", "reached", "least – greatest", "")
 
@@ -51,10 +54,11 @@ def _section(finished: Finished, sizes: Sizes, command: str, *, is_drawn: bool) 
     days = sorted({one.measured_on for one in finished.values()})
     yield f"## Measured {' to '.join(dict.fromkeys((days[0], days[-1])))}"
     yield ""
-    yield from _circumstances(list(finished.values()))
-    yield f"All of it by `{command}`. A figure is the median of its rounds; a ratio is taken round by round, between"
-    yield "neighbours."
-    yield ""
+    yield _paragraph(*_circumstances(list(finished.values())))
+    yield _paragraph(
+        f"All of it by `{command}`.",
+        "A figure is the median of its rounds; a ratio is taken round by round, between neighbours.",
+    )
     yield from _table(_HEAD, [target.cells() for target in list_targets(finished, sizes)])
     if is_drawn:
         yield f"![Rows a second against the rows of the list]({PLOT})"
@@ -65,20 +69,25 @@ def _section(finished: Finished, sizes: Sizes, command: str, *, is_drawn: bool) 
 
 def _circumstances(benchmarks: Sequence[Benchmark]) -> Iterator[str]:
     """The machine and the versions: of every benchmark the same, or each is told."""
-    for machine in _distinct(_write_machine(one.machine) for one in benchmarks):
-        yield f"{machine}."
+    yield from _distinct(f"{_write_machine(one.machine)}." for one in benchmarks)
     yield f"Load {min(one.machine['load'] for one in benchmarks)} before it began."
-    for versions in _distinct(", ".join(f"{name} {is_}" for name, is_ in one.versions.items()) for one in benchmarks):
-        yield f"Versions: {versions}."
-    yield ""
+    yield from _distinct(f"{_write_versions(one.versions)}." for one in benchmarks)
 
 
 def _distinct(texts: Iterator[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _write_machine(machine: Any) -> str:
+def _write_machine(machine: Mapping[str, Any]) -> str:
     return f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / 1e9:.0f} GB, {machine['system']}"
+
+
+def _write_versions(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _paragraph(*sentences: str) -> str:
+    return textwrap.fill(" ".join(sentences), _WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _details(benchmark: Benchmark) -> Iterator[str]:
@@ -92,9 +101,7 @@ def _details(benchmark: Benchmark) -> Iterator[str]:
         rows = [[name, *(_cell(series, name, one) for one, _ in measures)] for name in _distinct(_names(series))]
         yield from _table(("", *(measure.unit for _, measure in measures)), rows)
     if benchmark.left_out:
-        told = "; ".join(f"{name} ({reason})" for name, reason in benchmark.left_out.items())
-        yield f"Left out: {told}."
-        yield ""
+        yield _paragraph(f"Left out: {'; '.join(f'{name} ({why})' for name, why in benchmark.left_out.items())}.")
 
 
 def _names(series: Series) -> Iterator[str]:
@@ -111,13 +118,15 @@ def _cell(series: Series, contestant: str, name: str) -> str:
 
 
 def _throughput(finished: Finished) -> dict[str, list[tuple[float, float]]]:
-    """{contestant: (rows of its list, median of rows/s)}, by rows."""
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for benchmark in finished.values():
-        if benchmark.name == "prepare":
-            for name, medians in benchmark.series.medians().items():
-                lines.setdefault(name, []).append((medians["rows"], medians["rows_per_second"]))
-    return {name: sorted(set(points)) for name, points in lines.items()}
+    """{contestant: (rows of its list, median of rows/s)}, by rows; a loop may have run on one list several times."""
+    figures: dict[str, dict[float, list[float]]] = {}
+    for run in (run for one in finished.values() if one.name == "prepare" for run in one.series.runs):
+        of_rows = figures.setdefault(run.contestant, {})
+        of_rows.setdefault(run.figures["rows"], []).append(run.figures["rows_per_second"])
+    return {
+        name: [(rows, statistics.median(speeds)) for rows, speeds in sorted(of_rows.items())]
+        for name, of_rows in figures.items()
+    }
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

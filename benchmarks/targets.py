@@ -49,7 +49,7 @@ class Target:
         return [self.figure, must, self._write(self.reached.median) + self.unit, ends, self.verdict]
 
     def _write(self, figure: float) -> str:
-        return f"{figure / self.scale:,.{self.digits}f}"
+        return f"{figure / self.scale:z,.{self.digits}f}"
 
 
 def list_targets(finished: Finished, sizes: Sizes) -> list[Target]:
@@ -99,7 +99,7 @@ def _memory(finished: Finished, sizes: Sizes) -> Iterator[Target]:
         figure = f"{told}: memory at the peak, {sizes.largest:,} rows"
         yield Target(figure=figure, bound=bound, at_least=False, reached=peak, unit=" MB", digits=0, scale=_MEGABYTE)
         growth = _quotient(peak, _spread(short, name, "peak_bytes")) if sizes.largest > sizes.main else None
-        yield Target(figure=f"the same / {sizes.main:,} rows", bound=1.2, at_least=False, reached=growth)
+        yield Target(figure=f"{told}: the same / {sizes.main:,} rows", bound=1.2, at_least=False, reached=growth)
 
 
 def _exactness(finished: Finished, sizes: Sizes) -> Iterator[Target]:
