@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sizes = Sizes(given.rows)
     with TemporaryDirectory(prefix="audiencekit-benchmark-") as temporary:
         folder = (given.dir or Path(temporary)).resolve()
-        (folder / "lists").mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         steps = list(list_steps(sizes, runs=given.runs, long_runs=given.long_runs))
         finished = {step.name: found for step in steps if (found := _measure(step, folder)) is not None}
     if not finished:

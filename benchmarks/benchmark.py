@@ -140,7 +140,8 @@ def write_options(settings: Mapping[str, Any]) -> list[str]:
 def contact_list(rows: int, seed: int, columns: str = CONTACTS, *, lists: Path | None = None) -> Iterator[Path]:
     """A contact list that is gone afterwards, or, in the directory `lists`, is kept and found again."""
     with TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
-        folder = lists or Path(directory)
+        folder = (lists or Path(directory)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{columns.replace(',', '-')}-{rows}-{seed}.csv"
         if not path.exists():
             _make_list(path, rows, seed, columns)

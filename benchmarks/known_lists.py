@@ -25,10 +25,12 @@ COUNTRIES: Final = {"uk-500": "GB", "data-orginal": "GB", "ca-500": "CA"}  # of 
 def run_lists(folder: Path) -> Figures:
     """Every list read as `check` reads it; all values count the same, whatever list they are from."""
     tallies = [_read(path) for path in sorted(folder.glob("*.csv"))]
+    columns = [column for tally in tallies for column in tally.columns.values()]
     return {
         "lists": len(tallies),
         "rows": sum(tally.rows_read for tally in tallies),
-        "values": sum(column.present for tally in tallies for column in tally.columns.values()),
+        "values": sum(column.present for column in columns),
+        "valid": sum(column.valid for column in columns),
         "decided_in_bulk": share_in_bulk(*tallies),
     }
 

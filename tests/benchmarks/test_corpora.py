@@ -32,8 +32,16 @@ def test_all_values_of_all_lists_count_the_same(tmp_path: Path, capsys: pytest.C
     assert (run.figures["lists"], run.figures["values"], run.figures["decided_in_bulk"]) == (2, 5, 0.8)
 
 
-def test_published_lists_are_read_for_their_country(shared: Path) -> None:
-    """Nearly all of their values are decided in bulk."""
+def test_numbers_are_read_for_the_country_of_their_list(tmp_path: Path) -> None:
+    """Where the file's name is known; a number without a country is nobody's."""
+    for name in ("1-uk-500.csv", "2-somebody.csv"):
+        (tmp_path / name).write_text("phone\n07400 123456\n07400 123457\n")
+    figures = run_lists(tmp_path)
+    assert (figures["values"], figures["valid"]) == (4, 2)
+
+
+def test_published_lists_are_decided_in_bulk(shared: Path) -> None:
+    """Nearly all of their values."""
     figures = run_lists(shared / "corpora/csv/contacts")
     assert figures["lists"] >= 5
     assert figures["decided_in_bulk"] >= 0.97

@@ -92,7 +92,8 @@ def test_the_plot_lies_beside_it(tmp_path: Path) -> None:
     texts = {text.text for text in ElementTree.parse(tmp_path / PLOT).iter("{http://www.w3.org/2000/svg}text")}
     assert {OURS, PLAIN_LOOP} <= texts
     (tmp_path / "none").mkdir()
-    others = {"memory-300": Benchmark(name="memory", settings={}, series=Series(()), machine=MACHINE)}
+    series = Series((Run(1, "upload", {"rows": 300, "rows_per_second": 5.0}),))
+    others = {"memory-300": Benchmark(name="memory", settings={}, series=series, machine=MACHINE)}
     write_results(tmp_path / "none" / "RESULTS.md", others, SIZES, COMMAND)
     assert [path.name for path in (tmp_path / "none").iterdir()] == ["RESULTS.md"]
     assert PLOT not in (tmp_path / "none" / "RESULTS.md").read_text()

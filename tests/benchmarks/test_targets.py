@@ -97,6 +97,13 @@ def test_memory_may_not_grow_with_the_list() -> None:
     assert _found(finished, "`upload`, 16 in flight: the same").verdict == "not measured"
 
 
+def test_growth_needs_two_sizes() -> None:
+    """A list against itself says nothing."""
+    finished = {"memory-300": _measured({PREPARE: {"peak_bytes": 200e6}})}
+    told = [target for target in list_targets(finished, Sizes((300,))) if target.figure.startswith("`prepare`: ")]
+    assert [target.verdict for target in told] == ["yes", "not measured"]
+
+
 def test_duplicates_are_what_is_added() -> None:
     """In percent of the time without."""
     finished = {"duplicates-20000000": _measured({CHECK: {"seconds": 25.0}, WITHOUT: {"seconds": 20.0}})}
