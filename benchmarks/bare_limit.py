@@ -17,7 +17,6 @@ from typing import Final
 from .trials import Figures, trial_arguments
 
 _COLUMNS: Final = ("email", "phone", "country")
-_DUCKDB_BATCH_ROWS: Final = 100_000
 
 
 def run_bare(path: Path, *, duckdb: bool = False) -> Figures:
@@ -45,6 +44,7 @@ def _hash_with_datafusion(path: Path, cores: int) -> Iterator[int]:
 def _hash_with_duckdb(path: Path, cores: int) -> Iterator[int]:
     """Rows of each batch."""
     import duckdb
+    import pyarrow as pa
 
     connection = duckdb.connect(config={"threads": cores})
     columns = ", ".join(f"'{name}': 'VARCHAR'" for name in _COLUMNS)
@@ -53,7 +53,7 @@ def _hash_with_duckdb(path: Path, cores: int) -> Iterator[int]:
         f"FROM read_csv($path, header=true, auto_detect=false, columns={{{columns}}})",
         params={"path": str(path)},
     )
-    for batch in relation.to_arrow_reader(_DUCKDB_BATCH_ROWS):
+    for batch in pa.RecordBatchReader.from_stream(relation):
         yield batch.num_rows
 
 

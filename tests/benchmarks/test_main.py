@@ -30,14 +30,14 @@ def _arguments(tmp_path: Path) -> list[str]:
 def test_an_interrupted_run_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Of all steps only the missing one is run; then the table is written."""
     steps = list(list_steps(Sizes((300,)), runs=1, long_runs=1))
-    _keep(tmp_path, [step for step in steps if step.benchmark != "duplicates"])
+    _keep(tmp_path, [step for step in steps if step.benchmark != "corpora"])
     assert command.main(_arguments(tmp_path)) == 0
     told = capfd.readouterr().err
     assert told.count("and kept") == len(steps) - 1
-    assert "duplicates-300: begins" in told
+    assert "corpora: begins" in told
     written = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "`python -m benchmarks --rows 300 --runs 1 --long-runs 1`" in written.replace("\n", " ")
-    assert "`python -m benchmarks.duplicates --rows 300" in written
+    assert "`python -m benchmarks.corpora --runs 1`" in written
     assert str(tmp_path) not in written
 
 
