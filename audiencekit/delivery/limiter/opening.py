@@ -12,6 +12,7 @@ from audiencekit.personal import Secret, guarded
 from audiencekit.settings import Settings
 
 from .host import HostLimiter
+from .protocol import RateLimiter
 from .redis import RedisLimiter
 
 USERS: Final = "users"
@@ -19,11 +20,17 @@ QUOTA_LENGTH: Final = 32  # hex digits: 128 bits
 
 
 @asynccontextmanager
-async def open_limiter(settings: Settings, *, clock: Clock) -> AsyncIterator[HostLimiter | RedisLimiter]:
+async def open_limiter(
+    settings: Settings, *, clock: Clock, given: RateLimiter | None = None
+) -> AsyncIterator[RateLimiter]:
     """The limiter for the account, the token and the service of `settings`, shared by all who have the same.
 
-    Raises InputOutputFailed when its file cannot be used, UsageError for an address of Redis that cannot be.
+    A `given` one comes before the settings. Raises InputOutputFailed when the file of the host's cannot be used,
+    UsageError for an address of Redis that cannot be.
     """
+    if given is not None:
+        yield given
+        return
     token = settings.require_secrets()["access_token"]
     quota = quota_of(settings.require_ads_url(), settings.require_account(), token)
     pace = settings.requests_per_minute
