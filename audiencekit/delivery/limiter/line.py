@@ -16,8 +16,8 @@ from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE, RATE_RE
 SECONDS_PER_MINUTE: Final = 60.0
 # Lateness is made up for, up to half an interval: that adds no request to a window of a whole number of intervals.
 CATCH_UP_INTERVALS: Final = 0.5
-# The next in line looks half an interval after its predecessor's turn, so that a dead predecessor costs nothing.
-HEAD_START_INTERVALS: Final = 0.5
+# The next in line looks so long before its own turn: when its predecessor is dead by then, the turn is not lost.
+HEAD_START_INTERVALS: Final = 0.75
 # Who does not come back for so long has left the line, or is dead.
 ABSENCE_INTERVALS: Final = 2.0
 
