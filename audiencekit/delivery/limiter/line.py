@@ -19,7 +19,7 @@ CATCH_UP_INTERVALS: Final = 0.5
 # The next in line looks so long before its own turn: when its predecessor is dead by then, the turn is not lost.
 HEAD_START_INTERVALS: Final = 0.75
 # Who does not come back for so long has left the line, or is dead.
-ABSENCE_INTERVALS: Final = 2.0
+ABSENCE_INTERVALS: Final = 1.0
 
 
 def interval_seconds(requests_per_minute: float) -> float:
@@ -71,7 +71,7 @@ def advance(line: Line, owner: str, *, now: float, interval: float, is_due: bool
         return replace(line, waiting=_without(others, owner)), line.paused_until
     ahead = next((place for place, waiter in enumerate(others) if waiter.owner == owner), len(others))
     if now >= line.free_at and (is_due or ahead == 0):
-        free_at = max(line.free_at, now - CATCH_UP_INTERVALS * interval) + interval
+        free_at = max(line.free_at, line.paused_until, now - CATCH_UP_INTERVALS * interval) + interval
         return replace(line, free_at=free_at, waiting=_without(others, owner)), None
     due = max(line.free_at, now) + max(0.0, ahead - HEAD_START_INTERVALS) * interval
     waiting = (*others[:ahead], Waiter(owner, due), *others[ahead + 1 :])

@@ -124,12 +124,12 @@ def _make_private(path: Path) -> None:
     path.parent.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         path.parent.mkdir(mode=0o700)
+    if path.parent.is_symlink() or path.is_symlink():
+        raise ValueError("a link in place of the limiter's file")
     os.chmod(path.parent, 0o700)
     # A file that exists is not opened here: to close it would let go of the locks that SQLite holds on it.
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    if path.parent.is_symlink() or path.is_symlink():
-        raise ValueError("a link in place of the limiter's file")
 
 
 def _remove_old(path: Path) -> None:

@@ -41,7 +41,7 @@ if now < paused_until then
     return {0, paused_until - now, is_shared}
 end
 interval = interval / share
-local place = math.max(free_at, now - tonumber(ARGV[5]) * interval)
+local place = math.max(free_at, paused_until, now - tonumber(ARGV[5]) * interval)
 redis.call('HSET', KEYS[1], 'free_at', string.format('%.0f', place + interval))
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return {1, place - now, is_shared}
