@@ -113,7 +113,8 @@ class RedisLimiter:
                 return None
             if self._clock.monotonic() >= patience:
                 raise _away()
-            await self._clock.sleep(REDIS_RETRY_SECONDS)
+            if answer is None:
+                await self._clock.sleep(REDIS_RETRY_SECONDS)
 
     async def _call(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
         """One call; None when no answer came. Raises for a server that answers and will not do it."""
@@ -140,8 +141,9 @@ def read_address(address: Secret) -> tuple[Secret, str]:
 
     Raises UsageError, which does not show the address.
     """
+    text = address.unwrap()
     try:
-        parts = urlsplit(address.unwrap())
+        parts = urlsplit(text)
         parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     except ValueError:
         parts, parameters = urlsplit(""), {}
@@ -149,7 +151,8 @@ def read_address(address: Secret) -> tuple[Secret, str]:
     if parts.scheme not in SCHEMES or not (parts.hostname or parts.scheme == "unix") or when_away not in (STOP, PACE):
         hint = f"such as redis://host:6379/0, with {WHEN_AWAY}={STOP} or {WHEN_AWAY}={PACE}"
         raise UsageError("the address of the limiter cannot be read", hint=hint)
-    return Secret(parts._replace(query=urlencode(parameters)).geturl()), when_away
+    rest = f"?{urlencode(parameters)}" if parameters else ""
+    return Secret(text.partition("?")[0] + rest), when_away
 
 
 def _connect(address: Secret) -> Redis:
