@@ -125,6 +125,20 @@ def test_a_429_to_one_holds_back_all(virtually: Any, clock: Clock, process: Proc
     assert shared == [False, True, True]
 
 
+def test_a_longer_pause_holds_back_who_waits_already(virtually: Any, clock: Clock, process: Process) -> None:
+    """Nobody has a place in a pause; everybody asks again at its end."""
+
+    async def main() -> list[float]:
+        with process() as one, process() as other:
+            await one.pause(10.0)
+            waiting = asyncio.create_task(leave(other, clock, 1))
+            await clock.sleep(5.0)
+            await one.pause(30.0)
+            return await waiting
+
+    assert virtually(main()) == pytest.approx([35.0], abs=0.01)
+
+
 def test_the_full_pace_comes_back(virtually: Any, clock: Clock, process: Process) -> None:
     """A quarter of an hour after a 429 the requests are as near as before."""
 

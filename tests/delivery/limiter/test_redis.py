@@ -134,6 +134,11 @@ async def leave(limiter: RedisLimiter, times: int) -> list[float]:
     return moments
 
 
+def free_at(server: Server) -> float:
+    """When the next may leave, on the clock of the server."""
+    return int(server.ask("HGET", "audiencekit:limiter:quota", "free_at").split("\r\n")[1]) / 1e6
+
+
 @pytest.mark.redis
 async def test_hosts_share_one_pace_whatever_their_clocks_say(server: Server, worst_window: Any) -> None:
     """Clocks up to 2 s apart: as many requests as one host would send, in equal parts."""
@@ -170,8 +175,7 @@ async def test_places_are_never_nearer_than_the_pace(server: Server) -> None:
     first = int(seconds) + int(microseconds) / 1e6
     async with limiter_of(server, 6_000) as limiter:
         await leave(limiter, 100)
-    free_at = int(server.ask("HGET", "audiencekit:limiter:quota", "free_at").split("\r\n")[1]) / 1e6
-    assert free_at >= first + 101 * 0.01 - 0.005
+    assert free_at(server) >= first + 101 * 0.01 - 0.005
 
 
 @pytest.mark.redis
@@ -184,9 +188,23 @@ async def test_a_429_to_one_holds_back_all(server: Server) -> None:
         await other.pause(0.2)
         assert min(await leave(other, 1)) >= started_at + 0.5
         assert server.ask("HGET", "audiencekit:limiter:quota", "share").split("\r\n")[1] == "0.5"
+        before = free_at(server)
         await leave(one, 1)
+        assert free_at(server) >= before + 1.9 * 0.01  # half the pace, less what recovered
         assert one.is_quota_shared
         assert other.is_quota_shared
+
+
+@pytest.mark.redis
+async def test_a_longer_pause_holds_back_who_waits_already(server: Server) -> None:
+    """Nobody has a place in a pause; everybody asks again at its end."""
+    async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
+        started_at = boot_seconds()
+        await one.pause(0.3)
+        waiting = asyncio.create_task(leave(other, 1))
+        await asyncio.sleep(0.1)
+        await one.pause(0.7)
+        assert min(await waiting) >= started_at + 0.8 - 0.001
 
 
 @pytest.mark.redis
