@@ -17,7 +17,7 @@ from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.digests import RecordsFingerprint
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
-from audiencekit.delivery.limiter import PacedLimiter, RateLimiter
+from audiencekit.delivery.limiter import Pausable, RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 async def execute(
-    run: Run, client: AdsClient, settings: Settings, *, limiter: RateLimiter | None, progress: Progress
+    run: Run, client: AdsClient, settings: Settings, *, limiter: RateLimiter, progress: Progress
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
@@ -124,14 +124,14 @@ async def _send_planned(
     run: Run,
     client: AdsClient,
     settings: Settings,
-    limiter: RateLimiter | None,
+    limiter: RateLimiter,
     progress: Progress,
 ) -> Report:
     notes: tuple[str, ...] = ()
     try:
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
-        sums, notes = run.earlier.plus(delivered), delivered.notes
+        sums, notes = run.earlier.plus(delivered), delivered.notes + _notes_on(limiter)
         failure = None if delivered.is_complete else failure_of(delivered, sums)
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.
@@ -145,12 +145,18 @@ async def _send_planned(
     raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes), sums)
 
 
+def _notes_on(limiter: RateLimiter) -> tuple[str, ...]:
+    if isinstance(limiter, Pausable) and limiter.is_quota_shared:
+        return ("the service said that the rate was passed although this host kept it: another client uses the quota",)
+    return ()
+
+
 async def _deliver(
     planned: PlannedRun,
     run: Run,
     client: AdsClient,
     settings: Settings,
-    limiter: RateLimiter | None,
+    limiter: RateLimiter,
     progress: Progress,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
@@ -178,7 +184,7 @@ async def _deliver(
         return await deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
             send=send,
-            limiter=limiter or PacedLimiter(settings.requests_per_minute, clock=clock),
+            limiter=limiter,
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             clock=clock,
             journal=journal,

@@ -22,7 +22,8 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.paths import check_identifier
 from audiencekit.api.transport import HttpTransport
-from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import UsageError
 from audiencekit.execution import execute
@@ -146,8 +147,9 @@ async def upload_async(
     client = open_client(settings)
     check_identifier("audience", audience_id)
     with ExitStack() as stack:
-        run = Run.start(source, audience_id, keywords, settings, rejections, stack)
-        return await execute(run, client, settings, limiter=limiter, progress=progress or NoProgress())
+        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+            run = Run.start(source, audience_id, keywords, settings, rejections, stack)
+            return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
 
 
 def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
@@ -180,7 +182,8 @@ async def resume_async(
             return report
         settings = settings_of(reopened.facts, settings)
         client = open_client(settings)
-        return await execute(reopened, client, settings, limiter=limiter, progress=progress)
+        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+            return await execute(reopened, client, settings, limiter=pace, progress=progress)
 
 
 def open_client(settings: Settings) -> AdsClient:

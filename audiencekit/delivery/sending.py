@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
-from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.limiter import Pausable, RateLimiter
 from audiencekit.delivery.results import Counts, PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.stop import Stop
@@ -68,6 +68,9 @@ class Sending:
     async def _rest(self, tries: Tries, seconds: float) -> None:
         if tries.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
+            limiter = self._limiter
+            if isinstance(limiter, Pausable):  # and for all who share the quota
+                await self._stop.idly(lambda: limiter.pause(seconds))
         elif tries.is_probing:
             await self._stop.idly(lambda: self._policy.outage.probe(tries.probe_delay))
         elif seconds > 0:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.limiter import PacedLimiter
+from audiencekit.delivery.limiter import PacedLimiter, Unlimited
 from audiencekit.errors import (
     CountMismatch,
+    InputOutputFailed,
     MalformedAnswer,
     Outcome,
     RateLimited,
@@ -161,3 +162,39 @@ def test_dead_service_is_not_stormed(virtually: Any, clock: Clock) -> None:
     delivered = virtually(upload.run())
     assert isinstance(delivered.error, TemporarilyUnavailable)
     assert delivered.attempts == len(upload.service.sent) <= 32 + 100
+
+
+def test_429_is_passed_on_to_whoever_shares_the_quota(virtually: Any, clock: Clock) -> None:
+    """A limiter that can pause hears of each 429, with the time that this run waits."""
+    pauses: list[float] = []
+
+    class Shared(Unlimited):
+        is_quota_shared = False
+
+        async def pause(self, seconds: float) -> None:
+            pauses.append(seconds)
+
+    upload = Upload(clock, plan(4), {1: [limited(30.0)], 3: [limited(20.0)]}, limiter=Shared(), concurrency=1)
+    assert virtually(upload.run()).is_complete
+    assert pauses == pytest.approx([30.5, 20.5], abs=0.5)
+
+
+def test_a_byte_leaves_only_after_it_was_announced(virtually: Any, clock: Clock) -> None:
+    """The journal hears of a request when its turn has come, once for all tries; what it raises keeps the bytes back."""
+    heard: list[tuple[str, int]] = []
+
+    class Journal:
+        async def intend(self, request: Any) -> None:
+            heard.append(("intend", request.number))
+            if request.number == 3:
+                raise InputOutputFailed("the disk is full")
+
+        async def conclude(self, result: Any) -> None:
+            heard.append(("conclude", result.number))
+
+    upload = Upload(clock, plan(4), {1: [lost()]}, journal=Journal(), concurrency=1)
+    delivered = virtually(upload.run())
+    assert heard == [(word, number) for number in (1, 2, 3) for word in ("intend", "conclude")]
+    assert (delivered.confirmed, delivered.attempts) == (2, 3)
+    assert isinstance(delivered.error, InputOutputFailed)
+    assert [(result.number, result.outcome) for result in delivered.pending] == [(3, None)]
