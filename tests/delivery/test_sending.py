@@ -180,7 +180,7 @@ def test_429_is_passed_on_to_whoever_shares_the_quota(virtually: Any, clock: Clo
 
 
 def test_a_byte_leaves_only_after_it_was_announced(virtually: Any, clock: Clock) -> None:
-    """The journal hears of a request when its turn has come, once for all tries; what it raises keeps the bytes back."""
+    """The journal hears of a request when its turn has come, once for all tries; its failure keeps the bytes back."""
     heard: list[tuple[str, int]] = []
 
     class Journal:
