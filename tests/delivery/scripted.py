@@ -177,9 +177,9 @@ def plan(count: int, **options: Any) -> list[Packed]:
     return [Packed(number, **options) for number in range(1, count + 1)]
 
 
-async def interrupted(upload: Upload, *moments: float) -> Delivered:
+async def interrupted(upload: Upload, *moments: float, send: Any = None) -> Delivered:
     """What a delivery gives back that is cancelled at `moments`."""
-    task = asyncio.create_task(upload.run())
+    task = asyncio.create_task(upload.run(send))
     for moment in moments:
         await upload.clock.sleep(moment - upload.clock.monotonic())
         task.cancel()
