@@ -1,4 +1,4 @@
-"""`python -m tests.simulator --seed N` replays one run, `--count N` makes many, `--pairs` all ordered pairs of faults."""
+"""`python -m tests.simulator --seed N` replays one run, `--count N` makes many, `--pairs` all pairs of faults."""
 
 from __future__ import annotations
 

@@ -83,6 +83,10 @@ def counted(change: Callable[[int], tuple[Any, Any]]) -> Any:
     return say
 
 
+def blaming(code: int, errors: Any) -> Callable[..., ApiResponse]:
+    return lambda service, answer: service.response(code, {}, {"data": {}, "operation_errors": errors})
+
+
 def both(said: Any, **options: Any) -> list[Effect]:
     return [Effect("soon", said, **options), Effect("never", said, **options)]
 
@@ -99,7 +103,7 @@ EFFECTS: dict[int, list[Effect]] = {
     5: [Effect("never", limited(user=20)), Effect("never", limited(account=20, user=900))],
     6: [
         Effect("never", limited()), Effect("never", limited(user=-500)), Effect("never", limited(user=1e9)),
-        *(Effect("never", limited(user=1, text=text)) for text in ("soon", "-3", "1e9", "1795000000.5", "1795000000000")),
+        *(Effect("never", limited(user=1, text=text)) for text in ("soon", "-3", "1e9", "1795000000.5", "9" * 13)),
     ],
     7: [Effect("never", limited(user=1))],
     8: [Effect("never", say) for say in (status(500, "INTERNAL_ERROR"), *GATEWAY)]
@@ -116,17 +120,19 @@ EFFECTS: dict[int, list[Effect]] = {
     15: [Effect("soon", raised=lost)],
     16: [effect for body in SENSELESS for effect in both(status(200, body=body))],
     17: [
+        Effect("never", lambda service, _: service.response(200, {}, {"data": {"success_count": 3, "total_count": 4}})),
+    ]
+    + [
         Effect("soon", counted(change))
         for change in (
             lambda n: (n - 1, n), lambda n: (n - 1, n - 1), lambda n: (n + 1, n + 1), lambda n: (str(n), n),
             lambda n: (None, n), lambda n: (1, 1) if n > 1 else (0, 0),
         )
     ],
-    18: both(status(200, "INVALID_PARAMETER"))
-    + both(lambda service, _: service.response(200, {}, {"data": {}, "operation_errors": [[{"code": "INVALID"}]]})),
+    18: both(status(200, "INVALID_PARAMETER")) + both(blaming(200, [[{"code": "INVALID"}]])),
     19: [Effect("never", status(400, "INVALID_PARAMETER")), Effect("never", status(413, body=b"<html>"))],
     20: [
-        Effect("never", lambda service, _: service.response(400, {}, {"operation_errors": errors}))
+        Effect("never", blaming(400, errors))
         for errors in ([[{"code": "INVALID"}]], [[], [{"code": "INVALID"}]], [[]] * 99 + [[{"code": "INVALID"}]], "x")
     ],
     21: [Effect("never", status(400, "DUPLICATE_USER"))],

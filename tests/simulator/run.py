@@ -16,6 +16,7 @@ from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
+from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.runs import failure_of
 from tests.simulator.faults import DISK, EFFECTS, PROCESS
 from tests.simulator.service import Service
@@ -79,16 +80,17 @@ class DiskJournal:
 class World:
     """Everything that outlives a process of one run."""
 
-    def __init__(self, seed: int, planned: Planned, faults: dict[int, int], *, with_bad: bool) -> None:
+    def __init__(
+        self, seed: int, planned: Planned, faults: dict[int, int], *, with_bad: bool, settle_seconds: float
+    ) -> None:
         self.chance = random.Random(f"world {seed}")
         self.clock = VirtualClock(skew_seconds=self.chance.choice([0, 0, -3600, 600, 86_400]))
-        self.planned, self.disk = planned, Disk()
+        self.planned, self.disk, self._settle_seconds = planned, Disk(), settle_seconds
         self.bad_rows = self._draw_bad() if with_bad else frozenset()
         bad: frozenset[Keys] = frozenset(planned.rows[row].keys for row in self.bad_rows)
         names = self.chance.choice(["all", "all", "first", "beyond", "zero", "nobody"])
         self.service = Service(self.chance, faults, bad, names, self.clock)
         self.processes = 0
-        self.sent_after_confirmation: list[int] = []
 
     def _draw_bad(self) -> frozenset[int]:
         loners = self.planned.loners
@@ -158,6 +160,7 @@ class World:
             clock=clock,
             journal=journal,
             concurrency=self.chance.randint(1, 8),
+            settle_seconds=self._settle_seconds,
             confirmed_before=len(confirmed) if self.processes > 1 else None,
         )
 
@@ -191,8 +194,11 @@ def _beyond_the_rate(arrivals: Sequence[float]) -> int:
     return sum(gap < 60 / 1_470 / 2 - 1e-6 for gap in gaps)
 
 
-def simulate(seed: int, *, pair: tuple[int, int] | None = None) -> Outcome:
-    """The run of `seed`: 0 to 12 faults at places that the seed chooses, or an ordered pair of faults."""
+def simulate(seed: int, *, pair: tuple[int, int] | None = None, settle_seconds: float = SETTLE_SECONDS) -> Outcome:
+    """The run of `seed`: 0 to 12 faults at places that the seed chooses, or an ordered pair of faults.
+
+    Another `settle_seconds` is a mistake, made to see whether it shows.
+    """
     chance = random.Random(seed)
     planned = planned_source(chance.randrange(SOURCES))
     exchanges = max(4, 2 * len(planned.requests))
@@ -202,7 +208,7 @@ def simulate(seed: int, *, pair: tuple[int, int] | None = None) -> Outcome:
     else:
         first = chance.randint(1, len(planned.requests))
         faults = {first: pair[0], first + chance.randint(1, 2): pair[1]}
-    world = World(seed, planned, faults, with_bad=chance.random() < 0.5)
+    world = World(seed, planned, faults, with_bad=chance.random() < 0.5, settle_seconds=settle_seconds)
     clock = world.clock
 
     async def main() -> float:

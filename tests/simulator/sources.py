@@ -74,7 +74,7 @@ def planned_source(number: int) -> Planned:
         lines = [f"{'delete' if row.is_delete else 'update'},{row.email},{row.handle}" for row in rows]
         path.write_text("\n".join(["verb,email,handle", *lines]) + "\n")
         options = read_keywords({"operation_column": "verb", "columns": {"email": "email", "handle": "handle"}}, SPEC)
-        with mock.patch.object(planning, "Packing", lambda: packing):
+        with mock.patch.object(planning, "Packing", return_value=packing):
             run = planning.plan_run(
                 path, options, profile=SPEC, now=PLAN_TIME, progress=NoProgress(), stack=stack, spool_dir=Path(folder)
             )
