@@ -36,7 +36,7 @@ class Tries:
         self._failures: Counter[RetryClass] = Counter()
         self._failing_since = self._began_at = self._began_before = 0.0
         self._rate_limits_in_a_row = 0
-        self._under_way = False
+        self._under_way = self._was_stale = False
         self._known: Outcome | None = None
         self.error: AudiencekitError | None = None
         self.exchanges = 0
@@ -105,6 +105,9 @@ class Tries:
 
     def _record_failure(self, error: AudiencekitError, answer: RetryClass) -> None:
         self._rate_limits_in_a_row = 0
+        if answer is STALE and not self._was_stale:
+            self._was_stale, self.given_up, self.delay_seconds = True, False, 0.0
+            return
         if not self._failures:
             self._failing_since = self._began_at
         self._failures[answer] += 1
@@ -112,8 +115,6 @@ class Tries:
         self.delay_seconds = self._policy.resend_delay(error, failures)
         if answer is CLOCK_OFF:
             self.given_up = not self._policy.may_resign(self._began_at)
-        elif answer is STALE and self._failures[STALE] == 1:
-            self.delay_seconds = 0.0
         elif answer.is_outage:
             tries_left = failures < self._policy.max_attempts
             self.is_probing = not (tries_left and self._policy.quota.spend())

@@ -182,6 +182,8 @@ class _Delivery:
             await self._stop.idly(self._isolating.acquire)
             try:
                 await self._isolate(request, course)
+            except Exception as error:  # a body that cannot be cut up
+                course.end_isolation((), without_frames(error))
             finally:
                 self._isolating.release()
 
