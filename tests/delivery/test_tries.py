@@ -93,7 +93,7 @@ def run_script(virtually: Any, clock: Clock, script: list[Step], **options: Any)
         ([SKEWED, GOOD], 2, Outcome.CONFIRMED),
         ([SKEWED], 2, Outcome.REFUSED),  # signed anew once
         ([STALE, *[BUSY] * 5, GOOD], 7, Outcome.CONFIRMED),
-        ([STALE], 6, Outcome.UNKNOWN),
+        ([STALE], 7, Outcome.UNKNOWN),
         ([Bug("ours")], 1, Outcome.UNKNOWN),
         ([InputOutputFailed("disk")], 1, Outcome.UNKNOWN),
         ([HostRefused("not there")], 1, Outcome.REFUSED),
