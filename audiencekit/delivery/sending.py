@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
-from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.limiter import Pausable, RateLimiter
 from audiencekit.delivery.results import Counts, PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.stop import Stop
@@ -25,6 +25,11 @@ class Sending:
     def __init__(self, send: Send, *, limiter: RateLimiter, policy: RetryPolicy, clock: Clock, stop: Stop) -> None:
         self._send, self._limiter, self._policy, self._clock, self._stop = send, limiter, policy, clock, stop
         self._gate = Gate(clock=clock)
+
+    @property
+    def is_quota_shared(self) -> bool:
+        """Whether the limiter found out that somebody else uses the same quota."""
+        return isinstance(self._limiter, Pausable) and self._limiter.is_quota_shared
 
     async def settle(self, request: PackedRequest, tries: Tries) -> None:
         """Returns when `request` is confirmed, given up or refused, as `tries` says then.
@@ -60,6 +65,9 @@ class Sending:
     async def _rest(self, tries: Tries, seconds: float) -> None:
         if tries.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
+            limiter = self._limiter
+            if isinstance(limiter, Pausable):  # and for all who share the quota
+                await self._stop.idly(lambda: limiter.pause(seconds))
         elif tries.is_probing:
             await self._stop.idly(lambda: self._policy.outage.probe(tries.probe_delay))
         elif seconds > 0:

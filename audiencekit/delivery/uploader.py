@@ -228,8 +228,13 @@ class _Delivery:
             self._stop.call(self._unrecorded)
 
     def _notes(self) -> tuple[str, ...]:
-        waited = sum(self._settled.values())
-        return (f"waited {math.ceil(waited)} s: {_WHY_SETTLE}",) if waited else ()
+        waited = math.ceil(sum(self._settled.values()))
+        notes = {
+            f"waited {waited} s: {_WHY_SETTLE}": waited > 0,
+            "the service refused requests below our own limit: somebody else uses the same quota":
+                self._sending.is_quota_shared,
+        }  # fmt: skip
+        return tuple(note for note, holds in notes.items() if holds)
 
     # --- stopping ---
 
