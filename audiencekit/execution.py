@@ -17,7 +17,7 @@ from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.digests import RecordsFingerprint
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
-from audiencekit.delivery.limiter import Pausable, RateLimiter
+from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
@@ -131,7 +131,7 @@ async def _send_planned(
     try:
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
-        sums, notes = run.earlier.plus(delivered), delivered.notes + _notes_on(limiter)
+        sums, notes = run.earlier.plus(delivered), delivered.notes
         failure = None if delivered.is_complete else failure_of(delivered, sums)
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.
@@ -143,12 +143,6 @@ async def _send_planned(
     if failure is None:
         return run.complete(run.report(planned, "complete", sums, notes=notes))
     raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes), sums)
-
-
-def _notes_on(limiter: RateLimiter) -> tuple[str, ...]:
-    if isinstance(limiter, Pausable) and limiter.is_quota_shared:
-        return ("the service said that the rate was passed although this host kept it: another client uses the quota",)
-    return ()
 
 
 async def _deliver(

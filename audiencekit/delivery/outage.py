@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 
 from audiencekit.delivery.clock import Clock
@@ -15,24 +16,26 @@ class Outage:
     def __init__(self, *, clock: Clock, patience_seconds: float = OUTAGE_PATIENCE_SECONDS) -> None:
         self._clock, self._patience_seconds = clock, patience_seconds
         self._succeeded_at: float | None = None
+        self._taken_at = -math.inf
         self._probes = 0
         self._turn, self._back = asyncio.Lock(), asyncio.Event()
 
-    def is_outlived(self, failing_since: float, *, tries_left: bool) -> bool:
+    def is_outlived(self, *, failing_since: float, tried_before_at: float, tries_left: bool) -> bool:
         """Whether a request that fails since then is worth further tries.
 
-        Not when the run never had a success or waited for one long enough; nor when others succeeded meanwhile
-        and this one has no tries left: then it is the request's own trouble.
+        Not when the run never had a success or waited for one long enough; nor when others were taken since its try
+        before the last, and this one has no tries left: then it is the request's own trouble.
         """
         if self._succeeded_at is None:
             return False
-        began_at = max(self._succeeded_at, failing_since)
-        is_everybodys = self._succeeded_at < failing_since
-        return (tries_left or is_everybodys) and self._clock.monotonic() - began_at < self._patience_seconds
+        is_everybodys = self._taken_at < tried_before_at
+        waited_seconds = self._clock.monotonic() - max(self._succeeded_at, failing_since)
+        return (tries_left or is_everybodys) and waited_seconds < self._patience_seconds
 
-    def end(self) -> None:
-        """Notes a success: whoever waits goes on at once."""
+    def end(self, *, began_at: float) -> None:
+        """Notes that an exchange which began then was confirmed: whoever waits goes on at once."""
         self._succeeded_at = self._clock.monotonic()
+        self._taken_at = max(self._taken_at, began_at)
         self._probes = 0
         self._back.set()
         self._back = asyncio.Event()

@@ -86,7 +86,7 @@ def _survey(body: Personal[bytes]) -> tuple[_Frames, npt.NDArray[np.int64], Indi
         position += len(after) - 1 + 1  # without the bracket; with a comma, or the bracket that closes the body
     opened = _Frames(frames), np.array(places, dtype=np.int64).reshape(-1, 2), np.array(operation_of, dtype=np.int64)
     if _cut(body, *opened).unwrap() != whole:
-        raise ValueError
+        raise AssertionError("the body is not one of ours")
     return opened
 
 

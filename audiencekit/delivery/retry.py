@@ -45,10 +45,10 @@ class RetryPolicy:
         self.outage = outage or Outage(clock=clock)
         self.max_attempts = max_attempts
 
-    def succeeded(self, *, after_resend: bool) -> None:
-        """Notes that an exchange was confirmed: the budget grows, an outage is over."""
+    def succeeded(self, *, began_at: float, after_resend: bool) -> None:
+        """Notes that an exchange which began then was confirmed: the budget grows, an outage is over."""
         self.quota.refund(after_resend=after_resend)
-        self.outage.end()
+        self.outage.end(began_at=began_at)
 
     def may_resign(self, began_at: float) -> bool:
         """Whether an attempt that began then, and was refused for its time, is signed anew: once in RESIGN_SECONDS.

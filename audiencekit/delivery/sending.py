@@ -26,6 +26,11 @@ class Sending:
         self._send, self._limiter, self._policy, self._clock, self._stop = send, limiter, policy, clock, stop
         self._gate = Gate(clock=clock)
 
+    @property
+    def is_quota_shared(self) -> bool:
+        """Whether the limiter found out that somebody else uses the same quota."""
+        return isinstance(self._limiter, Pausable) and self._limiter.is_quota_shared
+
     async def settle(
         self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]] | None = None
     ) -> None:

@@ -34,10 +34,9 @@ class Tries:
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy = policy
         self._failures: Counter[RetryClass] = Counter()
-        self._failing_since = 0.0
-        self._began_at = 0.0
+        self._failing_since = self._began_at = self._began_before = 0.0
         self._rate_limits_in_a_row = 0
-        self._under_way = False
+        self._under_way = self._was_stale = False
         self._known: Outcome | None = None
         self.error: AudiencekitError | None = None
         self.exchanges = 0
@@ -71,6 +70,7 @@ class Tries:
         """Notes that the request leaves now. Until `record` says otherwise, its outcome is unknown."""
         self.exchanges += 1
         self._under_way = True
+        self._began_before = self._began_at
         self._began_at = self._policy.clock.monotonic()
 
     def record(self, attempted: Attempted) -> None:
@@ -78,7 +78,7 @@ class Tries:
         self._under_way = self.is_probing = False
         if not isinstance(attempted, AudiencekitError):
             self._known, self.reaction, self.error = Outcome.CONFIRMED, None, None
-            self._policy.succeeded(after_resend=bool(self._failures))
+            self._policy.succeeded(began_at=self._began_at, after_resend=bool(self._failures))
             return
         # An attempt that may have been applied is not undone by a later refusal.
         if self._known is not Outcome.UNKNOWN:
@@ -105,6 +105,9 @@ class Tries:
 
     def _record_failure(self, error: AudiencekitError, answer: RetryClass) -> None:
         self._rate_limits_in_a_row = 0
+        if answer is STALE and not self._was_stale:
+            self._was_stale, self.given_up, self.delay_seconds = True, False, 0.0
+            return
         if not self._failures:
             self._failing_since = self._began_at
         self._failures[answer] += 1
@@ -112,12 +115,12 @@ class Tries:
         self.delay_seconds = self._policy.resend_delay(error, failures)
         if answer is CLOCK_OFF:
             self.given_up = not self._policy.may_resign(self._began_at)
-        elif answer is STALE and self._failures[STALE] == 1:
-            self.delay_seconds = 0.0
         elif answer.is_outage:
             tries_left = failures < self._policy.max_attempts
             self.is_probing = not (tries_left and self._policy.quota.spend())
-            outlived = self._policy.outage.is_outlived(self._failing_since, tries_left=tries_left)
+            outlived = self._policy.outage.is_outlived(
+                failing_since=self._failing_since, tried_before_at=self._began_before, tries_left=tries_left
+            )
             self.given_up = self.is_probing and not outlived
         else:
             used_up = self._failures[answer] > answer.at_most or failures >= self._policy.max_attempts

@@ -24,8 +24,8 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.sending import Send, Sending
 from audiencekit.delivery.stop import Stop, end
 from audiencekit.delivery.tally import Tally
-from audiencekit.delivery.waves import Waves
-from audiencekit.errors import NotFinished, UsageError
+from audiencekit.delivery.waves import FIRST_WAVE, Waves
+from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS, THREADED_BODY_BYTES
 from audiencekit.personal import without_frames
 
@@ -47,6 +47,7 @@ async def deliver(
     tell: Callable[[str], None] = lambda message: None,
     drain_seconds: float = DRAIN_SECONDS,
     settle_seconds: float = SETTLE_SECONDS,
+    confirmed_before: int | None = None,
 ) -> Delivered:
     """What became of `requests`, which are taken one by one, in order, only as fast as they can be sent.
 
@@ -56,7 +57,9 @@ async def deliver(
     raised. `on_progress` gets one result for every request that was taken, `tell` what explains a wait.
 
     `journal` hears of each request before its first byte leaves, and of its end. A wave waits `settle_seconds`
-    after an attempt of an earlier one that may be applied late, so that this cannot undo what the wave does.
+    after an attempt of an earlier one that may be applied late, so that this cannot undo what the wave does. With
+    `confirmed_before`, the number of requests that earlier processes of this run have confirmed, such attempts may
+    have been left behind by them, of any wave; None when this is the first process.
     """
     if concurrency < 1:
         raise UsageError("concurrency must be at least 1")
@@ -66,6 +69,8 @@ async def deliver(
         requests, sending=sending, policy=policy, clock=clock, stop=stop, journal=journal or NoJournal(),
         on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
     )  # fmt: skip
+    if confirmed_before is not None:
+        delivery.follow(confirmed_before)
     return await delivery.run(concurrency, drain_seconds)
 
 
@@ -91,6 +96,13 @@ class _Delivery:
         self._waves, self._tally = Waves(), Tally()
         self._isolating = asyncio.Lock()  # an opened body is large: one at a time
         self._settled: dict[int, float] = {}
+        self._confirmed_before = 0
+        self._unrecorded: AudiencekitError | None = None  # what kept a result from the journal, or from the caller
+
+    def follow(self, confirmed: int) -> None:
+        """Notes what processes before this one have confirmed, and that attempts of theirs may still be applied."""
+        self._confirmed_before = confirmed
+        self._waves.doubt(FIRST_WAVE, self._clock.monotonic())
 
     async def run(self, concurrency: int, drain_seconds: float) -> Delivered:
         """All workers to their end, and the facts."""
@@ -106,7 +118,7 @@ class _Delivery:
             self._close_requests()
         error = self._stop.error
         if self._tally.is_complete and isinstance(error, NotFinished):
-            error = None  # the interruption came too late to keep anything back
+            error = self._unrecorded  # the interruption came too late to keep anything back
         return self._tally.close(error, notes=self._notes())
 
     # --- the way of one request ---
@@ -168,6 +180,8 @@ class _Delivery:
             await self._stop.idly(self._isolating.acquire)
             try:
                 await self._isolate(request, course)
+            except Exception as error:  # a body that cannot be cut up
+                course.end_isolation((), without_frames(error))
             finally:
                 self._isolating.release()
 
@@ -179,7 +193,11 @@ class _Delivery:
         """Sends `request` in parts until each record is confirmed or refused alone."""
         assert course.whole.error is not None  # noqa: S101
         opened = await _aside(request, functools.partial(OpenedBody, request))
-        isolation = Isolation(opened.operation_of, course.whole.error, is_trusted=lambda: self._tally.confirmed > 0)
+        isolation = Isolation(
+            opened.operation_of,
+            course.whole.error,
+            is_trusted=lambda: self._confirmed_before + self._tally.confirmed > 0,
+        )
         while (group := isolation.next_group()) is not None:
             tries = course.begin_part()
             part = await _aside(request, functools.partial(opened.part, group.records))
@@ -208,11 +226,17 @@ class _Delivery:
                 self._waves.confirm(request.wave)
             self._on_progress(result)
         except Exception as failure:
-            self._stop.call(without_frames(failure))
+            self._unrecorded = without_frames(failure)
+            self._stop.call(self._unrecorded)
 
     def _notes(self) -> tuple[str, ...]:
-        waited = sum(self._settled.values())
-        return (f"waited {math.ceil(waited)} s: {_WHY_SETTLE}",) if waited else ()
+        waited = math.ceil(sum(self._settled.values()))
+        notes = {
+            f"waited {waited} s: {_WHY_SETTLE}": waited > 0,
+            "the service refused requests below our own limit: somebody else uses the same quota":
+                self._sending.is_quota_shared,
+        }  # fmt: skip
+        return tuple(note for note, holds in notes.items() if holds)
 
     # --- stopping ---
 

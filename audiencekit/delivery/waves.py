@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
+from typing import Final
 
 from audiencekit.errors import Bug
+
+FIRST_WAVE: Final = 0  # as plans count
 
 
 class Waves:

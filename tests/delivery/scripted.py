@@ -6,11 +6,12 @@ import asyncio
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
@@ -39,8 +40,15 @@ class Packed:
     wave: int = 1
     records: int = 10
     body_bytes: int = 1000
-    body: Personal[bytes] = field(default=Personal(MARKER.encode()), repr=False)
-    rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.arange(10), repr=False)
+
+    @property
+    def body(self) -> Personal[bytes]:
+        users = [{"email": [f"{MARKER}-{place}"]} for place in range(self.records)]
+        return Personal(orjson.dumps([{"operation_type": "Update", "params": {"users": users}}] if users else []))
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        return np.arange(self.records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ def revoked() -> Exception:
 FATAL: list[Any] = [
     revoked(),
     Redirected("elsewhere", status=307),
-    RequestRefused("refused", status=400, codes=("INVALID_PARAMETER",)),
+    RequestRefused("refused", status=405, codes=("METHOD_NOT_ALLOWED",)),
     NotFound("gone", status=404),
 ]
 
@@ -96,6 +104,7 @@ class Service:
         self._scripts = {number: list(script) for number, script in (scripts or {}).items()}
         self.sent: list[tuple[float, int]] = []
         self.confirmed: set[int] = set()
+        self.left: dict[int, int] = {}  # records that are not taken yet: a request may come in parts
         self.in_flight: set[int] = set()
         self.most_in_flight = 0
         self.unfinished_waves: dict[int, set[int]] = defaultdict(set)
@@ -113,6 +122,7 @@ class Service:
         assert not [wave for wave, open_ in self.unfinished_waves.items() if wave < request.wave and open_]
         self.sent.append((self._clock.monotonic(), request.number))
         self.in_flight.add(request.number)
+        self.left.setdefault(request.number, request.records)
         self.most_in_flight = max(self.most_in_flight, len(self.in_flight))
         try:
             return await self._answer(request)
@@ -131,8 +141,10 @@ class Service:
         if isinstance(step, BaseException):
             raise step
         if step is None:
-            self.confirmed.add(request.number)
-            self.unfinished_waves[request.wave].discard(request.number)
+            self.left[request.number] -= request.records
+            if not self.left[request.number]:
+                self.confirmed.add(request.number)
+                self.unfinished_waves[request.wave].discard(request.number)
             return Counts(request.records, request.records)
         assert isinstance(step, Counts)
         return step
@@ -177,9 +189,9 @@ def plan(count: int, **options: Any) -> list[Packed]:
     return [Packed(number, **options) for number in range(1, count + 1)]
 
 
-async def interrupted(upload: Upload, *moments: float) -> Delivered:
+async def interrupted(upload: Upload, *moments: float, send: Any = None) -> Delivered:
     """What a delivery gives back that is cancelled at `moments`."""
-    task = asyncio.create_task(upload.run())
+    task = asyncio.create_task(upload.run(send))
     for moment in moments:
         await upload.clock.sleep(moment - upload.clock.monotonic())
         task.cancel()

@@ -168,3 +168,20 @@ def test_waits_follow_the_randomness_given() -> None:
         return [chosen.resend_delay(TransportFailed("reset", sent=True), failures) for failures in range(1, 9)]
 
     assert waits(7) == waits(7) != waits(8)
+
+
+def test_clock_is_corrected_once_a_minute(virtually: Any, clock: Clock) -> None:
+    """Fault 23: signed anew once in 60 s; who was under way meanwhile goes along, who fails after it halts."""
+
+    async def main() -> None:
+        chosen = policy(clock=clock)
+        assert chosen.may_resign(began_at=0.0)
+        await clock.sleep(5.0)
+        assert not chosen.may_resign(began_at=2.0)
+        await clock.sleep(50.0)
+        assert not chosen.may_resign(began_at=54.0)
+        await clock.sleep(10.0)
+        assert chosen.may_resign(began_at=64.0)
+        assert chosen.may_resign(began_at=64.9)  # before the second correction
+
+    virtually(main())

@@ -170,7 +170,7 @@ def test_wave_waits_for_the_one_before(virtually: Any, clock: Clock) -> None:
 def test_no_wave_begins_after_a_failed_one(virtually: Any, clock: Clock) -> None:
     """When a request of wave 1 is refused, no request of wave 2 ever leaves."""
     requests = [Packed(1), Packed(2), Packed(3, wave=2), Packed(4, wave=2)]
-    upload = Upload(clock, requests, {2: [RequestRefused("refused", status=400)]})
+    upload = Upload(clock, requests, {2: [RequestRefused("refused", status=409)]})
     delivered = virtually(upload.run())
     assert upload.service.numbers == [1, 2]
     assert [(result.number, result.outcome, result.attempts) for result in delivered.pending] == [
@@ -207,7 +207,7 @@ RARE_ENDS = st.sampled_from([None] * 12 + [0, 1, 2, 3, "bug"])
 def ending(kind: int | str | None) -> list[Step]:
     if kind is None:
         return []
-    return [lambda clock: ValueError(MARKER) if kind == "bug" else type(FATAL[int(kind)])("no", status=400)]
+    return [lambda clock: ValueError(MARKER) if kind == "bug" else type(FATAL[int(kind)])("no", status=405)]
 
 
 @settings(max_examples=150, deadline=None)
