@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
+import struct
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 
 from .envelope import Piece
+
+_LINGER_NOT: Final = struct.pack("ii", 1, 0)
 
 
 class Line(asyncio.Protocol):
@@ -55,8 +60,12 @@ class Line(asyncio.Protocol):
 
     def abort(self) -> None:
         """Resets the connection: what was not sent yet is lost."""
-        if self._transport is not None:
-            self._transport.abort()
+        if self._transport is None or self._gone.is_set():
+            return
+        # Closed like this, a socket sends a reset, and no farewell.
+        with contextlib.suppress(OSError):
+            self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
+        self._transport.abort()
 
     def stop_reading(self, seconds: float | None) -> None:
         """Leaves what comes where it is: nothing happens on the connection; after `seconds`, if any, a reset."""
