@@ -24,6 +24,7 @@ class Line(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._gone = asyncio.Event()
         self._requests = 0
+        self._early = b""
 
     @classmethod
     def of(cls, request: web.BaseRequest) -> Line | None:
@@ -36,9 +37,14 @@ class Line(asyncio.Protocol):
             self._transport = transport
         self._server.connection_made(transport)
         self._admit(self)
+        if self._early:
+            self._server.data_received(self._early)
 
     def data_received(self, data: bytes) -> None:
-        self._server.data_received(data)
+        if self._transport is None:  # the first bytes may come with the end of a handshake
+            self._early += data
+        else:
+            self._server.data_received(data)
 
     def eof_received(self) -> bool | None:
         return self._server.eof_received()

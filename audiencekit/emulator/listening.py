@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import ssl
 import weakref
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -24,16 +23,16 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Listener:
-    """Serves `handler` at one port of loopback; `admit` looks at each connection."""
+    """Serves `handler` at one port of loopback; `admit` looks at each connection; `encrypt` makes it https."""
 
     def __init__(
         self,
         handler: Handler,
         admit: Callable[[Line], None],
         end: asyncio.Event,
-        context: ssl.SSLContext | None = None,
+        encrypt: Callable[[Line], asyncio.Protocol] | None = None,
     ) -> None:
-        self._admit, self._end, self._context = admit, end, context
+        self._admit, self._end, self._encrypt = admit, end, encrypt
         self._web = web.Server(
             handler,
             access_log=None,
@@ -50,20 +49,20 @@ class Listener:
     @property
     def url(self) -> str:
         """The address, once it was opened."""
-        return f"{'https' if self._context else 'http'}://{LOOPBACK}:{self.port}"
+        return f"{'https' if self._encrypt else 'http'}://{LOOPBACK}:{self.port}"
 
     async def open(self, port: int) -> None:
         """Listens; 0 lets the system choose. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
         self._listening = await loop.create_server(
-            self._make_line, LOOPBACK, port, ssl=self._context, backlog=_BACKLOG, reuse_address=True
+            self._make_line, LOOPBACK, port, backlog=_BACKLOG, reuse_address=True
         )
         self.port = self._listening.sockets[0].getsockname()[1]
 
-    def _make_line(self) -> Line:
+    def _make_line(self) -> asyncio.Protocol:
         line = Line(self._web(), self._admit, self._end)
         self._lines.add(line)
-        return line
+        return line if self._encrypt is None else self._encrypt(line)
 
     def stop_for(self, seconds: float) -> None:
         """Resets every connection and refuses new ones for so long; it begins anew when that is under way."""

@@ -10,8 +10,7 @@ from audiencekit.emulator.lines import Line
 from audiencekit.emulator.listening import Handler, Listener
 
 from .catalogue import Site
-from .effects import Handshake
-from .fault import Place, Situation
+from .handshakes import Handshakes
 from .proxy import Proxy
 from .register import Register
 
@@ -28,7 +27,7 @@ class FaultSites:
         ports: Callable[[], set[int]],
     ) -> None:
         self._register, self._handler, self._admit, self._end, self._ports = register, handler, admit, end, ports
-        self._closers: list[Listener | Proxy] = []
+        self._closers: list[Listener | Handshakes | Proxy] = []
         self.ports: set[int] = set()  # of the https address
         self._shown: dict[str, str] = {}
         self._opening = asyncio.Lock()
@@ -54,21 +53,12 @@ class FaultSites:
         self._shown["authority"] = made.authority
 
     async def _open_https(self) -> None:
-        context = self._contexts["good"]
-        context.sni_callback = self._shake_hands
-        listener = Listener(self._handler, self._admit, self._end, context)
+        handshakes = Handshakes(self._register, self._contexts)
+        listener = Listener(self._handler, self._admit, self._end, handshakes.make)
         await listener.open(0)
-        self._closers.append(listener)
+        self._closers += [handshakes, listener]
         self._shown["https_url"] = listener.url
         self.ports.add(listener.port)
-
-    def _shake_hands(self, socket: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> int | None:
-        met = self._register.meet(Situation(place=Place.CONNECT), site=Site.HTTPS)
-        if met is None or not isinstance(met[0], Handshake):
-            return None
-        if met[0].certificate is not None:
-            socket.context = self._contexts[met[0].certificate]
-        return met[0].alert
 
     async def _open_proxy(self) -> None:
         proxy = Proxy(self._register, self._ports, self._contexts["self_signed"])
