@@ -31,7 +31,7 @@ class _Active:
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
-        self.matched = 0
+        self.met = 0
         self.fired = 0
         self.chance = random.Random(fault.seed)
 
@@ -42,10 +42,10 @@ class _Active:
             return False
         if self._is_spent() or (when is not None and not when(fault, situation)):
             return False
-        self.matched += 1
+        self.met += 1
         if fault.share is not None:
             return self.chance.random() < fault.share
-        return fault.nth is not None and self.matched >= fault.nth
+        return fault.nth is not None and self.met >= fault.nth
 
     def _is_spent(self) -> bool:
         return self.fault.times is not None and self.fired >= self.fault.times
@@ -107,7 +107,7 @@ class Register:
         """The faults with their counts, and what was struck, as JSON."""
         return {
             "faults": [
-                {**active.fault.document(), "matched": active.matched, "fired": active.fired} for active in self._active
+                {**active.fault.document(), "met": active.met, "fired": active.fired} for active in self._active
             ],
             "fired": [asdict(fired) for fired in self._fired],
         }

@@ -23,7 +23,7 @@ async def test_a_list_replaces_and_an_object_adds(bench: Any) -> None:
         "seed": 0,
         "status": 408,
         "body": "json",
-        "matched": 0,
+        "met": 0,
         "fired": 0,
     }
     shown = await bench.door("POST", [{"fault": 9}])

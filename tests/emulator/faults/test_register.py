@@ -84,7 +84,7 @@ def test_what_was_struck_is_on_record() -> None:
     assert _struck(register, USERS, USERS, USERS) == [2]
     shown = register.document()
     assert shown["fired"] == [{"seq": 1, "fault": 8, "where": "before_apply", "request": 2, "applied": False}]
-    assert [(each["matched"], each["fired"]) for each in shown["faults"]] == [(2, 1)]
+    assert [(each["met"], each["fired"]) for each in shown["faults"]] == [(2, 1)]
 
 
 def test_replacing_keeps_the_record_and_clearing_does_not() -> None:
