@@ -17,6 +17,16 @@ MAX_PAGE_ROWS: Final = 1_000  # largest `count` of a list; spec 1, section 4.0
 MAX_LIST_IDS: Final = 200  # ids in one list parameter; spec 1, section 4.0
 MAX_QUERY_LENGTH: Final = 255  # characters of `q`; spec 1, section 4.0
 
+# --- flexible audiences: spec 2, sections 4.3 and 8 ---
+FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
+FLEXIBLE_LEAVES: Final = 10  # custom audiences in one tree
+FLEXIBLE_MAX_DEPTH: Final = 20  # levels of a tree; ours: with ten leaves nobody needs more
+MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; ours
+
+# --- readiness of audiences ---
+MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
+READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is given up; ours
+
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
