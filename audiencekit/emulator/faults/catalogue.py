@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from . import deliveries, records, replies, settings, successes, traffic
-from .effects import Effect
-from .fault import Fault, Place, Situation, Strike
+from .fault import Place
+from .kinds import Kind
 from .settings import Setting
 
 _CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
 _BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY
 _EVERY: Final = None  # times: for ever
-
-Act = Callable[[Strike], Effect]
-Condition = Callable[[Fault, Situation], bool]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """One row. The first of `places` is the default; `acts` has an act of its own for some places.
-
-    A fault with `outside` is none of a server's: the text says who brings it about.
-    """
-
-    name: str
-    does: str
-    places: tuple[Place, ...] = ()
-    act: Act | None = None
-    acts: Mapping[Place, Act] = field(default_factory=dict)
-    settings: Mapping[str, Setting] = field(default_factory=dict)
-    when: Condition | None = None
-    times: int | None = 1
-    outside: str | None = None
-
-    def strike(self, strike: Strike) -> Effect:
-        """What the fault does where it strikes."""
-        act = self.acts.get(strike.fault.place, self.act)
-        if act is None:
-            raise RuntimeError("a fault without an act was let in")
-        return act(strike)
-
 
 _BODIES: Final = settings.choice("json", "html", "empty")
 _SHAPE: Final = settings.choice("nested", "flat", "errors")
@@ -58,73 +27,73 @@ _RESET: Final = {
 
 _KINDS: Final = {
     1: Kind(
-        name="latency",
-        does="the answer comes `delay_seconds` later, and up to `jitter_seconds` more",
-        places=(_BEFORE, _HEADERS, _AFTER),
+        "latency",
+        "the answer comes `delay_seconds` later, and up to `jitter_seconds` more",
+        (_BEFORE, _HEADERS, _AFTER),
         act=traffic.delay,
         settings=_DELAY,
     ),
     2: Kind(
-        name="answer after the timeout",
-        does="applied at once, answered `delay_seconds` later",
-        places=(_AFTER,),
+        "answer after the timeout",
+        "applied at once, answered `delay_seconds` later",
+        (_AFTER,),
         act=traffic.delay,
         settings={**_DELAY, "delay_seconds": settings.seconds(60.0)},
     ),
     3: Kind(
-        name="zombie",
-        does="applied `delay_seconds` later on the emulator's clock; meanwhile silence, a reset, or status 504",
-        places=(_LATE,),
+        "zombie",
+        "applied `delay_seconds` later on the emulator's clock; meanwhile silence, a reset, or status 504",
+        (_LATE,),
         act=traffic.apply_late,
         settings={"delay_seconds": settings.seconds(60.0), "meanwhile": settings.choice("hold", "reset", "status")},
     ),
     4: Kind(
-        name="429 of the account",
-        does="429 with `x-account-rate-limit-reset`",
-        places=(_BEFORE, _HEADERS),
+        "429 of the account",
+        "429 with `x-account-rate-limit-reset`",
+        (_BEFORE, _HEADERS),
         act=replies.limit_account,
         settings={"reset": settings.reset(2), "body": _BODIES},
     ),
     5: Kind(
-        name="429 of the token",
-        does="429 with `x-rate-limit-reset`; with `account_reset` also that of the account, which differs",
-        places=(_BEFORE, _HEADERS),
+        "429 of the token",
+        "429 with `x-rate-limit-reset`; with `account_reset` also that of the account, which differs",
+        (_BEFORE, _HEADERS),
         act=replies.limit_token,
         settings={**_RESET, "body": _BODIES},
     ),
     6: Kind(
-        name="429 with a wrong reset",
-        does="429 whose `reset` is missing, past, far_future, text, negative, float or milliseconds",
-        places=(_BEFORE, _HEADERS),
+        "429 with a wrong reset",
+        "429 whose `reset` is missing, past, far_future, text, negative, float or milliseconds",
+        (_BEFORE, _HEADERS),
         act=replies.limit_token,
         settings={**_RESET, "reset": settings.reset("missing"), "body": _BODIES},
     ),
     7: Kind(
-        name="429 burst",
-        does="429 ten times running, whatever the rate",
-        places=(_BEFORE, _HEADERS),
+        "429 burst",
+        "429 ten times running, whatever the rate",
+        (_BEFORE, _HEADERS),
         act=replies.limit_token,
         settings={**_RESET, "body": _BODIES},
         times=10,
     ),
     8: Kind(
-        name="5xx before it is applied",
-        does="500, 502 or 504 as JSON, HTML or nothing; nothing applied",
-        places=(_BEFORE, _HEADERS),
+        "5xx before it is applied",
+        "500, 502 or 504 as JSON, HTML or nothing; nothing applied",
+        (_BEFORE, _HEADERS),
         act=replies.fail,
         settings={"status": settings.choice(500, 502, 504), "body": _BODIES},
     ),
     9: Kind(
-        name="5xx after it was applied",
-        does="the same, applied",
-        places=(_AFTER,),
+        "5xx after it was applied",
+        "the same, applied",
+        (_AFTER,),
         act=replies.fail,
         settings={"status": settings.choice(500, 502, 504), "body": _BODIES},
     ),
     10: Kind(
-        name="503",
-        does="503 with `code`, and `retry_after` in seconds, as a date, or missing",
-        places=(_BEFORE, _HEADERS, _AFTER),
+        "503",
+        "503 with `code`, and `retry_after` in seconds, as a date, or missing",
+        (_BEFORE, _HEADERS, _AFTER),
         act=replies.overload,
         settings={
             "code": settings.choice("OVER_CAPACITY", "SERVICE_UNAVAILABLE"),
@@ -133,46 +102,46 @@ _KINDS: Final = {
         },
     ),
     11: Kind(
-        name="408 and 423",
-        does="408 CANCELLED_REQUEST or 423 LOCK_ACQUISITION_TIMEOUT",
-        places=(_BEFORE, _HEADERS, _AFTER),
+        "408 and 423",
+        "408 CANCELLED_REQUEST or 423 LOCK_ACQUISITION_TIMEOUT",
+        (_BEFORE, _HEADERS, _AFTER),
         act=replies.fail,
         settings={"status": settings.choice(408, 423), "body": _BODIES},
     ),
     12: Kind(
-        name="no connection",
-        does="a reset before a byte was read; refused for `delay_seconds`; or a TLS handshake that fails",
-        places=(_CONNECT,),
+        "no connection",
+        "a reset before a byte was read; refused for `delay_seconds`; or a TLS handshake that fails",
+        (_CONNECT,),
         act=traffic.fail_to_connect,
         settings={"kind": settings.choice("reset", "refused", "tls"), "delay_seconds": settings.seconds(1.0, 3_600)},
     ),
     13: Kind(
-        name="reset",
-        does="a reset: in the body after `after_bytes` of it, before or after it is applied",
-        places=(_BEFORE, _HEADERS, _BODY, _AFTER),
+        "reset",
+        "a reset: in the body after `after_bytes` of it, before or after it is applied",
+        (_BEFORE, _HEADERS, _BODY, _AFTER),
         act=traffic.reset,
         settings={"after_bytes": settings.whole(0, 100_000_000)},
     ),
     14: Kind(
-        name="stale connection",
-        does="closed `delay_seconds` after an answer that promised more; at `headers`, when the next request is there",
-        places=(_AFTER, _HEADERS),
+        "stale connection",
+        "closed `delay_seconds` after an answer that promised more; at `headers`, when the next request is there",
+        (_AFTER, _HEADERS),
         act=deliveries.close_idle,
         acts={_HEADERS: traffic.close_stale},
         settings={"delay_seconds": settings.seconds(0.0)},
         when=lambda fault, situation: traffic.is_on_used_connection(situation),
     ),
     15: Kind(
-        name="broken answer",
-        does="truncated, a wrong Content-Length, a bad chunk, or bad gzip",
-        places=(_AFTER, _BEFORE),
+        "broken answer",
+        "truncated, a wrong Content-Length, a bad chunk, or bad gzip",
+        (_AFTER, _BEFORE),
         act=deliveries.mutilate,
         settings={"kind": settings.choice("truncated", "content_length_long", "content_length_short", "chunk", "gzip")},
     ),
     16: Kind(
-        name="200 that is no answer",
-        does="invalid JSON, HTML, nothing, null, a repeated key, NaN, `bytes` of it, or nested `depth` deep",
-        places=(_AFTER, _BEFORE),
+        "200 that is no answer",
+        "invalid JSON, HTML, nothing, null, a repeated key, NaN, `bytes` of it, or nested `depth` deep",
+        (_AFTER, _BEFORE),
         act=successes.garble,
         settings={
             "kind": settings.choice("invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "large", "deep"),
@@ -181,9 +150,9 @@ _KINDS: Final = {
         },
     ),
     17: Kind(
-        name="wrong counts",
-        does="counts too short, too long, of operations, strings, fractions, null or missing",
-        places=(_AFTER, _BEFORE),
+        "wrong counts",
+        "counts too short, too long, of operations, strings, fractions, null or missing",
+        (_AFTER, _BEFORE),
         act=successes.miscount,
         settings={
             "kind": settings.choice(
@@ -201,16 +170,16 @@ _KINDS: Final = {
         when=lambda fault, situation: successes.has_counts(situation),
     ),
     18: Kind(
-        name="200 with errors",
-        does="a success that also has `errors` or `operation_errors`",
-        places=(_AFTER, _BEFORE),
+        "200 with errors",
+        "a success that also has `errors` or `operation_errors`",
+        (_AFTER, _BEFORE),
         act=successes.contradict,
         settings={"kind": settings.choice("errors", "operation_errors")},
     ),
     19: Kind(
-        name="too large",
-        does="400 or 413 with `errors` only for what is over `most_operations` or `most_bytes`; without these, for all",
-        places=(_BEFORE,),
+        "too large",
+        "400 or 413 with `errors` only for what is over `most_operations` or `most_bytes`; without these, for all",
+        (_BEFORE,),
         act=records.refuse_size,
         settings={
             "status": settings.choice(400, 413),
@@ -221,88 +190,82 @@ _KINDS: Final = {
         times=_EVERY,
     ),
     20: Kind(
-        name="bad operations",
-        does="400 with `operation_errors` (`shape`: nested, flat) or `errors`; `bad`: indexes, all, out_of_range, "
+        "bad operations",
+        "400 with `operation_errors` (`shape`: nested, flat) or `errors`; `bad`: indexes, all, out_of_range, "
         "wrong_type, or records by prefix of a hash or by a share of them",
-        places=(_BEFORE,),
+        (_BEFORE,),
         act=records.refuse_operations,
         settings={"bad": settings.bad_operations(), "shape": _SHAPE},
         when=records.has_bad_operations,
         times=_EVERY,
     ),
     21: Kind(
-        name="duplicate refused",
-        does="as 20, for a user that a request has twice",
-        places=(_BEFORE,),
+        "duplicate refused",
+        "as 20, for a user that a request has twice",
+        (_BEFORE,),
         act=records.refuse_duplicates,
         settings={"shape": _SHAPE},
         when=lambda fault, situation: records.has_duplicates(situation),
         times=_EVERY,
     ),
-    22: Kind(
-        name="token revoked",
-        does="401 with code 89, from then on",
-        places=(_HEADERS,),
-        act=replies.revoke_token,
-        times=_EVERY,
-    ),
+    22: Kind("token revoked", "401 with code 89, from then on", (_HEADERS,), act=replies.revoke_token, times=_EVERY),
     23: Kind(
-        name="clocks apart",
-        does="`Date`, resets and the check of timestamps are `skew_seconds` off: 401 with code 135 beyond 300",
-        places=(_HEADERS,),
+        "clocks apart",
+        "`Date`, resets and the check of timestamps are `skew_seconds` off: 401 with code 135 beyond 300",
+        (_HEADERS,),
         act=traffic.skew,
         settings={"skew_seconds": settings.skew(600)},
         times=_EVERY,
     ),
     24: Kind(
-        name="denied",
-        does="401 with code 32, or 403 for the account or the application",
-        places=(_HEADERS,),
+        "denied",
+        "401 with code 32, or 403 for the account or the application",
+        (_HEADERS,),
         act=replies.deny,
         settings={"kind": settings.choice("signature", "account", "application")},
         times=_EVERY,
     ),
     25: Kind(
-        name="audience gone",
-        does="404 for the audience, or 403 for the permission, from then on",
-        places=(_BEFORE, _HEADERS),
+        "audience gone",
+        "404 for the audience, or 403 for the permission, from then on",
+        (_BEFORE, _HEADERS),
         act=replies.lose_audience,
         settings={"kind": settings.choice("deleted", "permission")},
         times=_EVERY,
     ),
     26: Kind(
-        name="address gone",
-        does="connections are reset and refused for `delay_seconds`: what a name that leads nowhere comes to",
-        places=(_HEADERS, _CONNECT),
+        "address gone",
+        "connections are reset and refused for `delay_seconds`: what a name that leads nowhere comes to",
+        (_HEADERS, _CONNECT),
         act=traffic.lose_address,
         settings={"delay_seconds": settings.seconds(1.0, 3_600)},
     ),
     27: Kind(
-        name="restart",
-        does="as 26; with `state` lost every list is empty afterwards",
-        places=(_BEFORE, _CONNECT, _HEADERS, _AFTER),
+        "restart",
+        "as 26; with `state` lost every list is empty afterwards",
+        (_BEFORE, _CONNECT, _HEADERS, _AFTER),
         act=traffic.restart,
         settings={"delay_seconds": settings.seconds(5.0, 3_600), "state": settings.choice("kept", "lost")},
     ),
     28: Kind(
-        name="black hole",
-        does="taken in, at `body` so many `after_bytes`, and never answered; reset after `delay_seconds`, if any",
-        places=(_HEADERS, _CONNECT, _BODY, _BEFORE, _AFTER),
+        "black hole",
+        "taken in, at `body` so many `after_bytes`, and never answered; reset after `delay_seconds`, if any",
+        (_HEADERS, _CONNECT, _BODY, _BEFORE, _AFTER),
         act=traffic.black_hole,
         settings={"delay_seconds": settings.seconds(None), "after_bytes": settings.whole(0, 100_000_000)},
     ),
     29: Kind(
-        name="slow",
-        does="the answer, or at `body` the request, goes at `bytes_per_second`",
-        places=(_AFTER, _BEFORE, _BODY),
+        "slow",
+        "the answer, or at `body` the request, goes at `bytes_per_second`",
+        (_AFTER, _BEFORE, _BODY),
         act=deliveries.drip,
         acts={_BODY: traffic.throttle},
         settings={"bytes_per_second": settings.rate(1.0)},
     ),
     30: Kind(
-        name="redirect",
-        does="301, 302, 303, 307 or 308 to `location`",
-        places=(_BEFORE, _HEADERS),
+        "redirect",
+        "301, 302, 303, 307 or 308 to `location`",
+        (_BEFORE, _HEADERS),
         act=replies.redirect,
         settings={
             "status": settings.choice(307, 301, 302, 303, 308),
@@ -310,9 +273,9 @@ _KINDS: Final = {
         },
     ),
     31: Kind(
-        name="rare HTTP",
-        does="extra 1xx, HTTP/1.0, headers of `bytes`, headers without end; at `headers`, no 100 Continue",
-        places=(_AFTER, _BEFORE, _HEADERS),
+        "rare HTTP",
+        "extra 1xx, HTTP/1.0, headers of `bytes`, headers without end; at `headers`, no 100 Continue",
+        (_AFTER, _BEFORE, _HEADERS),
         act=deliveries.speak_oddly,
         acts={_HEADERS: traffic.leave_unannounced},
         settings={
@@ -321,35 +284,35 @@ _KINDS: Final = {
         },
     ),
     32: Kind(
-        name="bad certificate",
-        does="at the https address: expired, wrong_host, self_signed, or a TLS that is too old",
-        places=(_CONNECT,),
+        "bad certificate",
+        "at the https address: expired, wrong_host, self_signed, or a TLS that is too old",
+        (_CONNECT,),
         act=traffic.spoil_handshake,
         settings={"kind": settings.choice("expired", "wrong_host", "self_signed", "old_tls")},
         times=_EVERY,
     ),
     33: Kind(
-        name="client's disk full",
-        does="nothing: it is the client's disk",
+        "client's disk full",
+        "nothing: it is the client's disk",
         outside="the client's tests fill the disk under its journal",
     ),
     34: Kind(
-        name="signals",
-        does="nothing: it is the client's process",
+        "signals",
+        "nothing: it is the client's process",
         outside="the client's tests send the signals to real processes",
     ),
     35: Kind(
-        name="proxy",
-        does="at the proxy's address: 407 (auth), 403 (refused), 502 (unreachable), or a certificate of its own (mitm)",
-        places=(_CONNECT,),
+        "proxy",
+        "at the proxy's address: 407 (auth), 403 (refused), 502 (unreachable), or a certificate of its own (mitm)",
+        (_CONNECT,),
         act=traffic.obstruct,
         settings={"kind": settings.choice("auth", "refused", "unreachable", "mitm")},
         times=_EVERY,
     ),
     36: Kind(
-        name="creation lost",
-        does="an audience is made, and its maker hears nothing: a reset, silence, or 504",
-        places=(_AFTER,),
+        "creation lost",
+        "an audience is made, and its maker hears nothing: a reset, silence, or 504",
+        (_AFTER,),
         act=traffic.lose_creation,
         settings={"meanwhile": settings.choice("reset", "hold", "status"), "delay_seconds": settings.seconds(None)},
         when=lambda fault, situation: situation.method == "POST" and situation.path.endswith("/custom_audiences"),
@@ -357,18 +320,3 @@ _KINDS: Final = {
 }
 
 CATALOGUE: Final[Mapping[int, Kind]] = MappingProxyType(_KINDS)
-
-
-class Site(StrEnum):
-    """The addresses at which faults strike. Two of them are opened when a fault of theirs is set."""
-
-    PLAIN = "plain"
-    HTTPS = "https"
-    PROXY = "proxy"
-
-
-def site_of(fault: Fault) -> Site:
-    """Where a fault strikes."""
-    if fault.number == 32 or (fault.number == 12 and fault.settings["kind"] == "tls"):
-        return Site.HTTPS
-    return Site.PROXY if fault.number == 35 else Site.PLAIN

@@ -10,9 +10,9 @@ from typing import Final
 
 from audiencekit.emulator.lines import Line
 
-from .catalogue import Site
 from .effects import Handshake
 from .fault import Place, Situation
+from .kinds import Site
 from .register import Register
 
 # A fatal alert as it is written before anything was agreed (RFC 8446, sections 5.1 and 6).

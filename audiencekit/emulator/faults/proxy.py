@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
-from .catalogue import Site
 from .effects import Detour
 from .fault import Place, Situation
+from .kinds import Site
 from .register import Register
 
 _LOOPBACK: Final = "127.0.0.1"

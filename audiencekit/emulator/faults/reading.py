@@ -9,8 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from .catalogue import CATALOGUE, Kind
+from .catalogue import CATALOGUE
 from .fault import Fault, Place
+from .kinds import Kind
 from .settings import is_number, is_whole
 
 _KNOWN: Final = ("fault", "where", "match", "nth", "p", "times", "seed")

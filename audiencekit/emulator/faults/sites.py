@@ -9,8 +9,8 @@ from collections.abc import Callable
 from audiencekit.emulator.lines import Line
 from audiencekit.emulator.listening import Handler, Listener
 
-from .catalogue import Site
 from .handshakes import Handshakes
+from .kinds import Site
 from .proxy import Proxy
 from .register import Register
 

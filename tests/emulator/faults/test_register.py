@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.faults.catalogue import Site
 from audiencekit.emulator.faults.fault import Place, Situation
+from audiencekit.emulator.faults.kinds import Site
 from audiencekit.emulator.faults.reading import read_faults
 from audiencekit.emulator.faults.register import Register
 

@@ -134,3 +134,12 @@ async def test_an_answer_names_the_audience_parameter(bench: Any) -> None:
     """404 as for an audience that is not there."""
     await bench.order(25)
     assert json.loads((await bench.upload()).content)["errors"][0]["parameter"] == "custom_audience_id"
+
+
+async def test_what_the_service_refused_was_not_applied(bench: Any) -> None:
+    """A fault after the apply does not strike a request that had none; the next good one it does."""
+    await bench.order(9)
+    assert (await bench.upload([])).status == 400
+    assert await bench.fired() == []
+    assert (await bench.upload()).status == 500
+    assert await bench.fired() == [(9, "after_apply", 2, True)]
