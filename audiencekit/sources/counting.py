@@ -59,27 +59,40 @@ class RecordCounter:
         self.overlong = len(self._carry) > MAX_LINE_BYTES
 
 
-def whole_records(blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> Iterator[tuple[bytes, int]]:
-    """The same bytes in pieces of about `piece_bytes` that end where records end, each with its non-blank records.
+class WholeRecords:
+    """UTF-8 blocks in pieces of about `piece_bytes` that end where records end, each with its non-blank records.
 
     What is left at the end and is not whole by the counter's rules comes last, with -1. The first piece is small.
+    `rest()` is everything after the piece that came last.
     """
-    one_record, _ = _patterns(delimiter)
-    waiting: list[bytes] = []
-    waiting_bytes, wanted = 0, SCAN_BYTES
-    for block in itertools.chain(blocks, [b""]):
-        waiting.append(block)
-        waiting_bytes += len(block)
-        if block and waiting_bytes < wanted:
-            continue
-        data = b"".join(waiting)
-        records, carry = _cut(data, one_record)
-        if whole := data[: len(data) - len(carry)]:
-            yield whole, records
-        if len(carry) > MAX_LINE_BYTES or (carry and not block):
-            yield b"".join((carry, *blocks)), -1
-            return
-        waiting, waiting_bytes, wanted = [carry], len(carry), max(piece_bytes, 2 * len(carry))
+
+    def __init__(self, blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> None:
+        self._blocks, self._piece_bytes = blocks, piece_bytes
+        self._one_record, _ = _patterns(delimiter)
+        self._carry = b""
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        waiting: list[bytes] = []
+        waiting_bytes, wanted = 0, SCAN_BYTES
+        for block in itertools.chain(self._blocks, [b""]):
+            waiting.append(block)
+            waiting_bytes += len(block)
+            if block and waiting_bytes < wanted:
+                continue
+            data = b"".join(waiting)
+            records, self._carry = _cut(data, self._one_record)
+            if whole := data[: len(data) - len(self._carry)]:
+                yield whole, records
+            if len(self._carry) > MAX_LINE_BYTES or (self._carry and not block):
+                last, self._carry = self._carry, b""
+                yield last, -1
+                return
+            waiting, waiting_bytes = [self._carry], len(self._carry)
+            wanted = max(self._piece_bytes, 2 * len(self._carry))
+
+    def rest(self) -> Iterator[bytes]:
+        """The blocks after the last piece, for whoever reads on without this class."""
+        return itertools.chain([self._carry] if self._carry else [], self._blocks)
 
 
 def _cut(data: bytes, one_record: re.Pattern[bytes]) -> tuple[int, bytes]:
