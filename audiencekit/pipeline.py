@@ -13,6 +13,7 @@ import asyncio
 import os
 import random
 import secrets
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,12 +40,11 @@ from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs import Run, failure_of, touched
 from audiencekit.settings import Settings, load_settings
-
-FilePath = str | os.PathLike[str]
+from audiencekit.sources.files import FilePath
 
 
 def check(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -71,7 +71,7 @@ def check(
 
 
 def prepare(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -96,7 +96,7 @@ def prepare(
 
 
 def upload(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -128,7 +128,7 @@ def _is_loop_running() -> bool:
 
 
 async def upload_async(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -158,7 +158,7 @@ async def upload_async(
 
 
 async def _read_and_plan(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     options: Options,
     run: Run,
     settings: Settings,

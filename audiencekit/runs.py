@@ -114,6 +114,7 @@ def _planned_facts(planned: PlannedRun, *, sent: int) -> dict[str, Any]:
     times = planned.times
     return {
         "rows": planned.row_counts(sent=sent),
+        "sources": tuple(part.to_json() for part in planned.source.parts),
         "columns": planned.mapping.names_by_kind(),
         "identifiers": identifier_counts(planned.tally, planned.mapping),
         "rejections": dict(planned.tally.reasons),

@@ -15,10 +15,12 @@ Verdict = Literal["ready", "empty", "refused"]
 class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
+    `source` is what the source was found to be; `sources` the same of each of its files, with its name and rows.
     `minutes` is the least time that the service's rate allows. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]
+    sources: tuple[dict[str, Any], ...]
     columns: dict[str, list[str]]
     rows: RowCounts
     identifiers: dict[str, dict[str, int]]
@@ -45,6 +47,7 @@ class Plan:
         """The document that `check --json` prints."""
         return {
             "source": self.source,
+            "sources": list(self.sources),
             "columns": self.columns,
             "rows": self.rows.to_json(),
             "identifiers": self.identifiers,

@@ -51,8 +51,9 @@ class Layout:
 
 def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
-    data, whole = take_sample(stream.blocks(), SAMPLE_BYTES)
-    text = data.decode("utf-8", "surrogateescape")
+    taken = take_sample(stream.bounded_blocks(), SAMPLE_BYTES)
+    text = taken.data.decode("utf-8", "surrogateescape")
+    whole = taken.is_whole
     told = _TOLD.match(text)
     with field_limit():
         delimiter = options.delimiter or (
@@ -111,7 +112,7 @@ class DelimitedTable:
         quick = QuickReader(layout.delimiter, width=layout.width, positions=positions)
         judge = RowJudge(layout, mapping, faults)
         leading = layout.leading
-        pieces = WholeRecords(self._stream.blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
+        pieces = WholeRecords(self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
         for piece, records in pieces:
             arrays = quick.read(piece, records) if not leading and self._split_cells is None else None
             if arrays is not None:
@@ -149,7 +150,7 @@ class DelimitedTable:
 
     def careful_batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """What `batches` gives, all of it read by `csv`: the definition of correct."""
-        records = Records(self._stream.blocks(), self.layout.delimiter, leading=self.layout.leading)
+        records = Records(self._stream.bounded_blocks(), self.layout.delimiter, leading=self.layout.leading)
         faults = Faults()
         self.rows_read = 0
         judge = RowJudge(self.layout, mapping, faults)
