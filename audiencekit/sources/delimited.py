@@ -114,7 +114,8 @@ class DelimitedTable:
         leading = layout.leading
         pieces = WholeRecords(self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
         for piece, records in pieces:
-            arrays = quick.read(piece, records) if not leading and self._split_cells is None else None
+            is_plain = pieces.is_plain and not leading and self._split_cells is None
+            arrays = quick.read(piece, records) if is_plain else None
             if arrays is not None:
                 yield from self._quick_batches(arrays, records, mapping, faults)
                 continue
