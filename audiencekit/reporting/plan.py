@@ -20,7 +20,6 @@ class Plan:
     """
 
     source: dict[str, Any]
-    sources: tuple[dict[str, Any], ...]
     columns: dict[str, list[str]]
     rows: RowCounts
     identifiers: dict[str, dict[str, int]]
@@ -37,6 +36,7 @@ class Plan:
     verdict: Verdict
     refusals: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
+    sources: tuple[dict[str, Any], ...] = ()
 
     @property
     def exit_code(self) -> int:
