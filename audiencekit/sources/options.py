@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from audiencekit.errors import UsageError
@@ -36,7 +36,7 @@ class SourceOptions:
     encoding: str | None = None
     delimiter: str | None = None
     header: bool | None = None
-    sql: str | None = None
+    sql: str | None = field(default=None, repr=False)  # it may name people
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from audiencekit.errors import AudiencekitError, Bug, SourceRefused, UsageError
 from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, QUERY_MEMORY_BYTES, SAMPLE_ROWS
-from audiencekit.personal import RawColumns
+from audiencekit.personal import Personal, RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.columns import used_positions
 from audiencekit.sources.faults import Faults
@@ -68,7 +68,7 @@ class QueryTable:
     def __init__(self, sql: str, source: SourceTable, split_cells: str | None) -> None:
         self._source = source
         self._result = _plan(sql, source)
-        schema = self._result.schema()
+        schema = self._result.unwrap().schema()
         if len(schema.names) > MAX_COLUMNS:
             raise SourceRefused(f"the result has more than {MAX_COLUMNS:,} columns")
         self._names = tuple(schema.names)
@@ -133,7 +133,7 @@ class QueryTable:
 
     def _execute(self) -> Iterator[pa.RecordBatch]:
         self._source.begin()
-        partitions = iter(self._attempt(self._result.execute_stream_partitioned))
+        partitions = iter(self._attempt(self._result.unwrap().execute_stream_partitioned))
         while (stream := next(partitions, None)) is not None:
             batches = iter(stream)
             while (batch := self._attempt(partial(next, batches, None))) is not None:
@@ -149,7 +149,11 @@ class QueryTable:
         raise failure
 
 
-def _plan(sql: str, source: SourceTable) -> datafusion.DataFrame:
+class PlannedQuery(Personal[datafusion.DataFrame]):
+    """A query, planned. The engine's own object would execute it to show rows."""
+
+
+def _plan(sql: str, source: SourceTable) -> PlannedQuery:
     """The query, planned and checked. Raises UsageError for anything but one SELECT over `source`."""
     context = _session(source)
     only_select = datafusion.SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
@@ -173,7 +177,7 @@ def _plan(sql: str, source: SourceTable) -> datafusion.DataFrame:
             "the rows of this query have no order of their own",
             hint="write UNION ALL outermost, with no step after it; or query the files one at a time",
         )
-    return result
+    return PlannedQuery(result)
 
 
 def _session(source: SourceTable) -> datafusion.SessionContext:
