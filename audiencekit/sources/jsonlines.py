@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
@@ -109,31 +111,39 @@ class JsonLinesTable:
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
         faults, counter = Faults(WORDS), LineCounter()
+        reader = _RowReader(self._keys, mapping)
         self.rows_read = 0
         lines = non_blank_lines(self._stream.blocks(), counter)
-        while rows := self._read(lines, mapping, faults):
-            yield TextBatch(RawColumns(self._build(rows, mapping)), faults.take())
+        while batch := _next_lines(lines):
+            columns = self._quick(batch, reader, mapping)
+            if columns is None:
+                columns = self._build(self._careful(batch, reader, faults), mapping)
+            self.rows_read += len(batch)
+            yield TextBatch(RawColumns(columns), faults.take())
         if counter.lines != self.rows_read:
             raise SourceRefused(f"the reader found {self.rows_read} rows and the counter {counter.lines}")
         faults.refuse_too_many(self.rows_read)
 
-    def _read(
-        self, lines: Iterator[bytes | None], mapping: ColumnMapping, faults: Faults
-    ) -> list[tuple[int, list[Texts]]] | None:
-        """The sound rows of the next batch, each with its number and used cells; None when no line is left."""
-        reader = _RowReader(self._keys, mapping)
-        kept, size_bytes, begun = [], 0, self.rows_read
-        for line in itertools.islice(lines, BATCH_ROWS):
-            self.rows_read += 1
-            size_bytes += len(line or b"")
+    def _quick(self, lines: list[bytes | None], reader: _RowReader, mapping: ColumnMapping) -> pa.RecordBatch | None:
+        """The rows of `lines` when all are sound and every cell is a text or missing; else None."""
+        if self._split_cells is not None:
+            return None
+        arrays = reader.texts(lines)
+        if arrays is None:
+            return None
+        rows = np.arange(self.rows_read + 1, self.rows_read + 1 + len(lines), dtype=np.int64)
+        return text_columns(pa.array(rows), arrays, mapping)
+
+    def _careful(self, lines: list[bytes | None], reader: _RowReader, faults: Faults) -> list[tuple[int, list[Texts]]]:
+        """The sound rows of `lines`, each with its number and used cells; the others are noted."""
+        kept = []
+        for row, line in enumerate(lines, self.rows_read + 1):
             cells = reader.cells(line)
             if isinstance(cells, list):
-                kept.append((self.rows_read, cells))
+                kept.append((row, cells))
             else:
-                faults.add(self.rows_read, *cells)
-            if size_bytes > BATCH_BYTES:
-                break
-        return kept if self.rows_read > begun else None
+                faults.add(row, *cells)
+        return kept
 
     def _build(self, rows: list[tuple[int, list[Texts]]], mapping: ColumnMapping) -> pa.RecordBatch:
         identifiers = {column.position for column in mapping.columns}
@@ -150,7 +160,23 @@ class _RowReader:
     def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping) -> None:
         names = column_names(mapping)
         single = {mapping.country, mapping.operation}
-        self._wanted = [(keys[place], names[place], place in single) for place in used_positions(mapping)]
+        self._places = {place: keys[place] for place in used_positions(mapping)}
+        self._wanted = [(key, names[place], place in single) for place, key in self._places.items()]
+
+    def texts(self, lines: list[bytes | None]) -> dict[int, pa.Array] | None:
+        """The cells of all lines by position; None when any of them calls for a careful look."""
+        objects = []
+        for line in lines:
+            found = None if line is None else read_object(line)
+            if not isinstance(found, dict):
+                return None
+            objects.append(found)
+        arrays = {}
+        for place, key in self._places.items():
+            arrays[place] = _plain_texts([found.get(key) for found in objects])
+            if arrays[place] is None:
+                return None
+        return arrays
 
     def cells(self, line: bytes | None) -> list[Texts] | tuple[Reason, str | None]:
         """One cell for each used column, in their order; else a reason and the shown name of the column at fault."""
@@ -171,6 +197,27 @@ class _RowReader:
                 return Reason.TOO_LARGE, name
             cells.append(cell)
         return cells
+
+
+def _next_lines(lines: Iterator[bytes | None]) -> list[bytes | None]:
+    """Lines for one batch: BATCH_ROWS of them, or fewer long ones; none at the end."""
+    taken: list[bytes | None] = []
+    size_bytes = 0
+    for line in itertools.islice(lines, BATCH_ROWS):
+        taken.append(line)
+        size_bytes += len(line or b"")
+        if size_bytes > BATCH_BYTES:
+            break
+    return taken
+
+
+def _plain_texts(cells: list[Any]) -> pa.Array | None:
+    """Texts and nulls of bearable size as a column; None when something else is among them."""
+    try:
+        array = pa.array(cells, pa.string())
+    except pa.ArrowException:
+        return None  # it quotes a cell
+    return array if (pc.max(pc.binary_length(array)).as_py() or 0) <= MAX_CELL_BYTES else None
 
 
 def _is_too_large(cell: str | list[str | None]) -> bool:

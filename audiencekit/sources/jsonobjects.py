@@ -27,9 +27,10 @@ def read_object(line: bytes) -> dict[str, Any] | Reason:
         return Reason.RAGGED if _is_text(line) else Reason.ENCODING
     if not isinstance(found, dict):
         return Reason.RAGGED
-    if len(_KEY.findall(line)) != len(found) and _exactly(line) is _TWICE:
-        return Reason.RAGGED
-    return found
+    # A colon for each key is proof enough that none stands twice, and quick to see.
+    if line.count(b":") == len(found) or len(_KEY.findall(line)) == _keys_of(found):
+        return found
+    return Reason.RAGGED if _exactly(line) is _TWICE else found
 
 
 def texts_of(found: dict[str, Any], key: str, line: bytes) -> Texts:
@@ -42,6 +43,13 @@ def texts_of(found: dict[str, Any], key: str, line: bytes) -> Texts:
     # Digits beyond 64 bits, fractions, exponents and minus zero are lost by now: the line is read once more.
     exact = _exactly(line)[key]
     return [_single(part) for part in exact] if isinstance(exact, list) else _single(exact)
+
+
+def _keys_of(value: Any) -> int:
+    """The keys of all objects in `value`, those within others too."""
+    inner = value.values() if isinstance(value, dict) else value
+    nested = sum(_keys_of(part) for part in inner if isinstance(part, dict | list))
+    return nested + (len(value) if isinstance(value, dict) else 0)
 
 
 def _single(value: Any) -> str | None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -157,3 +159,38 @@ def test_options_of_delimited_text_are_not_silently_ignored(write: Write, option
     else:
         with pytest.raises(UsageError, match="--no-header is for delimited text"):
             open_source(path, SourceOptions(**options))
+
+
+VALUE = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.lists(st.text())
+)
+LINE = st.dictionaries(st.sampled_from(["email", "y", "x"]), VALUE).map(json.dumps) | st.sampled_from(
+    ["", "{}", "[]", "{", '{"email":1,"email":2}', '{"email":{"a":"b"}}', '{"email":"\\ud800"}']
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(LINE, max_size=12), batch_rows=st.integers(1, 5))
+def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines: list[str], batch_rows: int) -> None:
+    """Whatever stands in a line; also across batches."""
+    path = tmp_path / "people.jsonl"
+    path.write_text("\n".join(['{"email":"a@example.com","y":"u1"}', *lines]))
+    columns = ((Kind.EMAIL, "email"), (Kind.PARTNER_USER_ID, "y"))
+
+    def read() -> tuple[list[Any], list[Any]]:
+        source = open_source(path, SourceOptions(columns=columns))
+        batches = list(source.batches())
+        rows = [row for batch in batches for row in batch.columns.unwrap().to_pylist()]
+        # Within a batch single values become lists beside a list.
+        single = [
+            [cell[0] if isinstance(cell, list) and len(cell) == 1 else cell for cell in row.values()] for row in rows
+        ]
+        return single, [fault for batch in batches for fault in batch.faults.to_pylist()]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("audiencekit.sources.faults.tolerated_fault_rows", lambda rows: rows)
+        expected = read()
+        patch.setattr(jsonlines, "BATCH_ROWS", batch_rows)
+        assert read() == expected
+        patch.setattr(jsonlines.JsonLinesTable, "_quick", lambda *_: None)
+        assert read() == expected
