@@ -86,6 +86,7 @@ ROUNDED_SHARE: Final = 0.05  # of a column's ids; the larger of the two bounds h
 WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is of another kind
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
+QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
 

@@ -20,8 +20,9 @@ class Keywords(TypedDict, total=False):
 
     `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
-    several values in a cell. `header`: False when the first line is a row. `operation`: update or delete, for all rows;
-    `operation_column` names a column that says it. Times are ISO 8601. `max_rejected_share`: of all rows, 0 to 1.
+    several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
+    `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
+    `max_rejected_share`: of all rows, 0 to 1.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -32,6 +33,7 @@ class Keywords(TypedDict, total=False):
     encoding: str | None
     delimiter: str | None
     header: bool | None
+    sql: str | None
     phone_validity: Literal["valid", "possible"]
     operation: Literal["update", "delete"] | None
     operation_column: str | None
@@ -124,6 +126,7 @@ def _source_options(given: Mapping[str, Any]) -> SourceOptions:
         encoding=given.get("encoding"),
         delimiter=given.get("delimiter"),
         header=given.get("header"),
+        sql=given.get("sql"),
     )
 
 

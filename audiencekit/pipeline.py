@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,12 +36,11 @@ from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-
-FilePath = str | os.PathLike[str]
+from audiencekit.sources.files import FilePath
 
 
 def check(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -67,7 +67,7 @@ def check(
 
 
 def prepare(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -92,7 +92,7 @@ def prepare(
 
 
 def upload(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -124,7 +124,7 @@ def _is_loop_running() -> bool:
 
 
 async def upload_async(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     audience_id: str,
     settings: Settings | None = None,

@@ -22,6 +22,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
     refused = len(sums.refused)
     return {
         "rows": planned.row_counts(sent=sums.records_confirmed, refused=refused),
+        "sources": tuple(part.to_json() for part in planned.source.parts),
         "columns": planned.mapping.names_by_kind(),
         "identifiers": identifier_counts(planned.tally, planned.mapping),
         "rejections": dict(planned.tally.reasons + Counter({Reason.REFUSED_BY_SERVICE.value: refused})),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,6 +32,7 @@ from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.source import Source, open_source
 
 
@@ -84,6 +85,7 @@ class PlannedRun:
         verdict: Verdict = "refused" if self.refusals else "ready" if self.requests else "empty"
         return Plan(
             source=self.source.description,
+            sources=tuple(part.to_json() for part in self.source.parts),
             columns=self.mapping.names_by_kind(),
             rows=self.row_counts(),
             identifiers=identifier_counts(self.tally, self.mapping),
@@ -104,7 +106,7 @@ class PlannedRun:
 
 
 def plan_run(
-    path: str | os.PathLike[str],
+    source: FilePath | Sequence[FilePath],
     options: Options,
     *,
     profile: Profile,
@@ -126,21 +128,21 @@ def plan_run(
         ttl_days=options.ttl_days,
         effective_at=options.effective_at,
     )
-    if rejections is not None and _is_same_file(path, rejections):
+    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
-    source = open_source(path, options.source)
+    opened = open_source(source, options.source)
     spool = stack.enter_context(Spool(spool_dir or Path(tempfile.gettempdir())))
-    gathered = _Gathered(KeySets(mixed=source.mapping.operation is not None))
+    gathered = _Gathered(KeySets(mixed=opened.mapping.operation is not None))
     with ExitStack() as writing:
         rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
-        for batch in read_batches(source, options, profile, gathered.keysets):
+        for batch in read_batches(opened, options, profile, gathered.keysets):
             gathered.add(batch)
             seal(batch.users, spool)
             if rejected:
                 rejected.add(batch.rejections)
             if on_records:
                 on_records(batch.records)
-            progress.step("reading", source.bytes_read, source.bytes_total, unit="bytes")
+            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
     deletes = gathered.keysets.deletes()
     kept = selection.kept
@@ -151,11 +153,11 @@ def plan_run(
         times=times,
         packing=Packing(),
     )
-    refusals = _unheeded_operation(source, options) + judge(
-        gathered.tally, source.mapping, options.bounds, notes=source.notes
+    refusals = _unheeded_operation(opened, options) + judge(
+        gathered.tally, opened.mapping, options.bounds, notes=opened.notes
     )
     return PlannedRun(
-        source=source,
+        source=opened,
         options=options,
         times=times,
         tally=gathered.tally,

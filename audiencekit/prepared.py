@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +32,8 @@ from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.standardinput import STANDARD_INPUT
 
 FORMAT: Final = "audiencekit-prepared/1"
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
@@ -40,7 +42,7 @@ _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requ
 
 
 def write_prepared(
-    source: str | os.PathLike[str],
+    source: FilePath | Sequence[FilePath],
     options: Options,
     out: Path,
     *,
@@ -55,7 +57,7 @@ def write_prepared(
     written.
     """
     with ExitStack() as stack:
-        staging = stack.enter_context(_staging(out, Path(source)))
+        staging = stack.enter_context(_staging(out, paths_of(source)))
         records = stack.enter_context(Spool(staging))
         planned = plan_run(
             source,
@@ -76,14 +78,14 @@ def write_prepared(
 
 
 @contextmanager
-def _staging(out: Path, source: Path) -> Iterator[Path]:
+def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
     """A directory inside `out` to write in, so that what stands there stays whole until the new is.
 
     Raises UsageError when `out` holds what no `prepare` wrote, or the source.
     """
     with _explained(out):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if out.resolve() in source.resolve().parents:
+        if any(out.resolve() in Path(source).resolve().parents for source in sources if source != STANDARD_INPUT):
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -41,6 +42,8 @@ from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.settings import Settings
+from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.standardinput import STANDARD_INPUT
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"
@@ -64,7 +67,7 @@ class Run:
     @classmethod
     def start(
         cls,
-        source: str | os.PathLike[str],
+        source: FilePath | Sequence[FilePath],
         audience_id: str,
         keywords: Keywords,
         settings: Settings,
@@ -85,7 +88,7 @@ class Run:
             audience_id=audience_id,
             operation=read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            source=os.path.abspath(source),
+            sources=[_absolute(path) for path in paths_of(source)],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -105,6 +108,7 @@ class Run:
         facts, key = journal.facts(), _run_key(settings, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
+            _refuse_standard_input(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(AudienceLock(settings.state_dir, facts.account_id, facts.audience_id, run_id))
         return cls(
@@ -240,9 +244,23 @@ class Run:
         return f"`audiencekit resume {self.facts.run_id}`"
 
 
+def _absolute(path: FilePath) -> str:
+    text = os.fspath(path)
+    return text if text == STANDARD_INPUT else os.path.abspath(text)
+
+
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
+
+
+def _refuse_standard_input(facts: RunFacts) -> None:
+    if STANDARD_INPUT in facts.sources:
+        raise ResumeRefused(
+            "the source was standard input, which cannot be read again",
+            reason="standard_input",
+            hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
+        )
 
 
 def _run_key(settings: Settings, run_id: str) -> SubKey:

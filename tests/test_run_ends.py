@@ -11,6 +11,7 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Counts
+from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
@@ -67,7 +68,7 @@ def test_exit_code_of_every_end(first: int, error: Any, exit_code: int) -> None:
     delivered = run_virtually(upload.run())
     assert not delivered.is_complete
     assert delivered.confirmed == first - 1
-    failure = failure_of(delivered)
+    failure = failure_of(delivered, Sums().plus(delivered))
     assert failure.exit_code == exit_code
     if exit_code == 77:
         assert failure.hint
@@ -78,7 +79,7 @@ def test_interruption_is_not_finished() -> None:
     for moment in (0.2, 3.0):
         clock = VirtualClock()
         delivered = run_virtually(interrupted(Upload(clock, plan(40), concurrency=1), moment))
-        assert failure_of(delivered).exit_code == 75
+        assert failure_of(delivered, Sums().plus(delivered)).exit_code == 75
 
 
 def test_patience_of_a_run_is_a_policy_of_its_own() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
 @json_option
 def upload(
-    source: str,
+    source: tuple[str, ...],
     audience: str,
     as_json: bool,
     rejections: str | None,

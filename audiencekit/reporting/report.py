@@ -41,6 +41,7 @@ class Report:
     finished_at: str | None = None
     problems: tuple[dict[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    sources: tuple[dict[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""
@@ -50,6 +51,7 @@ class Report:
             "audience_id": self.audience_id,
             "operation": self.operation,
             "rows": self.rows.to_json(),
+            "sources": list(self.sources),
             "columns": self.columns,
             "identifiers": self.identifiers,
             "rejections": self.rejections,

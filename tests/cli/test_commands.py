@@ -497,3 +497,59 @@ def test_membership_of_a_real_list_equals_an_independent_computation(run: Run, s
     sent = [frozenset((kind, value) for kind, values in user.items() for value in values) for user in users]
     assert len(sent) == 500
     assert set(sent) == expected
+
+
+def test_several_files_are_one_source(run: Run, service: Service, tmp_path: Path) -> None:
+    """Rows run on, the report says which are whose, and the text does, too."""
+    for name, people in (("one.csv", "ada@example.com\nnull\n"), ("two.csv", "null\nbo@example.com\n")):
+        (tmp_path / name).write_text(f"email\n{people}")
+    audience = service.ready["audience_id"]
+    done = run("upload", "one.csv", "two.csv", "--audience", audience, "--json", **service.ready["env"])
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [(part["name"], part["first_row"], part["rows"]) for part in report["sources"]] == [
+        ("one.csv", 1, 2),
+        ("two.csv", 3, 2),
+    ]
+    with (tmp_path / "state/runs" / report["run_id"] / "rejections.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["row", "column", "reason"],
+            ["2", "email", "placeholder"],
+            ["3", "email", "placeholder"],
+        ]
+    assert len(json.loads(service.get(f"/__members/{audience}"))) == 2
+    shown = run("check", "one.csv", "two.csv").stdout
+    assert "one.csv  rows 1 to 2\n  two.csv  rows 3 to 4" in shown
+
+
+@pytest.mark.parametrize("data", ["email\nada@example.com\n", '{"email":"ada@example.com"}\n'])
+def test_standard_input_is_a_source(run: Run, data: str) -> None:
+    """A dash, and what is piped in."""
+    done = run("check", "-", "--json", stdin=data)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert (plan["rows"]["pending"], plan["sources"][0]["name"]) == (1, "standard input")
+    assert plan["sources"][0]["repeatable"] is False
+
+
+def test_a_query_is_a_source(run: Run, tmp_path: Path) -> None:
+    """From a file; a query on the command line is refused, where everybody would see it."""
+    source = _list(tmp_path, "Name,Mail\nAda,ada@example.com\nBo,bo@example.com\n")
+    (tmp_path / "query.sql").write_text("SELECT Mail AS email FROM source WHERE Name = 'Ada'")
+    done = run("check", source, "--sql", "@query.sql", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"]["read"] == 1
+    for wrong in ("SELECT Mail FROM source", "@nothing.sql", "@."):
+        assert run("check", source, "--sql", wrong).returncode == 2
+    (tmp_path / "query.sql").write_text("DROP TABLE source")
+    assert run("check", source, "--sql", "@query.sql").returncode == 2
+
+
+def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None:
+    """Neither by rejections nor by what is prepared, whichever of the files it is."""
+    (tmp_path / "out").mkdir()
+    for name in ("one.csv", "out/two.csv"):
+        (tmp_path / name).write_text(f"email\n{len(name)}@example.com\n")
+    assert run("check", "one.csv", "out/two.csv", "--rejections", "out/two.csv").returncode == 2
+    assert run("prepare", "one.csv", "out/two.csv", "--out", "out").returncode == 2
+    assert (tmp_path / "out/two.csv").read_text() == "email\n11@example.com\n"

@@ -13,7 +13,7 @@ from audiencekit.errors import Outcome
 class RunFacts:
     """What a run was begun with, enough to read its source once more just as before.
 
-    `source` and `rejections` are absolute paths. `keywords` are those of `upload`, as JSON has them; when they name no
+    `sources` and `rejections` are absolute paths; `-` stands for standard input. `keywords` are those of `upload`, as JSON has them; when they name no
     plan time, it is `started_at`.
     """
 
@@ -22,7 +22,7 @@ class RunFacts:
     audience_id: str
     operation: str
     profile: str
-    source: str
+    sources: list[str]
     rejections: str
     keywords: dict[str, Any]
     started_at: str
