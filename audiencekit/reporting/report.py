@@ -86,6 +86,7 @@ class Report:
             "requests_confirmed": requests.pop("confirmed"),
             "problems": tuple(facts.pop("problems")),
             "notes": tuple(facts.pop("notes")),
+            "sources": tuple(facts.pop("sources", ())),
         }
         del facts["requests"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

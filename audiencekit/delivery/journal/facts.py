@@ -13,8 +13,8 @@ from audiencekit.errors import Outcome
 class RunFacts:
     """What a run was begun with, enough to read its source once more just as before.
 
-    `sources` and `rejections` are absolute paths; `-` stands for standard input. `keywords` are those of `upload`, as JSON has them; when they name no
-    plan time, it is `started_at`.
+    `sources` and `rejections` are absolute paths; `-` stands for standard input. `keywords` are those of `upload`, as
+    JSON has them; when they name no plan time, it is `started_at`.
     """
 
     run_id: str
