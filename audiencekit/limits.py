@@ -19,6 +19,7 @@ MAX_QUERY_LENGTH: Final = 255  # characters of `q`; spec 1, section 4.0
 
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
+SHA256_BYTES: Final = 32  # of a hash, as it is kept
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
 MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
 
@@ -59,6 +60,7 @@ WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless 
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
+ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 
 def tolerated_fault_rows(rows: int) -> int:

@@ -13,7 +13,7 @@ import audiencekit
 PACKAGES: Final = (
     "aiohttp",
     "cryptography",
-    "duckdb",
+    "datafusion",
     "email-validator",
     "numpy",
     "orjson",
