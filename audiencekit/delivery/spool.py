@@ -35,9 +35,10 @@ class SealedFile:
         self._cipher = AESGCM(key)  # it alone has the key
         self._file: int | None = file
         self._end = end
-        self._places = places or array("Q")
+        self._places = array("Q") if places is None else places
         self._nonces = 0  # a nonce is never used twice, not even for a chunk whose writing failed
         self._lock = threading.Lock()
+        self._is_finished = places is not None
 
     def __enter__(self) -> Self:
         return self
@@ -83,11 +84,11 @@ class SealedFile:
         nonce, offset, size = self._places[number * _PLACE : (number + 1) * _PLACE] or (0, 0, 0)
         if not size:
             raise Bug(f"chunk {number + 1} of the spool was never written")
-        sealed = read_at(self.fileno(), size, offset, number)
+        sealed = _read_at(self.fileno(), size, offset, number)
         try:
             return self._cipher.decrypt(_nonce(nonce), sealed, _associated(number))
         except InvalidTag:
-            raise failed(number, "was changed after it was written") from None
+            raise _failed(number, "was changed after it was written") from None
 
     def chunks(self) -> Iterator[bytes]:
         """Every chunk in order, unsealed one at a time. Several readings may go on at once."""
@@ -104,9 +105,19 @@ class SealedFile:
         self._file = None
         self._places = array("Q")
 
+    def _close_places(self) -> array[int]:
+        """The places of all chunks; no other can be written. Raises Bug when one is missing."""
+        with self._lock:
+            self._is_finished = True
+        if not all(self._places[_PLACE - 1 :: _PLACE]):
+            raise Bug("a chunk of the spool was never written")
+        return self._places
+
     def _reserve(self, number: int, size: int) -> tuple[int, int]:
         """A nonce and an offset that nobody else has."""
         with self._lock:
+            if self._is_finished:
+                raise Bug("the spool is finished")
             if self._places[number * _PLACE + 2 : (number + 1) * _PLACE] not in (array("Q"), array("Q", [0])):
                 raise Bug(f"chunk {number + 1} of the spool was written before")
             nonce, offset = self._nonces, self._end
@@ -171,17 +182,16 @@ def _write_at(file: int, sealed: bytes, offset: int, number: int) -> None:
         try:
             written = os.pwrite(file, rest, offset)
         except OSError as error:
-            raise failed(number, f"cannot be written: {error.strerror}") from None
+            raise _failed(number, f"cannot be written: {error.strerror}") from None
         rest, offset = rest[written:], offset + written
 
 
-def read_at(file: int, size: int, offset: int, number: int) -> bytes:
-    """`size` bytes at `offset`, of chunk `number`. Raises InputOutputFailed when they are not there."""
+def _read_at(file: int, size: int, offset: int, number: int) -> bytes:
     sealed = _pread(file, size, offset, number)
     while len(sealed) < size:
         piece = _pread(file, size - len(sealed), offset + len(sealed), number)
         if not piece:
-            raise failed(number, "is cut off")
+            raise _failed(number, "is cut off")
         sealed += piece
     return sealed
 
@@ -190,11 +200,10 @@ def _pread(file: int, size: int, offset: int, number: int) -> bytes:
     try:
         return os.pread(file, size, offset)
     except OSError as error:
-        raise failed(number, f"cannot be read: {error.strerror}") from None
+        raise _failed(number, f"cannot be read: {error.strerror}") from None
 
 
-def failed(number: int, what: str) -> InputOutputFailed:
-    """The error for chunk `number`, of which `what` is said."""
+def _failed(number: int, what: str) -> InputOutputFailed:
     return InputOutputFailed(
         f"chunk {number + 1} of the spool {what}",
         hint="check the space and the health of the disk that holds the state directory, then run again",

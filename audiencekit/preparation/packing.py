@@ -54,11 +54,13 @@ def pack_request(request: PlannedRequest, users_of: UsersOf, times: PlanTimes) -
 @guarded
 def _pack(request: PlannedRequest, updates: HashedRecords, deletes: HashedRecords, times: PlanTimes) -> PackedRequest:
     operations: list[bytes] = []
-    for verb, count, users in (
-        (UPDATE, request.update_operations, updates),
-        (DELETE, request.delete_operations, deletes),
+    for verb, count, users, records in (
+        (UPDATE, request.update_operations, updates.unwrap(), request.updates),
+        (DELETE, request.delete_operations, deletes.unwrap(), request.deletes),
     ):
-        operations.extend(_operations(users.unwrap().column("user"), count, operation_prefix(verb, times)))
+        if users.num_rows != records:
+            raise AssertionError("there are not as many users as planned")
+        operations.extend(_operations(users.column("user"), count, operation_prefix(verb, times)))
     body = b"".join((b"[", b",".join(operations), b"]"))
     if len(body) != request.body_bytes:
         raise AssertionError("the body is not as long as planned")

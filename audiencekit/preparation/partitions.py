@@ -46,8 +46,8 @@ class SortedEntries:
 class Partitions:
     """Entries in 2 ** `bits` parts, in chunks that are put aside as they fill."""
 
-    def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS, buffer_bytes: int = BUFFER_BYTES) -> None:
-        self._chunks, self._bits, self._buffer_bytes = chunks, bits, buffer_bytes
+    def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
+        self._chunks, self._bits = chunks, bits
         self._buffers = [bytearray() for _ in range(2**bits)]
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
 
@@ -72,7 +72,7 @@ class Partitions:
     def _extend(self, part: int, content: npt.NDArray[np.uint8]) -> None:
         buffer = self._buffers[part]
         buffer += content.data
-        if len(buffer) >= self._buffer_bytes:
+        if len(buffer) >= BUFFER_BYTES:
             self._numbers[part].append(self._chunks.append(buffer))
             self._buffers[part] = bytearray()
 

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.users import encode_users
+from audiencekit.preparation.users import encode_users, measure_users
 from audiencekit.profile import SPEC, Profile, X
 
 Make = Callable[..., HashedRecords]
@@ -48,9 +48,37 @@ def test_kinds_that_a_record_has_not_are_left_out(hashed_records: Make, sha256: 
     assert first == b'{"email":["' + sha256("a").encode() + b'"]},'
     assert len(first) == 79
     assert second == b'{"handle":["' + sha256("b").encode() + b'"]},'
-    assert users.unwrap().column("is_delete").to_pylist() == [False, True]
 
 
 def test_no_records_are_no_users(hashed_records: Make) -> None:
     """An empty batch stays empty."""
     assert encode_users(hashed_records(), SPEC).unwrap().num_rows == 0
+
+
+def test_many_shapes_give_the_same_entries(
+    hashed_records: Make, sha256: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether entries of one shape are made together or each is joined from its parts."""
+    kinds = [kind for kind in Kind if kind.is_hashed]
+    records = hashed_records(
+        *(("Update", {kinds[n % 5]: [f"a{m}" for m in range(1 + n % 3)], kinds[(n + 2) % 5]: ["b"]}) for n in range(30))
+    )
+    by_shape = encode_users(records, SPEC)
+    monkeypatch.setattr("audiencekit.preparation.users._MOST_SHAPES", 0)
+    joined = encode_users(records, SPEC)
+    assert by_shape == joined
+    assert len({len(user) for user in joined.unwrap().column("user").to_pylist()}) > 5
+
+
+@pytest.mark.parametrize("profile", [SPEC, X])
+def test_sizes_are_known_before_entries_are_written(hashed_records: Make, profile: Profile) -> None:
+    """Each is that of the entry without its comma, escapes and several bytes a letter included."""
+    texts = ["plain", 'two " quotes " and \\', "line\nand\ttab", "é 🙂 \u2028", "\x00\x1f\x7f"]
+    records = hashed_records(
+        ("Update", EVERY_KIND),
+        ("Delete", {Kind.EMAIL: ["a"]}),
+        *(("Update", {Kind.PARTNER_USER_ID: texts[: n + 1], Kind.HANDLE: ["a", "b"]}) for n in range(len(texts))),
+    )
+    written = encode_users(records, profile).unwrap().column("user").to_pylist()
+    assert measure_users(records, profile).tolist() == [len(user) - 1 for user in written]
+    assert json.loads(b"[" + b"".join(written)[:-1] + b"]")[-1]["partner_user_id"] == sorted(texts)

@@ -78,5 +78,5 @@ def test_engine_keeps_no_table() -> None:
 
 def test_engine_spills_nothing() -> None:
     """What does not fit its memory fails: no disk is asked (design, section 4.9)."""
-    with pytest.raises(Exception, match="Resources exhausted.*DiskManager is disabled"):
+    with pytest.raises(Exception, match=r"Resources exhausted.*DiskManager is disabled"):
         hashing._open_context().sql("SELECT value FROM range(1, 20000000) ORDER BY value DESC").collect()
