@@ -53,10 +53,8 @@ def test_nothing_readable_is_in_the_file(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "one").stat().st_mode) == 0o600
     assert MARKER not in one
     assert KEY.unwrap() not in one
-    start = len(MARK)
-    assert not {one[at : at + 8] for at in range(start, len(one) - 24)} & {
-        two[at : at + 8] for at in range(start, len(two) - 24)
-    }
+    pieces = [{content[at : at + 8] for at in range(len(MARK), len(content) - 24)} for content in (one, two)]
+    assert not pieces[0] & pieces[1]
 
 
 @pytest.mark.parametrize("key", [SpoolKey(bytes(32)), SpoolKey(bytes(range(1, 33)))])
