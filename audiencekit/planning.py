@@ -9,29 +9,28 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import MappingRefused, Refused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.options import Options
-from audiencekit.personal import HashedRecords, guarded
+from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
-from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.selection import Layout, Selection, Wave
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
-from audiencekit.preparation.users import encode_users
+from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reading import ReadBatch, read_batches, unseal
 from audiencekit.reporting.counts import RowCounts, identifier_counts
@@ -39,6 +38,8 @@ from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.sources.source import Source, open_source
+
+_NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,7 +54,7 @@ class PlannedRun:
     layout: Layout
     requests: list[PlannedRequest]
     refusals: list[Refused]
-    spool: Spool
+    unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
     profile: Profile
 
     @property
@@ -66,24 +67,23 @@ class PlannedRun:
         """Records that the plan sends."""
         return self.selection.kept.count()
 
-    def kept_records(self) -> Iterator[HashedRecords]:
-        """The records that are sent, batch by batch, in row order."""
+    def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
+        """The batches, in row order, and the places of the records that are sent."""
         for batch in self.layout.batches():
-            places = np.flatnonzero(self.layout.kept(batch))
-            if len(places):
-                yield _gather([(unseal(batch, self.spool), places)])
+            yield self.unsealed(batch), np.flatnonzero(self.layout.kept(batch))
 
-    def users_of(self, request: PlannedRequest) -> tuple[HashedRecords, HashedRecords]:
+    def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
         """The encoded Updates and Deletes of one request, from the spool. May be called from any thread."""
         return (
             self._users((request.wave, False), request.first_update, request.updates),
             self._users((request.wave, True), request.first_delete, request.deletes),
         )
 
-    def _users(self, wave: Wave, first: int, count: int) -> HashedRecords:
+    def _users(self, wave: Wave, first: int, count: int) -> EncodedUsers:
         stretch = self.layout.stretch(wave, first, count)
-        records = _gather([(unseal(batch, self.spool), places) for batch, places in stretch])
-        return encode_users(records, self.profile)
+        return EncodedUsers.joined(
+            encode_users(self.unsealed(batch), places, self.profile) for batch, places in stretch
+        )
 
     def row_counts(self, *, sent: int = 0) -> RowCounts:
         """Where every row is when `sent` records were confirmed."""
@@ -183,7 +183,7 @@ def plan_run(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        spool=spool,
+        unsealed=lru_cache(_NEIGHBOURS)(lambda batch: unseal(batch, spool)),
         profile=profile,
     )
 
@@ -237,18 +237,3 @@ class _Gathered:
     def sizes(self, batch: int) -> Sizes:
         """Bytes of each user of `batch`, without its comma."""
         return sizes_from_bytes(self._aside.read(self._sizes[batch]))
-
-
-@guarded
-def _gather(parts: list[tuple[HashedRecords, Indices]]) -> HashedRecords:
-    """The records at these places of the batches, as one batch."""
-    taken = [_take(records.unwrap(), places) for records, places in parts]
-    if len(taken) > 1:
-        taken = pa.Table.from_batches(taken).combine_chunks().to_batches()
-    return HashedRecords(taken[0] if taken else pa.RecordBatch.from_pylist([], schema=RECORD_SCHEMA))
-
-
-def _take(batch: Any, places: Indices) -> Any:
-    """Without a copy where they follow each other."""
-    first, last = int(places[0]), int(places[-1])
-    return batch.slice(first, len(places)) if last - first + 1 == len(places) else batch.take(pa.array(places))

@@ -134,8 +134,9 @@ def _write_records(path: Path, planned: PlannedRun) -> None:
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
-        for records in in_order(to_prepared, planned.kept_records(), workers=cores()):
-            writer.write_batch(records.unwrap(), row_group_size=records.unwrap().num_rows)
+        for records in in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores()):
+            if rows := records.unwrap().num_rows:
+                writer.write_batch(records.unwrap(), row_group_size=rows)
 
 
 def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> None:

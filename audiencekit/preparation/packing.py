@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.personal import Personal, guarded
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.users import EncodedUsers
 from audiencekit.workers import cores, in_order
 
 
@@ -33,8 +35,10 @@ class PackedRequest:
     rows: npt.NDArray[np.int64] = field(repr=False)
 
 
-# The encoded Updates and Deletes of one request (USER_SCHEMA). Called in several threads at once.
-UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[HashedRecords, HashedRecords]]
+# The encoded Updates and Deletes of one request. Called in several threads at once.
+UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
+
+_SUFFIX_AND_COMMA: Final = OPERATION_SUFFIX + b","
 
 
 def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, times: PlanTimes) -> Iterator[PackedRequest]:
@@ -52,16 +56,16 @@ def pack_request(request: PlannedRequest, users_of: UsersOf, times: PlanTimes) -
 
 
 @guarded
-def _pack(request: PlannedRequest, updates: HashedRecords, deletes: HashedRecords, times: PlanTimes) -> PackedRequest:
-    operations: list[bytes] = []
+def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes) -> PackedRequest:
+    operations: list[bytes | memoryview] = []
     for verb, count, users, records in (
-        (UPDATE, request.update_operations, updates.unwrap(), request.updates),
-        (DELETE, request.delete_operations, deletes.unwrap(), request.deletes),
+        (UPDATE, request.update_operations, updates, request.updates),
+        (DELETE, request.delete_operations, deletes, request.deletes),
     ):
-        if users.num_rows != records:
+        if len(users.rows) != records:
             raise AssertionError("there are not as many users as planned")
-        operations.extend(_operations(users.column("user"), count, operation_prefix(verb, times)))
-    body = b"".join((b"[", b",".join(operations), b"]"))
+        operations.extend(_operations(users.entries.unwrap(), count, operation_prefix(verb, times)))
+    body = b"".join((b"[", *operations[:-1], OPERATION_SUFFIX, b"]"))
     if len(body) != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
     return PackedRequest(
@@ -71,16 +75,36 @@ def _pack(request: PlannedRequest, updates: HashedRecords, deletes: HashedRecord
         body_bytes=len(body),
         operations=request.operations,
         records=request.records,
-        rows=np.concatenate([users.unwrap().column("row").to_numpy() for users in (updates, deletes)]),
+        rows=np.concatenate([updates.rows, deletes.rows]),
     )
 
 
-def _operations(users: Any, count: int, prefix: bytes) -> Iterator[bytes]:
-    """`users` spread evenly over `count` operations; slices of the one buffer that already holds the commas."""
+def _operations(blocks: list[Any], count: int, prefix: bytes) -> Iterator[bytes | memoryview]:
+    """The users of all `blocks` spread evenly over `count` operations, each followed by its end and a comma.
+
+    What lies between is slices of the buffers that already hold the commas.
+    """
     if not count:
         return
-    offsets = np.frombuffer(users.buffers()[1], dtype=np.int32)[users.offset : users.offset + len(users) + 1]
-    buffer = memoryview(users.buffers()[2])
-    cuts = offsets[np.arange(count + 1) * len(users) // count]
-    for start, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        yield b"".join((prefix, buffer[start : end - 1], OPERATION_SUFFIX))
+    buffers = [memoryview(block.buffers()[2]) for block in blocks]
+    ends = np.cumsum([len(block) for block in blocks])
+    cuts = np.arange(count + 1) * int(ends[-1]) // count
+    starts, last = _places(blocks, ends, cuts[:-1]), _places(blocks, ends, cuts[1:] - 1, end=True)
+    for block, start, last_block, end in zip(*starts, *last, strict=True):
+        yield prefix
+        if block == last_block:
+            yield buffers[block][start : end - 1]
+        else:
+            yield buffers[block][start:]
+            yield from buffers[block + 1 : last_block]
+            yield buffers[last_block][: end - 1]
+        yield _SUFFIX_AND_COMMA
+
+
+def _places(blocks: list[Any], ends: Indices, records: Indices, *, end: bool = False) -> tuple[list[int], list[int]]:
+    """The block of each of `records`, and where in its buffer the record begins, or ends."""
+    offsets = [np.frombuffer(block.buffers()[1], dtype=np.int32)[block.offset :][: len(block) + 1] for block in blocks]
+    of_records = np.searchsorted(ends, records, side="right")
+    # Each block has one offset more than it has records.
+    at = np.concatenate(offsets)[records + of_records + end]
+    return of_records.tolist(), at.tolist()

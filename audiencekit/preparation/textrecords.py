@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
 from audiencekit.preparation.columnar.hexadecimal import to_hex
 from audiencekit.preparation.lists import list_array
@@ -26,9 +27,10 @@ PREPARED_SCHEMA: Final = pa.schema(
 
 
 @guarded
-def to_prepared(records: HashedRecords) -> HashedRecords:
-    """RECORD_SCHEMA as PREPARED_SCHEMA."""
+def to_prepared(records: HashedRecords, places: Indices) -> HashedRecords:
+    """Those at `places` of a batch of RECORD_SCHEMA, as PREPARED_SCHEMA."""
     batch = records.unwrap()
+    batch = batch if len(places) == batch.num_rows else batch.take(pa.array(places))
     verbs = pc.if_else(batch.column(IS_DELETE), DELETE, UPDATE)
     lists = [_texts(batch.column(kind.value)) if kind.is_hashed else batch.column(kind.value) for kind in Kind]
     return HashedRecords(pa.record_batch([batch.column(ROW), verbs, *lists], schema=PREPARED_SCHEMA))

@@ -6,6 +6,8 @@ have one shape: their entries are equally long and differ only in the hashes, so
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -16,33 +18,58 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_HEX_LENGTH
-from audiencekit.personal import HashedRecords, guarded
+from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import Counts, value_counts
 from audiencekit.preparation.columnar.hexadecimal import Matrix, hash_matrix, hex_digits, to_hex
 from audiencekit.profile import Profile
 
-# `user` is the JSON object of one record followed by a comma, so that neighbours in the buffer are already joined.
-USER_SCHEMA: Final = pa.schema(
-    [pa.field(ROW, pa.int64(), nullable=False), pa.field("user", pa.binary(), nullable=False)]
-)
-
 _DIGITS: Final = "0" * SHA256_HEX_LENGTH  # stands in a template where a hash comes
 _ESCAPED: Final = r'["\\\x00-\x1f]'  # what JSON does not take as it is
+
+# Records that are encoded at a time: what is made of them stays in the processor's cache.
+_BLOCK_RECORDS: Final = 4_096
 
 # Shapes that are worth a matrix each; where there are more, entries are joined from their parts.
 _MOST_SHAPES: Final = 64
 
 
+class Entries(Personal[list[Any]]):
+    """Blocks of entries (pa.BinaryArray), each followed by a comma, so that neighbours are already joined."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedUsers:
+    """The entries of some records, in order, and their `rows` in the source."""
+
+    rows: npt.NDArray[np.int64] = field(repr=False)
+    entries: Entries
+
+    @classmethod
+    def joined(cls, parts: Iterable[EncodedUsers]) -> EncodedUsers:
+        """All of `parts`, in order."""
+        listed = list(parts)
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in listed)])
+        return cls(rows, Entries([block for part in listed for block in part.entries.unwrap()]))
+
+
 @guarded
-def encode_users(records: HashedRecords, profile: Profile) -> HashedRecords:
-    """USER_SCHEMA, one line a record, in the order of `records`."""
+def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> EncodedUsers:
+    """The entries of the records at `places` of a batch (RECORD_SCHEMA), in their order."""
     batch = records.unwrap()
     kinds = [kind for kind in Kind if batch.column(kind.value).null_count < batch.num_rows]
-    users = _by_shape(batch, kinds, profile) if all(kind.is_hashed for kind in kinds) else None
-    if users is None:
-        users = _joined(batch, kinds, profile)
-    return HashedRecords(pa.record_batch([batch.column(ROW), users], schema=USER_SCHEMA))
+    counts = [value_counts(batch.column(kind.value)) for kind in kinds]
+    shapes = _shape_numbers(counts, batch.num_rows) if all(kind.is_hashed for kind in kinds) else None
+    if shapes is None:
+        blocks = (_joined(batch.take(pa.array(own)), kinds, profile) for own in _blocks(places))
+    else:
+        fields = [_Field.of(batch, kind, of_kind, profile) for kind, of_kind in zip(kinds, counts, strict=True)]
+        blocks = (_by_shape(own, shapes[own], fields) for own in _blocks(places))
+    return EncodedUsers(batch.column(ROW).to_numpy()[places], Entries(list(blocks)))
+
+
+def _blocks(places: Counts) -> Iterator[Counts]:
+    return (places[start : start + _BLOCK_RECORDS] for start in range(0, len(places), _BLOCK_RECORDS))
 
 
 @guarded
@@ -79,24 +106,28 @@ def _opening(kind: Kind, profile: Profile) -> str:
 # --- one matrix a shape ---
 
 
-def _by_shape(batch: Any, kinds: list[Kind], profile: Profile) -> Any:
-    """The entries of records that have nothing but hashes; None when their shapes are too many."""
-    counts = [value_counts(batch.column(kind.value)) for kind in kinds]
-    numbers = _shape_numbers(counts, batch.num_rows)
-    if numbers is None:
-        return None
-    starts = [np.cumsum(of_kind) - of_kind for of_kind in counts]
-    hashes = [hash_matrix(batch.column(kind.value).flatten()) for kind in kinds]
-    blocks, owners = [], []
-    for number in np.flatnonzero(np.bincount(numbers)).tolist():
-        members = np.flatnonzero(numbers == number)
-        fields = [
-            (_opening(kind, profile), of_kind, first[members], int(own[members[0]]))
-            for kind, of_kind, first, own in zip(kinds, hashes, starts, counts, strict=True)
-        ]
-        blocks.append(_entries([field for field in fields if field[3]], len(members)))
-        owners.append(members)
-    return _interleaved(blocks, owners)
+@dataclass(frozen=True, slots=True, repr=False)
+class _Field:
+    """One kind of a batch: `hashes` of all records one after the other, how many each has, and where they begin."""
+
+    opening: str
+    hashes: Matrix
+    counts: Counts
+    starts: Counts
+
+    @classmethod
+    def of(cls, batch: Any, kind: Kind, counts: Counts, profile: Profile) -> _Field:
+        hashes = hash_matrix(batch.column(kind.value).flatten())
+        return cls(_opening(kind, profile), hashes, counts, np.cumsum(counts) - counts)
+
+
+def _by_shape(places: Counts, shapes: Counts, fields: list[_Field]) -> Any:
+    """The entries of the records at `places`, of which each has the shape of that number."""
+    entries, owners = [], []
+    for shape in np.flatnonzero(np.bincount(shapes)).tolist():
+        owners.append(np.flatnonzero(shapes == shape))
+        entries.append(_entries(places[owners[-1]], fields))
+    return _interleaved(entries, owners)
 
 
 def _shape_numbers(counts: list[Counts], records: int) -> Counts | None:
@@ -110,28 +141,29 @@ def _shape_numbers(counts: list[Counts], records: int) -> Counts | None:
     return numbers
 
 
-def _entries(fields: list[tuple[str, Matrix, Counts, int]], records: int) -> Any:
-    """Entries of one shape; each field is its opening, the hashes of all, where those of a record begin, how many."""
-    text, places = "{", []
-    for opening, hashes, first, count in fields:
-        text += opening
-        for number in range(count):
-            places.append((len(text) + 1, hashes, first + number))
-            text += f'"{_DIGITS}",'
-        text = f"{text[:-1]}],"
+def _entries(places: Counts, fields: list[_Field]) -> Any:
+    """The entries of records of one shape."""
+    text, values = "{", []
+    for one in fields:
+        if count := int(one.counts[places[0]]):
+            text += one.opening
+            for number in range(count):
+                values.append((len(text) + 1, one.hashes, one.starts[places] + number))
+                text += f'"{_DIGITS}",'
+            text = f"{text[:-1]}],"
     template = np.frombuffer(f"{text.rstrip(',')}}},".encode(), dtype=np.uint8)
-    entries = np.empty((records, len(template)), dtype=np.uint8)
+    entries = np.empty((len(places), len(template)), dtype=np.uint8)
     entries[:] = template
-    for place, hashes, chosen in places:
-        entries[:, place : place + SHA256_HEX_LENGTH] = hex_digits(hashes[chosen])
-    offsets = np.arange(records + 1, dtype=np.int32) * np.int32(len(template))
-    return pa.Array.from_buffers(pa.binary(), records, [None, pa.py_buffer(offsets), pa.py_buffer(entries)])
+    for begin, hashes, chosen in values:
+        entries[:, begin : begin + SHA256_HEX_LENGTH] = hex_digits(np.take(hashes, chosen, axis=0))
+    offsets = np.arange(len(places) + 1, dtype=np.int32) * np.int32(len(template))
+    return pa.Array.from_buffers(pa.binary(), len(places), [None, pa.py_buffer(offsets), pa.py_buffer(entries)])
 
 
 def _interleaved(blocks: list[Any], owners: list[Counts]) -> Any:
     """The entries of all shapes, each in the place of its record."""
-    if len(blocks) < 2:
-        return blocks[0] if blocks else pa.array([], pa.binary())
+    if len(blocks) == 1:
+        return blocks[0]
     order = np.concatenate(owners)
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))

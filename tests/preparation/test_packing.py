@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 
-import pyarrow.compute as pc
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,30 +15,40 @@ from hypothesis import strategies as st
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.packing import PackedRequest, pack_requests
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.times import pin_times
-from audiencekit.preparation.users import encode_users, measure_users
+from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
 Make = Callable[..., HashedRecords]
 Row = tuple[str, dict[Kind, list[str]]]
-UsersOf = Callable[[PlannedRequest], tuple[HashedRecords, HashedRecords]]
+UsersOf = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
+
+
+def _encode(records: HashedRecords, places: Indices) -> EncodedUsers:
+    """Encoded in two halves, as those of two batches."""
+    half = len(places) // 2
+    return EncodedUsers.joined(encode_users(records, part, SPEC) for part in (places[:half], places[half:]))
 
 
 def _plan(records: HashedRecords, packing: Packing) -> tuple[list[PlannedRequest], UsersOf]:
     """The plan of one wave, and what it is packed from."""
     batch = records.unwrap()
-    of_verb = {delete: batch.filter(pc.equal(batch.column("is_delete"), delete)) for delete in (False, True)}
+    sizes = measure_users(records, SPEC)
+    deletes = batch.column("is_delete").to_numpy(zero_copy_only=False)
+    places = {verb: np.flatnonzero(deletes == verb) for verb in (False, True)}
 
     def sizes_of(wave: int, is_delete: bool) -> Iterator[Sizes]:
-        yield measure_users(HashedRecords(of_verb[is_delete]), SPEC)
+        yield sizes[places[is_delete]]
 
-    def users_of(request: PlannedRequest) -> tuple[HashedRecords, HashedRecords]:
-        updates = of_verb[False].slice(request.first_update, request.updates)
-        deletes = of_verb[True].slice(request.first_delete, request.deletes)
-        return encode_users(HashedRecords(updates), SPEC), encode_users(HashedRecords(deletes), SPEC)
+    def users_of(request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        return (
+            _encode(records, places[False][request.first_update :][: request.updates]),
+            _encode(records, places[True][request.first_delete :][: request.deletes]),
+        )
 
     return plan_requests([0], sizes_of, times=TIMES, packing=packing), users_of
 
@@ -90,14 +100,21 @@ PEOPLE = st.dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("block", [1, 3, 4096])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["Update", "Delete"]), PEOPLE), min_size=1, max_size=40), few=st.booleans()
 )
 def test_bodies_are_those_of_a_slow_packer(
-    hashed_records: Make, sha256: Callable[[str], str], rows: list[Row], few: bool
+    hashed_records: Make,
+    sha256: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    block: int,
+    rows: list[Row],
+    few: bool,
 ) -> None:
     """Byte for byte what json writes of the same records, whatever kinds and however many values they have."""
+    monkeypatch.setattr("audiencekit.preparation.users._BLOCK_RECORDS", block)
     records = hashed_records(*rows)
     packing = Packing(max_operations=3) if few else Packing()
     (request,), _ = _plan(records, packing)
@@ -162,7 +179,7 @@ def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pyt
     planned, users_of = _plan(hashed_records(*_emails(300)), Packing(max_operations=4, max_body_bytes=1_000))
     asked: list[int] = []
 
-    def counted(request: PlannedRequest) -> tuple[HashedRecords, HashedRecords]:
+    def counted(request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
         asked.append(request.number)
         return users_of(request)
 
@@ -176,8 +193,8 @@ def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pyt
 def test_fewer_users_than_planned_is_an_error(hashed_records: Make) -> None:
     """A spool that lost a batch never becomes a short request."""
     planned, _ = _plan(hashed_records(*_emails(2)), Packing())
-    users = encode_users(hashed_records(*_emails(1)), SPEC)
-    nobody = encode_users(hashed_records(), SPEC)
+    users = encode_users(hashed_records(*_emails(1)), np.arange(1), SPEC)
+    nobody = EncodedUsers.joined([])
     with pytest.raises(Bug):
         list(pack_requests(planned, lambda request: (users, nobody), TIMES))
 

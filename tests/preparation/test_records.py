@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,8 @@ def _prepare(made: Any, operation_type: str = "Update", rules: Rules | None = No
 
 
 def _records(prepared: PreparedBatch) -> list[dict[str, Any]]:
-    return to_prepared(prepared.records).unwrap().to_pylist()  # type: ignore[no-any-return]
+    every = np.arange(prepared.records.unwrap().num_rows)
+    return to_prepared(prepared.records, every).unwrap().to_pylist()  # type: ignore[no-any-return]
 
 
 def _rejections(prepared: PreparedBatch) -> list[tuple[int, str | None, str]]:

@@ -15,10 +15,11 @@ HASH_TYPE: Final = pa.binary(SHA256_BYTES)
 # One line a hash; SHA256_BYTES or SHA256_HEX_LENGTH wide.
 Matrix: TypeAlias = npt.NDArray[np.uint8]
 
-# The two digits of each byte, side by side as they stand in memory, and the value of each digit.
-_PAIRS: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.uint16)
-_NIBBLES: Final = np.zeros(256, dtype=np.uint8)
-_NIBBLES[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16, dtype=np.uint8)
+# The two digits of each byte as they stand in memory, the four of each pair of bytes, and back.
+_OF_BYTE: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.uint16)
+_OF_PAIR: Final = _OF_BYTE[np.arange(2**16, dtype=np.uint16).view(np.uint8)].view(np.uint32)
+_BYTES: Final = np.zeros(2**16, dtype=np.uint8)
+_BYTES[_OF_BYTE] = np.arange(256, dtype=np.uint8)
 
 
 def hash_matrix(hashes: Any) -> Matrix:
@@ -41,7 +42,8 @@ def hashes_in(buffer: Any, count: int) -> Any:
 
 def hex_digits(matrix: Matrix) -> Matrix:
     """The lower-case digits of each hash."""
-    return _PAIRS[matrix].view(np.uint8)
+    # Every index is within the table: clipping asks for nothing, and is twice as fast as the check.
+    return np.take(_OF_PAIR, matrix.view(np.uint16), mode="clip").view(np.uint8)
 
 
 def to_hex(hashes: Any) -> Any:
@@ -58,5 +60,4 @@ def from_hex(texts: Any) -> Any:
         return pa.array([], HASH_TYPE)
     start = int(np.frombuffer(offsets, dtype=np.int32)[texts.offset])
     digits = np.frombuffer(letters, dtype=np.uint8, count=len(texts) * SHA256_HEX_LENGTH, offset=start)
-    nibbles = _NIBBLES[digits]
-    return hash_array(((nibbles[0::2] << np.uint8(4)) | nibbles[1::2]).reshape(-1, SHA256_BYTES))
+    return hash_array(np.take(_BYTES, digits.view(np.uint16), mode="clip").reshape(-1, SHA256_BYTES))
