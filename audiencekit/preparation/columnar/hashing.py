@@ -15,6 +15,7 @@ from audiencekit.limits import ENGINE_BYTES, SHA256_BYTES
 from .hexadecimal import HASH_TYPE, hashes_in
 
 _ENGINE_ROWS: Final = 65_536  # that the engine works on at a time; a longer column comes back in pieces
+_TABLE: Final = "texts"
 _TEXT: Final = "text"
 
 
@@ -41,8 +42,12 @@ def sha256_of(normalized: Any) -> Any:
     """
     if not len(normalized):
         return pa.array([], HASH_TYPE)
-    batch = pa.record_batch([normalized], names=[_TEXT])
-    pieces = _ENGINE.get().create_dataframe([[batch]]).select(functions.sha256(col(_TEXT))).collect()
+    context = _ENGINE.get()
+    frame = context.create_dataframe([[pa.record_batch([normalized], names=[_TEXT])]], name=_TABLE)
+    try:
+        pieces = frame.select(functions.sha256(col(_TEXT))).collect()
+    finally:
+        context.deregister_table(_TABLE)  # which otherwise keeps the texts as long as the thread lives
     return pa.concat_arrays([_of_fixed_size(piece.column(0)) for piece in pieces])
 
 
