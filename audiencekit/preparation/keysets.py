@@ -48,7 +48,11 @@ class KeySets:
         self._deletes = Bits()
 
     def __repr__(self) -> str:
-        return f"<KeySets of {len(self._deletes)} records>"
+        return f"<KeySets of {len(self)} records>"
+
+    def __len__(self) -> int:
+        """How many records were gathered."""
+        return len(self._deletes)
 
     @guarded
     def tag(self, records: HashedRecords) -> TaggedBatch:
@@ -64,7 +68,7 @@ class KeySets:
 
     def add(self, tagged: TaggedBatch) -> None:
         """Gather the tags of the next batch, in the order of the source."""
-        first = len(self._deletes)
+        first = len(self)
         self._key_sets.add(tagged.key_sets, first)
         if tagged.keys:
             self._keys.add(tagged.keys, first)
@@ -76,8 +80,8 @@ class KeySets:
         With one verb it is the first, and later ones are duplicates. With both it is the last word: an earlier record
         is a duplicate when every later one of its key set has its verb, superseded when the verb changed after it.
         """
-        kept = Bits.of(len(self._deletes), True)
-        superseded = Bits.of(len(self._deletes) if self.mixed else 0, False)
+        kept = Bits.of(len(self), True)
+        superseded = Bits.of(len(self) if self.mixed else 0, False)
         for dropped, overruled in in_order(self._decide, self._key_sets.parts(), workers=cores()):
             kept.set(dropped, False)
             superseded.set(overruled, True)
