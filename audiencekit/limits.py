@@ -29,6 +29,7 @@ READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is 
 
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
+SHA256_BYTES: Final = 32  # of a hash, as it is kept
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
 MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
 
@@ -89,6 +90,7 @@ DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
+ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 
 def tolerated_fault_rows(rows: int) -> int:

@@ -22,7 +22,6 @@ except SystemExit:
 HEAVY = (
     "aiohttp",
     "datafusion",
-    "duckdb",
     "pyarrow",
     "phonenumbers",
     "numpy",

@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import OPERATION, ROW
-from audiencekit.preparation.records import DELETE
+from audiencekit.preparation.batches import IS_DELETE, ROW
+from audiencekit.preparation.chunks import RecordChunk, from_chunk
 
 NONCE_BYTES: Final = 12
 DOCUMENTS, BODIES, RECORDS = 1, 2, 3  # what is digested under one key, so that no two things share a nonce
@@ -62,9 +62,9 @@ class RecordsFingerprint:
         self._key = key
         self._columns: dict[str, KeyedDigest] = {}
 
-    def add(self, records: HashedRecords) -> None:
-        """Take in the next batch (RECORD_SCHEMA)."""
-        _add(self, records)
+    def add(self, chunk: RecordChunk) -> None:
+        """Take in the next batch."""
+        _add(self, from_chunk(chunk))
 
     def finish(self) -> str:
         """The fingerprint, in hex."""
@@ -84,8 +84,8 @@ class RecordsFingerprint:
 def _add(fingerprint: RecordsFingerprint, records: HashedRecords) -> None:
     batch = records.unwrap()
     fingerprint._update(ROW, np.ascontiguousarray(batch.column(ROW).to_numpy(), dtype="<i8"))
-    deletes = pc.equal(batch.column(OPERATION), DELETE).to_numpy(zero_copy_only=False)
-    fingerprint._update(OPERATION, deletes.astype(np.uint8))
+    deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
+    fingerprint._update(IS_DELETE, deletes.astype(np.uint8))
     for kind in Kind:
         lists = batch.column(kind.value)
         counts = pc.fill_null(pc.list_value_length(lists), 0)

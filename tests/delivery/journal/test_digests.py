@@ -17,6 +17,7 @@ from audiencekit.delivery.journal.digests import BODIES, DOCUMENTS, KeyedDigest,
 from audiencekit.errors import Bug
 from audiencekit.keys import StateKey, SubKey
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 from .conftest import KEY
@@ -41,7 +42,7 @@ def _batch(records: Sequence[Record]) -> HashedRecords:
     rows = [
         {
             name: [_value(name, text) for text in value] if isinstance(value, list) else value
-            for name, value in {"row": 1, "operation": "Update", **record}.items()
+            for name, value in {"row": 1, "is_delete": False, **record}.items()
         }
         for record in records
     ]
@@ -52,7 +53,7 @@ def _batch(records: Sequence[Record]) -> HashedRecords:
 def _fingerprint(*batches: HashedRecords, key: SubKey = KEY) -> str:
     fingerprint = RecordsFingerprint(key)
     for batch in batches:
-        fingerprint.add(batch)
+        fingerprint.add(to_chunk(batch))
     return fingerprint.finish()
 
 
@@ -86,7 +87,7 @@ def test_whatever_differs_makes_another_digest(other: tuple[SubKey, int, int, by
 PEOPLE: list[Record] = [
     {"row": 1, "email": ["a", "b"], "partner_user_id": ["x1"]},
     {"row": 2, "email": ["c"], "phone_number": ["d"]},
-    {"row": 4, "operation": "Delete", "handle": ["e"]},
+    {"row": 4, "is_delete": True, "handle": ["e"]},
     {"row": 5, "partner_user_id": ["y", "z22"]},
 ]
 
@@ -106,7 +107,7 @@ DIFFERENT: dict[str, list[Record]] = {
     "one fewer": PEOPLE[:3],
     "another order": [PEOPLE[1], PEOPLE[0], *PEOPLE[2:]],
     "another row": [*PEOPLE[:3], {**PEOPLE[3], "row": 6}],
-    "another verb": [*PEOPLE[:3], {**PEOPLE[3], "operation": "Delete"}],
+    "another verb": [*PEOPLE[:3], {**PEOPLE[3], "is_delete": True}],
     "another value": [*PEOPLE[:3], {**PEOPLE[3], "partner_user_id": ["y", "z23"]}],
     "another cut of values": [*PEOPLE[:3], {**PEOPLE[3], "partner_user_id": ["yz", "22"]}],
     "one value of two": [*PEOPLE[:3], {**PEOPLE[3], "partner_user_id": ["yz22"]}],
@@ -139,5 +140,5 @@ def test_two_lists_have_one_fingerprint_only_when_they_are_equal(one: list[list[
 def test_a_fault_shows_no_hashes() -> None:
     """What is no batch of records is named by type and place."""
     with pytest.raises(Bug) as caught:
-        RecordsFingerprint(KEY).add(HashedRecords([_hash("somebody")]))
+        RecordsFingerprint(KEY).add(RecordChunk(_hash("somebody").encode()))
     assert _hash("somebody") not in str(caught.value)
