@@ -106,7 +106,7 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
     """
     column = _read(_undecorated(texts), regions, rules)
     column.codes[~column.digits.is_read | (column.codes == code_of(Reason.EXCEL_MANGLED))] = UNDECIDED
-    too_long = pc.greater(pc.utf8_length(texts), MAX_WRITTEN_BYTES).to_numpy(zero_copy_only=False)
+    too_long = pc.utf8_length(texts).to_numpy(zero_copy_only=False) > MAX_WRITTEN_BYTES
     column.codes[too_long] = UNDECIDED
     return column.written(rules), column.codes
 
