@@ -365,9 +365,9 @@ def _opening(found: str, replaced: str) -> Callable[..., None]:
 
 
 def _with_tilde() -> Any:
-    marks = digits._MARKS.copy()
-    marks[ord("~")] = 0
-    return marks
+    weights = digits._WEIGHTS.copy()
+    weights[ord("~")] = 0
+    return weights
 
 
 def _snapshot_swapped(self: Any) -> Any:
@@ -394,23 +394,23 @@ BROKEN: list[tuple[str, Any, str, Any]] = [
     ("second reading not asked", PREFIXED, "read_as_plus", lambda self, state: NOTHING),
     ("own calling code stays", PREFIXED, "read", lambda self, state, whole: None),
     ("00 means nothing", phone_column.NumberColumn, "read_behind_zeros", lambda self: None),
-    ("international prefix leads nowhere", phone_column, "_CALLING_CODES", np.zeros(1000, dtype=np.int16)),
-    ("runs are numbers", phone_column.NumberColumn, "find_placeholders", lambda self, texts: None),
+    ("no calling code is known", phone_column, "_CALLING_CODES", np.zeros(1000, dtype=np.int16)),
+    ("runs are numbers", phone_column.NumberColumn, "find_placeholders", lambda self: None),
     ("runs at the end are numbers", phone_column, "_RUN", 9),
     ("no digits are placeholders", phone_column, "_PLACEHOLDERS", pa.array(["x"])),
-    ("a tilde is punctuation", digits, "_MARKS", _with_tilde()),
+    ("a tilde is punctuation", digits, "_WEIGHTS", _with_tilde()),
     ("one cell never holds two numbers", phone_numbers, "_TWO", r"\z."),
     ("a slash never divides", digits, "_TWO_NUMBERS", 99),
-    ("a space never divides", digits, "_TWO_GROUPS", 99),
-    ("a plus anywhere", digits, "_is_plus_in_front", lambda marks, data, firsts, has_plus: has_plus),
+    ("a space never divides", phone_numbers, "TWO_GROUPS", 99),
+    ("a plus anywhere", digits, "_is_plus_in_front", lambda first, second: first >= 0),
     ("two digits are a number", digits, "MIN_DIGITS", 1),
-    ("any zeros are 00", digits, "_has_zeros_in_front", lambda *given: given[-1]),
+    ("any zeros are 00", digits, "_has_zeros_in_front", lambda first, second, third: first >= 0),
     ("rounding not seen", phone_numbers, "_ROUNDED", r"\z."),
     ("one like sign mistaken", phone_numbers, "_LIKE", {**phone_numbers._LIKE, "／": "1"}),
     ("no limit for what is written", phone_numbers, "MAX_WRITTEN_BYTES", 200),
-    ("a digit too many is kept", e164, "_kept", lambda found, written, dropped: KEPT(found, written, dropped)[::-1]),
+    ("a digit too many is kept", e164, "_insides", lambda: INSIDES().view(np.bool_).reshape(-1, 24)[:, ::-1].copy().view("V24").ravel()),
 ]
-KEPT = e164._kept
+INSIDES = e164._insides
 
 
 def _shorter(lengths: Any) -> Any:
