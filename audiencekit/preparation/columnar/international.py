@@ -1,4 +1,4 @@
-"""Internationalised addresses in bulk: distinct domains are asked of the definition, local parts are of certain letters.
+"""Internationalised addresses in bulk: each domain is asked of the definition once, local parts are of certain letters.
 
 A letter is certain when neither lower case nor NFC changes it, wherever it stands, and the library takes it. These are
 the small letters of some alphabets and the letters of scripts without case. What the definition says of a domain is the
@@ -64,7 +64,7 @@ def _parts(addresses: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)
 def _answer(domain: str) -> str | Reason | None:
-    """What the definition says of `domain`; None where lower case makes ASCII of what was none, as of the Kelvin sign."""
+    """What the definition says of `domain`; None where lower case makes ASCII of what was none (the Kelvin sign)."""
     lowered = lower(domain)
     return ascii_domain(lowered) if _ascii_letters(lowered) == _ascii_letters(domain) else None
 

@@ -14,9 +14,9 @@ from audiencekit.identifiers.placeholders import is_placeholder_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 
+from .buffers import Bools, Bytes, Places
 from .checks import PENDING
 from .decisions import UNDECIDED, VALID, Codes, code_of
-from .buffers import Bools, Bytes, Places
 from .digits import MAX_DIGITS, Digits
 from .e164 import write_numbers
 from .phone_tables import WIDTH, States, Tables, calling_codes, number_of, phone_tables, unpacked
