@@ -7,11 +7,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
+
+from audiencekit.identifiers.reasons import Reason
 from benchmarks import differential
 from benchmarks.differential import BLOCK, Block, blocks, decide_block, main, value_at
 from benchmarks.values.kinds import KINDS
-
-from audiencekit.identifiers.reasons import Reason
 
 
 def test_blocks_hold_all_values() -> None:
@@ -62,7 +62,7 @@ def test_a_value_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """The made-up value of an index is printed, in ASCII."""
     assert main(["--show", "hashed", "1", "5"]) == 0
     text, country = value_at("hashed", 1, 5)
-    assert capsys.readouterr().out == f"{ascii(text)} {country}\n"
+    assert capsys.readouterr().out == f"{text!a} {country}\n"
 
 
 def test_two_processes() -> None:

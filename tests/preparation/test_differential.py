@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from benchmarks.differential import BLOCK, compare, decide_block
 from benchmarks.values.kinds import KINDS, ValueKind
 

@@ -43,7 +43,7 @@ _BITS: Final = 5  # of a byte; they tell the letters from each other
 def _joined(data: Bytes, *places: Places) -> Places:
     """The last bits of the bytes at `places` as one number. A place outside is taken for one at the end."""
     number = np.zeros(len(places[0]), dtype=np.int32)
-    for place in places:
+    for place in places if len(data) else ():
         number <<= _BITS
         number |= data.take(place, mode="clip") & np.uint8((1 << _BITS) - 1)
     return number
@@ -94,9 +94,10 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     codes = begin(_is_plain(trimmed))
     decide_in_order(trimmed, codes, (*OPENING, *_checks()))
     left = np.flatnonzero(codes == UNDECIDED)
-    addresses, codes[left] = decide_international(trimmed.take(pa.array(left)))
-    offsets, data = text_buffers(trimmed)
-    codes[left[_may_be_refused(offsets, data)[left]]] = UNDECIDED
+    addresses, found = decide_international(trimmed.take(pa.array(left)))
+    offsets, data = text_buffers(addresses)
+    found[_begins_doubtfully(offsets, data)] = UNDECIDED
+    codes[left] = found
     return put(trimmed, left, addresses), codes
 
 
@@ -104,20 +105,23 @@ def _is_plain(lowered: Any) -> Bools:
     """Which of the texts are addresses at first sight."""
     offsets, data = text_buffers(lowered)
     plain = matches(lowered, _PLAIN) & (np.diff(offsets) <= _PLAIN_BYTES)
-    doubted = np.flatnonzero(plain & _may_be_refused(offsets, data))
+    doubted = np.flatnonzero(plain & (_begins_doubtfully(offsets, data) | _ends_doubtfully(offsets, data)))
     if len(doubted):
         refused = matches(lowered.take(pa.array(doubted)), rf"{_PLACEHOLDER}|{_special_use()}")
         plain[doubted[refused]] = False
     return plain
 
 
-def _may_be_refused(offsets: Places, data: Bytes) -> Bools:
-    """Which addresses begin as a placeholder does, or end as a special-use domain does."""
-    if not len(data):
-        return np.zeros(len(offsets) - 1, dtype=bool)
-    starts, ends = offsets[:-1], offsets[1:]
-    begin_as = _OPENINGS.take(_joined(data, starts, starts + 1, starts + 2))
-    return begin_as | _endings(tuple(SPECIAL_USE_DOMAIN_NAMES)).take(_joined(data, ends - 2, ends - 1))
+def _begins_doubtfully(offsets: Places, data: Bytes) -> Bools:
+    """Which addresses begin as a placeholder does."""
+    starts = offsets[:-1]
+    return _OPENINGS.take(_joined(data, starts, starts + 1, starts + 2))
+
+
+def _ends_doubtfully(offsets: Places, data: Bytes) -> Bools:
+    """Which addresses end as a special-use domain does."""
+    ends = offsets[1:]
+    return _endings(tuple(SPECIAL_USE_DOMAIN_NAMES)).take(_joined(data, ends - 2, ends - 1))
 
 
 def _special_use() -> str:

@@ -47,7 +47,7 @@ def decide_international(lowered: Any) -> tuple[Any, Codes]:
         return lowered, codes
     names, domains = _parts(lowered.take(pa.array(rows)))
     answers = [_answer(domain) for domain in domains.dictionary.to_pylist()]
-    in_ascii = ["" if answer is None or isinstance(answer, Reason) else answer for answer in answers]
+    in_ascii = ["" if isinstance(answer, Reason) else answer for answer in answers]
     addresses = pc.binary_join_element_wise(names, pa.array(in_ascii, pa.string()).take(domains.indices), _AT)
     found = np.array([_code(answer) for answer in answers], dtype=np.int8).take(domains.indices.to_numpy())
     found[pc.binary_length(addresses).to_numpy() > MAX_ADDRESS_BYTES] = UNDECIDED
@@ -63,20 +63,13 @@ def _parts(addresses: Any) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)
-def _answer(domain: str) -> str | Reason | None:
-    """What the definition says of `domain`; None where lower case makes ASCII of what was none (the Kelvin sign)."""
-    lowered = lower(domain)
-    return ascii_domain(lowered) if _ascii_letters(lowered) == _ascii_letters(domain) else None
+def _answer(domain: str) -> str | Reason:
+    """What the definition says of `domain`, in whatever case."""
+    return ascii_domain(lower(domain))
 
 
-def _ascii_letters(text: str) -> bytes:
-    return text.encode("ascii", "ignore")
-
-
-def _code(answer: str | Reason | None) -> int:
-    if isinstance(answer, Reason):
-        return code_of(answer)
-    return UNDECIDED if answer is None else VALID
+def _code(answer: str | Reason) -> int:
+    return code_of(answer) if isinstance(answer, Reason) else VALID
 
 
 @cache

@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
-from benchmarks.differential import compare
-from benchmarks.values.kinds import AROUND
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.decisions import Decisions
+from benchmarks.differential import compare
+from benchmarks.values.kinds import AROUND
 
 Answers = Sequence[str | Reason]
 
