@@ -7,6 +7,7 @@ AudiencekitError                    exit 1
 │   ├── SourceRefused                         the source cannot be read as it is
 │   ├── MappingRefused                        no column, or the wrong one, for a kind
 │   ├── PlanRefused                           read well, but must not be sent
+│   ├── DefinitionRefused                     a file that defines audiences breaks rules
 │   └── HostRefused                           an address that credentials do not go to
 ├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
 ├── ServiceUnavailable              exit 69
@@ -29,6 +30,7 @@ AudiencekitError                    exit 1
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
@@ -96,6 +98,15 @@ class MappingRefused(Refused):
 
 class PlanRefused(Refused):
     """The source was read, but what came of it must not be sent."""
+
+
+class DefinitionRefused(Refused):
+    """A file that defines audiences breaks rules; `problems` are pairs of a place in the file and what is wrong."""
+
+    def __init__(self, source: str, problems: Sequence[tuple[str, str]], *, hint: str = "") -> None:
+        told = "; ".join(f"{path}: {message}" if path else message for path, message in problems)
+        super().__init__(f"{source!r}: {told}", hint=hint)
+        self.source, self.problems = source, tuple(problems)
 
 
 class HostRefused(Refused):

@@ -17,6 +17,16 @@ MAX_PAGE_ROWS: Final = 1_000  # largest `count` of a list; spec 1, section 4.0
 MAX_LIST_IDS: Final = 200  # ids in one list parameter; spec 1, section 4.0
 MAX_QUERY_LENGTH: Final = 255  # characters of `q`; spec 1, section 4.0
 
+# --- flexible audiences: spec 2, sections 4.3 and 8 ---
+FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
+FLEXIBLE_LEAVES: Final = 10  # custom audiences in one tree
+FLEXIBLE_MAX_DEPTH: Final = 20  # levels of a tree; ours: with ten leaves nobody needs more
+MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; ours
+
+# --- readiness of audiences ---
+MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
+READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is given up; ours
+
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
@@ -39,6 +49,16 @@ DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; re
 MAX_RATE_LIMIT_WAIT_SECONDS: Final = 120.0  # never sleep longer on the word of a reset header
 MAX_RETRY_AFTER_SECONDS: Final = 600.0
 RATE_LIMIT_FALLBACK_SECONDS: Final = 60.0  # a 429 that names no usable reset
+RATE_FLOOR_SHARE: Final = 0.0625  # of the full rate, four halvings: a run goes on, if slowly
+RATE_RECOVERY_PER_MINUTE: Final = 0.05  # of the full rate, a minute: whoever else uses the quota is not hit at once
+FARTHEST_PLACE_SECONDS: Final = 300.0  # a place farther ahead is of another clock; pauses are at most 120 s
+LIMITER_BUSY_SECONDS: Final = 60.0  # a process that was stopped while it held the limiter's file holds back the others
+LIMITER_FILE_DAYS: Final = 7.0  # then the file of an earlier start of the machine is removed
+REDIS_TIMEOUT_SECONDS: Final = 2.0  # to connect to Redis, and for an answer
+REDIS_AWAY_SECONDS: Final = 30.0  # a restart of Redis is outlived, then the run ends
+REDIS_RETRY_SECONDS: Final = 0.5  # between two tries while it is away
+REDIS_MEMORY_SECONDS: Final = 3_600.0  # an unused key is forgotten; the slowest recovery takes 1,125 s
+MAX_LATENESS_SECONDS: Final = 0.1  # of an answer of Redis, and then of its use: 5 requests at most move into a window
 CONNECT_TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 60.0  # between two reads of an answer
 EXCHANGE_TIMEOUT_SECONDS: Final = 120.0  # one attempt, from the first byte out to the last byte in

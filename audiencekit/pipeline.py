@@ -25,7 +25,7 @@ from audiencekit.api.paths import check_identifier
 from audiencekit.api.transport import HttpTransport
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter import PacedLimiter, RateLimiter
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
@@ -147,12 +147,13 @@ async def upload_async(
     # What could never work is said before the source is read.
     client = open_client(settings)
     check_identifier("audience", audience_id)
-    run = Run.start(audience_id, options, settings)
     progress = progress or NoProgress()
-    with ExitStack() as stack:
-        planned = await _read_and_plan(source, options, run, settings, progress, stack, rejections)
-        if isinstance(planned, PlannedRun) and not planned.refusals:
-            return await _send_planned(planned, run, client, settings, limiter, progress)
+    async with open_limiter(settings, clock=SystemClock(), given=limiter) as limiter:
+        run = Run.start(audience_id, options, settings)
+        with ExitStack() as stack:
+            planned = await _read_and_plan(source, options, run, settings, progress, stack, rejections)
+            if isinstance(planned, PlannedRun) and not planned.refusals:
+                return await _send_planned(planned, run, client, settings, limiter, progress)
     # Raised outside the handlers of what went wrong, whose frames hold records.
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
 
@@ -197,7 +198,7 @@ async def _send_planned(
     run: Run,
     client: AdsClient,
     settings: Settings,
-    limiter: RateLimiter | None,
+    limiter: RateLimiter,
     progress: Progress,
 ) -> Report:
     run.write(run.report(planned, "incomplete", None))
@@ -215,7 +216,7 @@ async def _deliver(
     client: AdsClient,
     audience_id: str,
     settings: Settings,
-    limiter: RateLimiter | None,
+    limiter: RateLimiter,
     progress: Progress,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
@@ -237,7 +238,7 @@ async def _deliver(
     return await deliver(
         pack_requests(planned.requests, planned.users_of, planned.times),
         send=send,
-        limiter=limiter or PacedLimiter(settings.requests_per_minute, clock=clock),
+        limiter=limiter,
         policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
         clock=clock,
         concurrency=settings.concurrency,

@@ -21,6 +21,8 @@ from audiencekit.profile import Profile, find_profile
 PREFIX: Final = "AUDIENCEKIT_"
 SETTINGS_FILE: Final = "audiencekit.toml"
 FILE_KEYS: Final = frozenset({"profile", "account_id", "state_dir", "requests_per_minute", "concurrency"})
+HOST_LIMITER: Final = "host"
+REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
 
 
@@ -38,6 +40,7 @@ class Settings:
     state_dir: Path
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
+    limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
 
     def require_account(self) -> str:
         """The account id. Raises CredentialsRefused when none was given."""
@@ -72,7 +75,7 @@ def load_settings(
     """
     environment = os.environ if environment is None else environment
     found = _read_file((directory or Path.cwd()) / SETTINGS_FILE)
-    for name in (*FILE_KEYS, "ads_url", "ads_sandbox_url", "base_url", "allow_host"):
+    for name in (*FILE_KEYS, "ads_url", "ads_sandbox_url", "base_url", "allow_host", "limiter"):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
     found.update({name: value for name, value in given.items() if value is not None})
@@ -87,7 +90,16 @@ def load_settings(
         state_dir=Path(found["state_dir"]).expanduser() if "state_dir" in found else _default_state_dir(),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
+        limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
     )
+
+
+def _read_limiter(text: str) -> Secret | None:
+    if text == HOST_LIMITER:
+        return None
+    if not text.startswith(REDIS_ADDRESSES):
+        raise UsageError(f"the limiter is neither {HOST_LIMITER!r} nor an address that begins with redis://")
+    return Secret(text)
 
 
 def _read_secrets(environment: Mapping[str, str]) -> dict[str, Secret]:

@@ -60,6 +60,41 @@ def create_audience(name: str, description: str | None, as_json: bool) -> None:
     _print(_with_client(ask, as_json=as_json), as_json)
 
 
+@audiences.command("wait")
+@click.argument("audience_id", metavar="ID")
+@click.option("--timeout", default="48h", show_default=True, help="Give up after this long, such as 30m or 8h.")
+@click.option("--interval", default="5m", show_default=True, help="Ask this often.")
+@json_option
+def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bool) -> None:
+    """Wait until an audience can be targeted, and say why it cannot yet."""
+    from audiencekit.audiences.durations import parse_duration
+    from audiencekit.audiences.readiness import Readiness, count_records_sent, wait_until_targetable
+    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.runs import RunStore
+    from audiencekit.settings import load_settings
+
+    limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
+    if not every:
+        raise UsageError("--interval is longer than nothing")
+
+    async def ask(client: Any) -> Readiness:
+        return await wait_until_targetable(
+            client,
+            audience_id,
+            clock=SystemClock(),
+            timeout=limit,
+            interval=every,
+            records_sent=count_records_sent(RunStore(load_settings().state_dir), audience_id),
+            on_state=lambda readiness: click.echo(readiness.to_text(), err=True),
+        )
+
+    ready = _with_client(ask, as_json=as_json)
+    if as_json:
+        print_json(ready.to_json())
+    else:
+        say(ready.to_text())
+
+
 @audiences.command("delete")
 @click.argument("audience_id", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.gate import Gate
-from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.limiter import Pausable, RateLimiter
 from audiencekit.delivery.results import Counts, Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import Reaction, RetryPolicy
 from audiencekit.delivery.tally import Tally
@@ -158,6 +158,9 @@ class _Delivery(Generic[R]):
     async def _rest(self, tries: Tries, seconds: float) -> None:
         if tries.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
+            limiter = self._limiter
+            if isinstance(limiter, Pausable):  # and for all who share the quota
+                await self._idly(lambda: limiter.pause(seconds))
         elif seconds > 0:
             await self._idly(lambda: self._clock.sleep(seconds))
 

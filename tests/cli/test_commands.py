@@ -106,6 +106,9 @@ def test_audiences_live_and_die(run: Run, service: Service) -> None:
     assert made["id"] in run("audiences", "list", **env).stdout
     assert json.loads(run("audiences", "show", made["id"], "--json", **env).stdout)["description"] == "People of autumn"
     assert run("audiences", "create", "Autumn", **env).returncode == 3
+    waited = run("audiences", "wait", made["id"], "--timeout", "0s", **env)
+    assert waited.returncode == 75
+    assert "fewer than 100 people" in waited.stderr
     assert run("audiences", "delete", made["id"], **env).returncode == 2
     assert run("audiences", "delete", made["id"], "--yes", **env).returncode == 0
     assert run("audiences", "show", made["id"], **env).returncode == 3

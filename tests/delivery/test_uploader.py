@@ -408,6 +408,21 @@ def test_429_holds_back_who_already_has_a_place(virtually: Any, clock: Clock) ->
     assert min(later - earlier for earlier, later in pairwise(moments[1:])) >= 0.5
 
 
+def test_429_is_passed_on_to_whoever_shares_the_quota(virtually: Any, clock: Clock) -> None:
+    """A limiter that can pause hears of each 429, with the time that this run waits."""
+    pauses: list[float] = []
+
+    class Shared(Unlimited):
+        is_quota_shared = False
+
+        async def pause(self, seconds: float) -> None:
+            pauses.append(seconds)
+
+    upload = Upload(clock, plan(4), {1: [limited(30.0)], 3: [limited(20.0)]}, limiter=Shared(), concurrency=1)
+    assert virtually(upload.run()).is_complete
+    assert pauses == pytest.approx([30.5, 20.5], abs=0.5)
+
+
 def test_429_is_bounded(virtually: Any, clock: Clock) -> None:
     """Ten 429 in a row for one request end the run; it is not applied, and the rest was not lost."""
     upload = Upload(clock, plan(2), {1: [limited()] * 50}, concurrency=1)

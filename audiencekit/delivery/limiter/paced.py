@@ -1,26 +1,14 @@
-"""How many requests may leave: one at a time, evenly spaced, first come first served."""
+"""The limiter of one process: one request at a time, evenly spaced, first come first served."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from typing import Final, Protocol
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.errors import UsageError
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
 
-SECONDS_PER_MINUTE: Final = 60.0
-# Late timers must not cost quota, so lateness is made up for, up to half an interval: that still adds no
-# request to a window of a whole number of intervals.
-CATCH_UP_INTERVALS: Final = 0.5
-
-
-class RateLimiter(Protocol):
-    """The door for limiters, and all that the uploader asks of one. One call is one request that leaves."""
-
-    async def acquire(self) -> None:
-        """Returns when one request may leave. A cancelled call uses up nothing, or at most one place."""
+from .line import CATCH_UP_INTERVALS, interval_seconds
 
 
 class PacedLimiter:
@@ -31,10 +19,8 @@ class PacedLimiter:
     """
 
     def __init__(self, requests_per_minute: float = PACED_REQUESTS_PER_MINUTE, *, clock: Clock) -> None:
-        if not (requests_per_minute > 0 and math.isfinite(requests_per_minute)):
-            raise UsageError("requests per minute must be a number above 0")
         self._clock = clock
-        self._interval_seconds = SECONDS_PER_MINUTE / requests_per_minute
+        self._interval_seconds = interval_seconds(requests_per_minute)
         self._catch_up_seconds = self._interval_seconds * CATCH_UP_INTERVALS
         self._free_at = -math.inf
         self._turn = asyncio.Lock()

@@ -1,0 +1,152 @@
+"""`audiencekit.audiences.readiness`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.api.wire import Answer
+from audiencekit.audiences.readiness import (
+    Readiness,
+    count_records_sent,
+    explain,
+    read_readiness,
+    wait_until_targetable,
+)
+from audiencekit.delivery.runs import RunStore
+from audiencekit.errors import (
+    AudiencekitError,
+    NotFinished,
+    NotFound,
+    Refused,
+    TemporarilyUnavailable,
+    TransportFailed,
+)
+
+PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}
+READY = {"targetable": True, "reasons_not_targetable": [], "audience_size": 61_204}
+
+
+class StepClock:
+    """Time that moves by what is slept."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.seconds
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.seconds += seconds
+
+
+class Service:
+    """Gives the answers it was made with, one a call; the last one for ever. An error is raised."""
+
+    def __init__(self, *answers: dict[str, Any] | AudiencekitError) -> None:
+        self._answers: Iterator[dict[str, Any] | AudiencekitError] = iter(answers)
+        self._last: dict[str, Any] | AudiencekitError = answers[-1]
+        self.calls = 0
+
+    async def get_custom_audience(self, audience_id: str, *, with_deleted: bool | None = None) -> Answer:
+        self.calls += 1
+        answer = next(self._answers, self._last)
+        if isinstance(answer, AudiencekitError):
+            raise answer
+        return Answer(status=200, data={"id": audience_id, "deleted": False, **answer})
+
+
+def _wait(service: Service, clock: StepClock, **keywords: Any) -> Readiness:
+    return asyncio.run(wait_until_targetable(service, "abc1", clock=clock, **keywords))
+
+
+def test_waiting_ends_with_the_first_answer_that_says_targetable() -> None:
+    """Every answer is told, at the interval that was asked for."""
+    told: list[Readiness] = []
+    clock = StepClock()
+    service = Service(PROCESSING, PROCESSING, READY)
+    ready = _wait(service, clock, interval=timedelta(minutes=5), on_state=told.append)
+    assert ready.is_targetable
+    assert [one.is_targetable for one in told] == [False, False, True]
+    assert clock.slept == [300.0, 300.0]
+
+
+def test_waiting_ends_when_its_time_is_over() -> None:
+    """After one last look at the very end, as something that can go on."""
+    clock = StepClock()
+    with pytest.raises(NotFinished, match="abc1"):
+        _wait(Service(PROCESSING), clock, interval=timedelta(minutes=4), timeout=timedelta(minutes=10))
+    assert clock.slept == [240.0, 240.0, 120.0]
+
+
+def test_a_service_that_is_away_for_a_while_is_asked_again() -> None:
+    """And one that stays away is not asked for ever."""
+    away: list[AudiencekitError] = [TransportFailed("gone", sent=False), TemporarilyUnavailable("busy", status=503)]
+    assert _wait(Service(*away, *away, READY), StepClock()).is_targetable
+    service = Service(TransportFailed("gone", sent=False))
+    with pytest.raises(TransportFailed):
+        _wait(service, StepClock())
+    assert service.calls == 6
+
+
+def test_other_errors_end_the_wait_at_once() -> None:
+    """An audience that does not exist will not come to exist."""
+    service = Service(NotFound("not there", status=404))
+    with pytest.raises(NotFound):
+        _wait(service, StepClock())
+    assert service.calls == 1
+
+
+def test_a_deleted_audience_is_not_waited_for() -> None:
+    """It says so."""
+    with pytest.raises(Refused, match="deleted"):
+        asyncio.run(read_readiness(Service({**PROCESSING, "deleted": True}), "abc1"))
+
+
+@pytest.mark.parametrize(
+    ("size", "sent", "words", "share"),
+    [
+        (61_204, 98_310, "the service says 61,204 of 98,310; people active in 90 days", 61_204 / 98_310),
+        (61_204, None, "the service says 61,204 people active in 90 days", None),
+        (61_204, 0, "the service says 61,204 people active in 90 days", None),
+        (None, 98_310, "the service does not say how many people it has", None),
+        ("61204", 98_310, "the service does not say how many people it has", None),
+    ],
+)
+def test_the_size_is_told_against_the_records_sent(
+    size: Any, sent: int | None, words: str, share: float | None
+) -> None:
+    """As what the service says, never as a match rate."""
+    answer = Service({**READY, "audience_size": size})
+    readiness = asyncio.run(read_readiness(answer, "abc1", records_sent=sent))
+    assert words in readiness.to_text()
+    assert readiness.to_json()["share"] == share
+
+
+@pytest.mark.parametrize(
+    ("reason", "word"), [("PROCESSING", "hours"), ("TOO_SMALL", "100"), ("SOMETHING_NEW", "SOMETHING_NEW")]
+)
+def test_reasons_are_explained(reason: str, word: str) -> None:
+    """One that is not known is repeated."""
+    assert word in explain(reason)
+
+
+def test_records_sent_are_those_of_all_runs_of_the_audience(tmp_path: Path) -> None:
+    """Runs of other audiences do not count; without a run nothing is known."""
+    store = RunStore(tmp_path)
+    assert count_records_sent(store, "abc1") is None
+    for run_id, audience_id, sent in (("run-00001", "abc1", 70), ("run-00002", "abc1", 30), ("run-00003", "abc2", 5)):
+        store.create(run_id)
+        store.write_report(run_id, {"audience_id": audience_id, "state": "complete", "rows": {"sent": sent}})
+    store.create("run-00004")
+    assert count_records_sent(store, "abc1") == 100
