@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -101,3 +104,29 @@ def hashed_records() -> Callable[..., HashedRecords]:
         return HashedRecords(pa.record_batch(arrays, schema=RECORD_SCHEMA))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def corpus_texts() -> list[str]:
+    """Every input of the public corpora of values, whatever its kind; skips where they are not at hand."""
+    folder = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
+    if not folder.exists():
+        pytest.skip("the corpora are not at hand")
+    paths = (path for part in ("emails", "hash", "ids", "phones") for path in sorted((folder / part).glob("*.json")))
+    return sorted({text for path in paths for text in _inputs(json.loads(path.read_text(encoding="utf-8")))})
+
+
+def _inputs(document: Any) -> Iterable[str]:
+    if isinstance(document, list):
+        for member in document:
+            yield from _inputs(member)
+    elif isinstance(document, dict):
+        for name, member in document.items():
+            if name in {"input", "normalized", "sha256"} and isinstance(member, str) and _is_utf8(member):
+                yield member
+            else:
+                yield from _inputs(member)
+
+
+def _is_utf8(text: str) -> bool:
+    return text.encode(errors="ignore").decode() == text
