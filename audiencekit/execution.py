@@ -185,6 +185,8 @@ async def _deliver(
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,
+            # What processes before this one have left on its way may still be applied.
+            confirmed_before=run.earlier.confirmed if run.earlier.is_touched else None,
         )
 
 

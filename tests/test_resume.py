@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit import planning
+from audiencekit import execution, planning
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, NotFinished, ResumeRefused
 from audiencekit.kept import list_runs, read_report
@@ -303,3 +303,19 @@ async def test_reports_come_back_from_json(source: Path, emulator: Emulator, set
     """Whole."""
     report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
     assert Report.from_json(json.loads(json.dumps(report.to_json()))) == report
+
+
+async def test_what_earlier_processes_left_on_its_way_is_waited_for(
+    tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Delete that overrules an Update of a process that is gone waits as after a lost answer; the report says so."""
+    people = [f"person{number}@example.com" for number in range(ROWS)]
+    source = tmp_path / "list.csv"
+    lines = [f"{person},h{number},update" for number, person in enumerate(people)]
+    lines += [f"{person},,delete" for person in people[:3]]
+    source.write_text("\n".join(["email,handle,what", *lines]) + "\n")
+    monkeypatch.setattr(execution, "deliver", functools.partial(execution.deliver, settle_seconds=1.0))
+    run_id = await _begin(source, emulator, settings, operation_column="what")
+    report = await resume_async(run_id, settings=settings, limiter=EndsAfter(100))
+    assert [note for note in report.notes if note.startswith("waited ")]
+    assert _members(emulator) == ROWS - 3

@@ -11,6 +11,7 @@ from itertools import pairwise
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
+from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -53,28 +54,33 @@ class Disk:
 
 
 class DiskJournal:
-    """The Journal of one process."""
+    """The Journal of one process. Once a write has failed all others fail, as with the real one."""
 
     def __init__(self, disk: Disk, clock: VirtualClock) -> None:
         self._disk, self._clock = disk, clock
+        self._has_failed = False
         self.is_dead = False
 
     async def intend(self, request: PackedRequest) -> None:
-        await self._write()
-        if not self.is_dead:
+        if self._write():
             self._disk.intended.add(request.number)
+        await self._clock.sleep(0.001)
 
     async def conclude(self, result: RequestResult) -> None:
-        assert self.is_dead or result.number in self._disk.intended, "concluded without intent"
-        await self._write()
-        if not self.is_dead:
+        if self._write():
+            assert result.number in self._disk.intended, "concluded without intent"
             self._disk.results[result.number] = result
-
-    async def _write(self) -> None:
         await self._clock.sleep(0.001)
-        if self._disk.fails_next and not self.is_dead:
-            self._disk.fails_next = False
+
+    def _write(self) -> bool:
+        """Whether something may be written: a dead process writes nothing."""
+        if self.is_dead:
+            return False
+        self._has_failed |= self._disk.fails_next
+        self._disk.fails_next = False
+        if self._has_failed:
             raise InputOutputFailed("no space left")
+        return True
 
 
 class World:
@@ -118,7 +124,7 @@ class World:
         if journal.is_dead:
             return None
         if not delivered.is_complete:
-            error: AudiencekitError = failure_of(delivered)
+            error: AudiencekitError = failure_of(delivered, Sums().plus(delivered))
             assert error.exit_code in EXITS, error
             assert error.exit_code != 3 or not delivered.confirmed
         return delivered
