@@ -470,7 +470,8 @@ def test_a_state_directory_that_cannot_be_used_is_said_first(run: Run, service: 
     (tmp_path / "state").write_text("not a directory")
     done = run("upload", "missing.csv", "--audience", service.ready["audience_id"], **service.ready["env"])
     assert done.returncode == 74
-    assert "AUDIENCEKIT_STATE_DIR" in done.stderr
+    assert str(tmp_path / "state") in done.stderr
+    assert "what to do" in done.stderr
     assert json.loads(service.get("/__requests")) == []
 
 
