@@ -182,6 +182,7 @@ async def _deliver(
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             clock=clock,
             journal=journal,
+            confirmed_before=None if run.plan is None else run.earlier.confirmed,
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,
