@@ -84,6 +84,7 @@ def test_the_answer_is_known_and_the_same_twice(
 ) -> None:
     """From the bulk reader and from the careful one; good rows behind change no row number."""
     monkeypatch.setattr(delimited, "PIECE_BYTES", PIECE_BYTES)
+    monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", PIECE_BYTES)
     if then_more and (not bad.endswith("\n") or isinstance(expected[0], str)):
         expected = None
     more = "z@example.com,1,x\n" * MORE if then_more else ""
