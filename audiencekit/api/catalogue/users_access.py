@@ -1,0 +1,94 @@
+"""Who may do what, promotable users, user settings (specification part 1, section 4.9)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .endpoint import Endpoint
+from .parameters import (
+    ACCOUNT_ID,
+    COUNT,
+    CURSOR,
+    CURSOR_OR_TOTAL,
+    WITH_DELETED,
+    WITH_TOTAL_COUNT,
+    ids,
+    in_path,
+    long,
+    text,
+    texts,
+)
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="get_authenticated_user_access",
+        group="users_access",
+        method="GET",
+        path="/12/accounts/{account_id}/authenticated_user_access",
+        part=1,
+        section="4.9",
+        parameters=(ACCOUNT_ID,),
+        params_in=None,
+    ),
+    Endpoint(
+        name="list_promotable_users",
+        group="users_access",
+        method="GET",
+        path="/12/accounts/{account_id}/promotable_users",
+        part=1,
+        section="4.9",
+        parameters=(
+            ACCOUNT_ID,
+            ids("promotable_user_ids"),
+            COUNT,
+            CURSOR,
+            text("sort_by"),
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+    ),
+    Endpoint(
+        name="get_promotable_user",
+        group="users_access",
+        method="GET",
+        path="/12/accounts/{account_id}/promotable_users/{promotable_user_id}",
+        part=1,
+        section="4.9",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("promotable_user_id"),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="get_user_settings",
+        group="users_access",
+        method="GET",
+        path="/12/accounts/{account_id}/user_settings/{user_id}",
+        part=1,
+        section="4.9",
+        parameters=(
+            ACCOUNT_ID,
+            long("user_id", place="path", required=True),
+        ),
+        params_in=None,
+    ),
+    Endpoint(
+        name="update_user_settings",
+        group="users_access",
+        method="PUT",
+        path="/12/accounts/{account_id}/user_settings/{user_id}",
+        part=1,
+        section="4.9",
+        parameters=(
+            ACCOUNT_ID,
+            long("user_id", place="path", required=True),
+            text("notification_email"),
+            text("contact_phone"),
+            text("contact_phone_extension"),
+            texts("subscribe_email_types", note="comma-separated notification types; allowed values not shown"),
+        ),
+        notes=("requires user context; not available to account admins acting for another user",),
+    ),
+)
