@@ -20,9 +20,8 @@ from typing import Unpack
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
-from audiencekit.api.oauth import Credentials
+from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
-from audiencekit.api.transport import HttpTransport
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import PacedLimiter, RateLimiter
@@ -243,19 +242,3 @@ async def _deliver(
         concurrency=settings.concurrency,
         on_progress=tell,
     )
-
-
-def open_client(settings: Settings) -> AdsClient:
-    """An AdsClient for the account of `settings`, to be used as an async context manager.
-
-    Raises CredentialsRefused, UsageError or HostRefused at once when it could never work.
-    """
-    url = settings.require_ads_url()
-    transport = HttpTransport(
-        profile=settings.profile,
-        addresses={"ads_url": url},
-        credentials=Credentials(**settings.require_secrets()),
-        allowed_hosts=settings.allowed_hosts,
-        concurrency=settings.concurrency,
-    )
-    return AdsClient(transport, account_id=settings.require_account(), version=settings.profile.version)

@@ -1,6 +1,7 @@
 """Every endpoint of the specification, one row each. Facts only: nothing here does anything on the wire.
 
-A module a resource group; `parameters` and `endpoint` say what a row may hold. A test compares the rows with the
+A module for each resource group, or two that belong together; `parameters`, `rules` and `endpoint` say what a row may
+hold. A test compares the rows with the
 specification's own list of endpoints, field by field.
 """
 
@@ -13,7 +14,6 @@ from typing import Final
 from . import (
     account_media,
     accounts,
-    audience_estimate,
     campaigns,
     cards,
     conversation_cards,
@@ -32,12 +32,9 @@ from . import (
     promoted,
     recommendations,
     reference,
-    scheduled_tweets,
     tailored_audience_permissions,
     targeting,
-    tax,
     tracking_tags,
-    tweet_previews,
     tweets,
     users_access,
 )
@@ -51,7 +48,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *accounts.ENDPOINTS,
     *reference.ENDPOINTS,
     *curated_categories.ENDPOINTS,
-    *audience_estimate.ENDPOINTS,
     *campaigns.ENDPOINTS,
     *funding_instruments.ENDPOINTS,
     *media_creatives.ENDPOINTS,
@@ -59,7 +55,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *users_access.ENDPOINTS,
     *recommendations.ENDPOINTS,
     *targeting.ENDPOINTS,
-    *tax.ENDPOINTS,
     *tracking_tags.ENDPOINTS,
     *features.ENDPOINTS,
     *keyword_insights.ENDPOINTS,
@@ -72,8 +67,6 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *cards.ENDPOINTS,
     *conversation_cards.ENDPOINTS,
     *draft_tweets.ENDPOINTS,
-    *scheduled_tweets.ENDPOINTS,
-    *tweet_previews.ENDPOINTS,
     *tweets.ENDPOINTS,
 )
 

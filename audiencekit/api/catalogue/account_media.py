@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .endpoint import Endpoint
-from .parameters import (
-    ACCOUNT_ID,
-    COUNT,
-    CURSOR,
-    CURSOR_OR_TOTAL,
-    WITH_DELETED,
-    WITH_TOTAL_COUNT,
-    ids,
-    in_path,
-    some_of,
-    text,
-)
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, ids, in_path, some_of
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -43,7 +33,7 @@ ENDPOINTS: Final = (
             ),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -73,6 +63,5 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("account_media_id"),
         ),
-        params_in=None,
     ),
 )

@@ -1,4 +1,4 @@
-"""Advertising accounts, their apps and their history (specification part 1, section 4.1)."""
+"""Advertising accounts, their apps, history and taxes (specification part 1, sections 4.1 and 4.11)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
-    CURSOR_OR_TOTAL,
+    SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
     Q,
@@ -19,6 +19,7 @@ from .parameters import (
     text,
     time,
 )
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -33,12 +34,11 @@ ENDPOINTS: Final = (
             COUNT,
             CURSOR,
             Q,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
         rules=(CURSOR_OR_TOTAL,),
-        auth="ads_user",
     ),
     Endpoint(
         name="get_account",
@@ -60,8 +60,9 @@ ENDPOINTS: Final = (
         part=1,
         section="4.1",
         base="ads_sandbox_url",
-        params_in=None,
-        auth="ads_user",
+        ambiguities=(
+            "every path but that of the list is said to name the account, which this one cannot: none is sent",
+        ),
     ),
     Endpoint(
         name="update_account",
@@ -101,7 +102,6 @@ ENDPOINTS: Final = (
         section="4.1",
         parameters=(ACCOUNT_ID,),
         base="ads_sandbox_url",
-        params_in=None,
     ),
     Endpoint(
         name="list_account_apps",
@@ -114,7 +114,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -139,12 +139,31 @@ ENDPOINTS: Final = (
                 required=True,
             ),
             text("entity_id", required=True),
-            time("start_time", required=True, note="ISO 8601, whole hours only"),
-            time("end_time", required=True, note="ISO 8601, whole hours only"),
+            time("start_time", required=True, whole_hours=True),
+            time("end_time", required=True, whole_hours=True),
             long("user_id"),
             COUNT,
             CURSOR,
         ),
-        notes=("beta; needs allowlisting",),
+        notes=("a beta, open to accounts that were let in",),
+    ),
+    Endpoint(
+        name="update_tax_settings",
+        group="tax",
+        method="PUT",
+        path="/12/accounts/{account_id}/tax_settings",
+        part=1,
+        section="4.11",
+        parameters=(
+            ACCOUNT_ID,
+            text("client_address_street1", note="of the client, when the account is an agency's"),
+            text("client_address_street2", note="of the client, when the account is an agency's"),
+            text("address_name"),
+            one_of("invoice_jurisdiction", "LOI_SAPIN", "NONE", "NOT_SET"),
+            one_of("tax_category", "BUSINESS_NO_VAT", "BUSINESS_WITH_VAT", "INDIVIDUAL"),
+            text("tax_exemption_id"),
+            text("tax_id"),
+        ),
+        ambiguities=("stated in part only: no other parameters are taken",),
     ),
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.limits import MAX_CAMPAIGN_OPERATIONS
+
 from .endpoint import Endpoint
 from .parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
-    CURSOR_OR_TOTAL,
+    SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
-    NotAbove,
-    OnlyIf,
     Q,
     flag,
     ids,
@@ -22,6 +22,13 @@ from .parameters import (
     long,
     one_of,
     text,
+)
+from .rules import CURSOR_OR_TOTAL, NotAbove, OnlyIf, RequiredIn
+
+_BUDGETS: Final = ("CAMPAIGN", "LINE_ITEM")
+_BUDGET_RULES: Final = (
+    NotAbove("daily_budget_amount_local_micro", "total_budget_amount_local_micro"),
+    OnlyIf("standard_delivery", "budget_optimization", "CAMPAIGN"),
 )
 
 ENDPOINTS: Final = (
@@ -39,7 +46,7 @@ ENDPOINTS: Final = (
             CURSOR,
             ids("funding_instrument_ids"),
             Q,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             flag("with_draft", default=False),
             WITH_TOTAL_COUNT,
@@ -70,21 +77,19 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             text("funding_instrument_id", required=True),
             text("name", required=True, max_length=255),
-            one_of("budget_optimization", "CAMPAIGN", "LINE_ITEM", default="CAMPAIGN"),
+            one_of("budget_optimization", *_BUDGETS, default="CAMPAIGN"),
             long(
                 "daily_budget_amount_local_micro",
                 required="conditional",
-                note="micro units; less than or equal to total_budget_amount_local_micro; required for most funding instrument types (which ones is not stated)",
+                note="in micro units; most kinds of funding need it",
             ),
             one_of("entity_status", "ACTIVE", "DRAFT", "PAUSED", default="ACTIVE"),
             text("purchase_order_number", max_length=50),
-            flag("standard_delivery", default=True, note="only when budget_optimization is CAMPAIGN"),
-            long("total_budget_amount_local_micro", note="micro units"),
+            flag("standard_delivery", default=True),
+            long("total_budget_amount_local_micro", note="in micro units"),
         ),
-        rules=(
-            NotAbove("daily_budget_amount_local_micro", "total_budget_amount_local_micro"),
-            OnlyIf("standard_delivery", "budget_optimization", "CAMPAIGN"),
-        ),
+        rules=_BUDGET_RULES,
+        ambiguities=("which kinds of funding need a daily budget is not stated: it may be left out",),
     ),
     Endpoint(
         name="batch_campaigns",
@@ -95,12 +100,19 @@ ENDPOINTS: Final = (
         section="4.4",
         parameters=(
             ACCOUNT_ID,
-            one_of("operation_type", "Create", "Delete", "Update", place="body", required=True, at="item"),
-            json_object("params", place="body", required=True, at="item", note="campaign parameters"),
+            one_of("operation_type", "Create", "Delete", "Update", place="body", required=True, at=("item",)),
+            json_object("params", place="body", required=True, at=("item",), note="as for one campaign"),
         ),
-        params_in="body",
         body="json_array_of_operations",
-        operations=40,
+        operations=MAX_CAMPAIGN_OPERATIONS,
+        rules=(
+            RequiredIn("Update", ("campaign_id",), at="params"),
+            RequiredIn("Delete", ("campaign_id",), at="params"),
+        ),
+        params_of=(("Create", "create_campaign"), ("Update", "update_campaign")),
+        ambiguities=(
+            "how Update and Delete name their campaign is not stated: by campaign_id in params, which is required",
+        ),
     ),
     Endpoint(
         name="update_campaign",
@@ -113,19 +125,20 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("campaign_id"),
             text("name", max_length=255),
-            one_of("budget_optimization", "CAMPAIGN", "LINE_ITEM"),
+            one_of("budget_optimization", *_BUDGETS),
             long(
                 "daily_budget_amount_local_micro",
-                note="micro units; not above total_budget_amount_local_micro; without it the campaign spends evenly over its flight time",
+                note="in micro units; without it the spending is even over the time of the campaign",
             ),
             one_of("entity_status", "ACTIVE", "PAUSED"),
             text("purchase_order_number", max_length=50),
-            flag("standard_delivery", note="only when budget_optimization is CAMPAIGN"),
-            long("total_budget_amount_local_micro", note="micro units"),
+            flag("standard_delivery"),
+            long("total_budget_amount_local_micro", note="in micro units"),
         ),
-        rules=(
-            NotAbove("daily_budget_amount_local_micro", "total_budget_amount_local_micro"),
-            OnlyIf("standard_delivery", "budget_optimization", "CAMPAIGN"),
+        rules=_BUDGET_RULES,
+        ambiguities=(
+            "whether a deleted or a draft campaign can be changed is not stated: the call is sent",
+            "what budget_optimization counts when it is left out of a change is not stated: nothing is refused then",
         ),
     ),
     Endpoint(
@@ -139,6 +152,5 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("campaign_id"),
         ),
-        params_in=None,
     ),
 )

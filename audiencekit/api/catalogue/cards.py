@@ -7,18 +7,22 @@ from typing import Final
 from .endpoint import Endpoint
 from .parameters import (
     ACCOUNT_ID,
+    CARD_Q,
     CURSOR,
+    SHORT_COUNT,
+    SORT_BY,
     WITH_DELETED,
-    ExactlyOneOf,
-    NotTogether,
     array,
+    card_uris,
     flag,
     ids,
     in_path,
     some_of,
     text,
-    whole,
 )
+from .rules import ExactlyOneOf, NotTogether
+
+_BY_ID: Final = ("the word all stands where other paths have the id: a card whose id is all cannot be called",)
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -46,15 +50,20 @@ ENDPOINTS: Final = (
                 "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
                 "VIDEO_WEBSITE",
             ),
-            ids("card_id", note="written in the singular in the document"),
-            ids("card_uris", note="card URIs of the form card://<card_id>"),
-            whole("count", default=100, minimum=1, maximum=200),
+            ids("card_id"),
+            card_uris(),
+            SHORT_COUNT,
             CURSOR,
             flag("include_legacy_cards", default=False),
-            text("q", min_length=1, max_length=80),
-            text("sort_by"),
+            CARD_Q,
+            SORT_BY,
             WITH_DELETED,
         ),
+        ambiguities=(
+            "the filter by ids is written card_id, with up to 200 of them: a list under that name",
+            "card_types is not said to be a list: it is sent as one",
+        ),
+        notes=("only cards that came through create_card",),
     ),
     Endpoint(
         name="get_card",
@@ -68,6 +77,7 @@ ENDPOINTS: Final = (
             in_path("card_id"),
             WITH_DELETED,
         ),
+        ambiguities=_BY_ID,
     ),
     Endpoint(
         name="list_cards_by_uri",
@@ -78,7 +88,7 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            ids("card_uris", required=True, note="card URIs of the form card://<card_id>"),
+            card_uris(required=True),
             WITH_DELETED,
         ),
     ),
@@ -104,22 +114,18 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            text("name", place="body", required=True, max_length=80),
-            array(
-                "components",
-                place="body",
-                required="conditional",
-                note="array of component objects (see resources: card component); order matters; exactly one of components and slides",
-            ),
+            text("name", place="body", required=True, max_length=80, at=("top",)),
+            array("components", "object", place="body", required="conditional", at=("top",), note="in this order"),
             array(
                 "slides",
+                "array",
                 place="body",
                 required="conditional",
-                note="array of arrays of components, for multi-destination carousels; order matters; exactly one of components and slides",
+                at=("top",),
+                note="lists of components, in this order",
             ),
         ),
         rules=(ExactlyOneOf(("components", "slides")),),
-        params_in="body",
         body="json_object",
     ),
     Endpoint(
@@ -132,21 +138,14 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             in_path("card_id"),
-            text("name", place="body", max_length=80),
-            array(
-                "components",
-                place="body",
-                note="array of component objects (see resources: card component); order matters",
-            ),
-            array(
-                "slides",
-                place="body",
-                note="array of arrays of components, for multi-destination carousels; order matters",
-            ),
+            text("name", place="body", max_length=80, at=("top",)),
+            array("components", "object", place="body", at=("top",), note="in this order"),
+            array("slides", "array", place="body", at=("top",), note="lists of components, in this order"),
         ),
         rules=(NotTogether(("components", "slides")),),
-        params_in="body",
         body="json_object",
+        ambiguities=("whether components and slides may be sent together is not stated: one of them at most",),
+        notes=("what is given takes the place of what is stored",),
     ),
     Endpoint(
         name="delete_card",
@@ -159,6 +158,5 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("card_id"),
         ),
-        params_in=None,
     ),
 )

@@ -2,24 +2,77 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from .endpoint import Endpoint
 from .parameters import (
     ACCOUNT_ID,
+    CARD_Q,
     COUNT,
     CURSOR,
-    CURSOR_OR_TOTAL,
+    SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
-    RequiredIf,
-    RequiredUnless,
     hashtag,
     ids,
     in_path,
     text,
     url,
 )
+from .rules import CURSOR_OR_TOTAL, RequiredIf, RequiredUnless
+
+_CTA_LENGTH: Final = 20
+_THANKS_LENGTH: Final = 23
+_TEXT_OF_HASHTAG: Final = "of the tweet of whoever chooses the hashtag"
+_IMAGE: Final = "of an image in the media library, 800 pixels wide or more, aspect ratio 1.91:1"
+_VIDEO: Final = "of a video in the media library, aspect ratio 16:9"
+_UNLOCKED: Final = text("unlocked_image_media_key", note="never read back: the answer has an address instead")
+_UNLOCKED_WIDE: Final = text(
+    "unlocked_image_media_key", note="aspect ratio 5:2; never read back: the answer has an address instead"
+)
+
+_WORDS: Final = (
+    text("name", required=True, max_length=80),
+    hashtag("first_cta", required=True, max_length=_CTA_LENGTH),
+    text("first_cta_tweet", required=True, note=_TEXT_OF_HASHTAG),
+    hashtag("second_cta", required="conditional", max_length=_CTA_LENGTH),
+    text("second_cta_tweet", required="conditional"),
+    hashtag("third_cta", max_length=_CTA_LENGTH),
+    text("third_cta_tweet", required="conditional"),
+    hashtag("fourth_cta", max_length=_CTA_LENGTH),
+    text("fourth_cta_tweet", required="conditional"),
+    text("thank_you_text", required=True, max_length=_THANKS_LENGTH),
+    url("thank_you_url"),
+    text("title", required="conditional", max_length=_THANKS_LENGTH),
+)
+_CHANGED_WORDS: Final = tuple(replace(parameter, required=False) for parameter in _WORDS)
+_RULES: Final = (
+    RequiredUnless("second_cta", "title"),
+    RequiredUnless("title", "second_cta"),
+    RequiredIf("second_cta_tweet", "second_cta"),
+    RequiredIf("third_cta_tweet", "third_cta"),
+    RequiredIf("fourth_cta_tweet", "fourth_cta"),
+)
+_LIST_PARAMETERS: Final = (
+    ACCOUNT_ID,
+    ids("card_ids"),
+    COUNT,
+    CURSOR,
+    CARD_Q,
+    SORT_BY,
+    WITH_DELETED,
+    WITH_TOTAL_COUNT,
+)
+_CREATED: Final = (
+    "the length of the name is not stated here: that of other cards",
+    "whether a hashtag is written with its # is not stated: with or without, and the # is not counted",
+)
+_CHANGED: Final = (
+    *_CREATED,
+    "whether the conditions of a new card hold for a change is not stated: the service decides",
+)
+_ID_OR_KIND: Final = ("the kind of card stands where other paths have the id of a card: no id is the name of a kind",)
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -29,17 +82,9 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/cards/image_conversation",
         part=2,
         section="4.8",
-        parameters=(
-            ACCOUNT_ID,
-            ids("card_ids"),
-            COUNT,
-            CURSOR,
-            text("q", min_length=1, max_length=80),
-            text("sort_by"),
-            WITH_DELETED,
-            WITH_TOTAL_COUNT,
-        ),
+        parameters=_LIST_PARAMETERS,
         rules=(CURSOR_OR_TOTAL,),
+        ambiguities=_ID_OR_KIND,
     ),
     Endpoint(
         name="get_image_conversation_card",
@@ -48,11 +93,7 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/cards/image_conversation/{card_id}",
         part=2,
         section="4.8",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("card_id"),
-            WITH_DELETED,
-        ),
+        parameters=(ACCOUNT_ID, in_path("card_id"), WITH_DELETED),
     ),
     Endpoint(
         name="create_image_conversation_card",
@@ -61,36 +102,9 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/cards/image_conversation",
         part=2,
         section="4.8",
-        parameters=(
-            ACCOUNT_ID,
-            text("name", required=True, max_length=80),
-            hashtag("first_cta", required=True, max_length=20),
-            text("first_cta_tweet", required=True, note="the tweet when the hashtag is chosen"),
-            hashtag("second_cta", required="conditional", max_length=20),
-            text("second_cta_tweet", required="conditional"),
-            hashtag("third_cta", max_length=20),
-            text("third_cta_tweet", required="conditional"),
-            hashtag("fourth_cta", max_length=20),
-            text("fourth_cta_tweet", required="conditional"),
-            text("thank_you_text", required=True, max_length=23),
-            url("thank_you_url"),
-            text("title", required="conditional", max_length=23),
-            text(
-                "unlocked_image_media_key", note="write-only; the response gives a URL instead; image aspect ratio 5:2"
-            ),
-            text(
-                "media_key",
-                required=True,
-                note="image in the media library; width at least 800 px; aspect ratio 1.91:1",
-            ),
-        ),
-        rules=(
-            RequiredUnless("second_cta", "title"),
-            RequiredUnless("title", "second_cta"),
-            RequiredIf("second_cta_tweet", "second_cta"),
-            RequiredIf("third_cta_tweet", "third_cta"),
-            RequiredIf("fourth_cta_tweet", "fourth_cta"),
-        ),
+        parameters=(ACCOUNT_ID, *_WORDS, _UNLOCKED_WIDE, text("media_key", required=True, note=_IMAGE)),
+        rules=_RULES,
+        ambiguities=_CREATED,
     ),
     Endpoint(
         name="update_image_conversation_card",
@@ -102,24 +116,15 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             in_path("card_id"),
-            text("name", max_length=80),
-            hashtag("first_cta", max_length=20),
-            text("first_cta_tweet", note="the tweet when the hashtag is chosen"),
-            hashtag("second_cta", max_length=20),
-            text("second_cta_tweet"),
-            hashtag("third_cta", max_length=20),
-            text("third_cta_tweet"),
-            hashtag("fourth_cta", max_length=20),
-            text("fourth_cta_tweet"),
-            text("thank_you_text", max_length=23),
-            url("thank_you_url"),
-            text("title", max_length=23),
-            text(
-                "unlocked_image_media_key", note="write-only; the response gives a URL instead; image aspect ratio 5:2"
-            ),
-            text("media_key", note="image in the media library; width at least 800 px; aspect ratio 1.91:1"),
+            *_CHANGED_WORDS,
+            _UNLOCKED_WIDE,
+            text("media_key", note=_IMAGE),
         ),
-        notes=("stated in part only",),
+        ambiguities=(
+            *_CHANGED,
+            "the list of parameters is cut off: no others are taken",
+            "that the image card can be deleted is said, but the call is not shown: there is none here",
+        ),
     ),
     Endpoint(
         name="list_video_conversation_cards",
@@ -128,17 +133,9 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/cards/video_conversation",
         part=2,
         section="4.8",
-        parameters=(
-            ACCOUNT_ID,
-            ids("card_ids"),
-            COUNT,
-            CURSOR,
-            text("q", min_length=1, max_length=80),
-            text("sort_by"),
-            WITH_DELETED,
-            WITH_TOTAL_COUNT,
-        ),
+        parameters=_LIST_PARAMETERS,
         rules=(CURSOR_OR_TOTAL,),
+        ambiguities=_ID_OR_KIND,
     ),
     Endpoint(
         name="get_video_conversation_card",
@@ -147,11 +144,7 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/cards/video_conversation/{card_id}",
         part=2,
         section="4.8",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("card_id"),
-            WITH_DELETED,
-        ),
+        parameters=(ACCOUNT_ID, in_path("card_id"), WITH_DELETED),
     ),
     Endpoint(
         name="create_video_conversation_card",
@@ -162,30 +155,14 @@ ENDPOINTS: Final = (
         section="4.8",
         parameters=(
             ACCOUNT_ID,
-            text("name", required=True, max_length=80),
-            hashtag("first_cta", required=True, max_length=20),
-            text("first_cta_tweet", required=True, note="the tweet when the hashtag is chosen"),
-            hashtag("second_cta", required="conditional", max_length=20),
-            text("second_cta_tweet", required="conditional"),
-            hashtag("third_cta", max_length=20),
-            text("third_cta_tweet", required="conditional"),
-            hashtag("fourth_cta", max_length=20),
-            text("fourth_cta_tweet", required="conditional"),
-            text("thank_you_text", required=True, max_length=23),
-            url("thank_you_url"),
-            text("title", required="conditional", max_length=23),
-            text("unlocked_image_media_key", note="write-only; the response gives a URL instead"),
-            text("media_key", required=True, note="video in the media library; aspect ratio 16:9"),
+            *_WORDS,
+            _UNLOCKED,
+            text("media_key", required=True, note=_VIDEO),
             text("poster_media_key", default="first frame of the video"),
             text("unlocked_video_media_key"),
         ),
-        rules=(
-            RequiredUnless("second_cta", "title"),
-            RequiredUnless("title", "second_cta"),
-            RequiredIf("second_cta_tweet", "second_cta"),
-            RequiredIf("third_cta_tweet", "third_cta"),
-            RequiredIf("fourth_cta_tweet", "fourth_cta"),
-        ),
+        rules=_RULES,
+        ambiguities=_CREATED,
     ),
     Endpoint(
         name="update_video_conversation_card",
@@ -197,23 +174,13 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             in_path("card_id"),
-            text("name", max_length=80),
-            hashtag("first_cta", max_length=20),
-            text("first_cta_tweet", note="the tweet when the hashtag is chosen"),
-            hashtag("second_cta", max_length=20),
-            text("second_cta_tweet"),
-            hashtag("third_cta", max_length=20),
-            text("third_cta_tweet"),
-            hashtag("fourth_cta", max_length=20),
-            text("fourth_cta_tweet"),
-            text("thank_you_text", max_length=23),
-            url("thank_you_url"),
-            text("title", max_length=23),
-            text("unlocked_image_media_key", note="write-only; the response gives a URL instead"),
-            text("media_key", note="video in the media library; aspect ratio 16:9"),
+            *_CHANGED_WORDS,
+            _UNLOCKED,
+            text("media_key", note=_VIDEO),
             text("poster_media_key"),
             text("unlocked_video_media_key"),
         ),
+        ambiguities=_CHANGED,
     ),
     Endpoint(
         name="delete_video_conversation_card",
@@ -222,10 +189,6 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/cards/video_conversation/{card_id}",
         part=2,
         section="4.8",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("card_id"),
-        ),
-        params_in=None,
+        parameters=(ACCOUNT_ID, in_path("card_id")),
     ),
 )

@@ -1,11 +1,13 @@
-"""Curated categories, and those of line items (specification part 1, section 4.6)."""
+"""Curated categories, and those of line items (specification part 1, sections 4.2 and 4.6)."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.limits import MAX_LIST_IDS
+
 from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, CURSOR, ids, in_path, text
+from .parameters import ACCOUNT_ID, CURSOR, in_path, text, texts
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -17,7 +19,7 @@ ENDPOINTS: Final = (
         section="4.2",
         parameters=(
             ACCOUNT_ID,
-            ids("country_codes", required=True, note="comma-separated two-letter ISO country codes"),
+            texts("country_codes", required=True, max_items=MAX_LIST_IDS, pattern="[A-Z]{2}", note="ISO 3166-1"),
             CURSOR,
         ),
     ),
@@ -32,7 +34,6 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("curated_category_id"),
         ),
-        params_in=None,
     ),
     Endpoint(
         name="create_line_item_curated_category",
@@ -60,6 +61,7 @@ ENDPOINTS: Final = (
             text("curated_category_id"),
             text("line_item_id"),
         ),
+        ambiguities=("it is not clear whether one or both parameters are optional: both are",),
     ),
     Endpoint(
         name="delete_line_item_curated_category",
@@ -72,6 +74,5 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("line_item_curated_category_id"),
         ),
-        params_in=None,
     ),
 )

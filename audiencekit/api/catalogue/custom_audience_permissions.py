@@ -5,14 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, COUNT, CURSOR, CURSOR_OR_TOTAL, WITH_TOTAL_COUNT, ids, in_path, one_of, text
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_TOTAL_COUNT, ids, in_path, one_of, text
+from .rules import CURSOR_OR_TOTAL
+
+# Of tailored audiences too: section 4.2.
+PERMISSION_LEVELS: Final = ("READ_ONLY", "READ_WRITE")
+SHARING: Final = (
+    "for the account that owns the audience",
+    "the other account is of the same business, or the owner has the feature SHARE_AUDIENCE_OUTSIDE_BUSINESS",
+)
+_PERMISSIONS: Final = "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/permissions"
 
 ENDPOINTS: Final = (
     Endpoint(
         name="list_custom_audience_permissions",
         group="custom_audience_permissions",
         method="GET",
-        path="/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/permissions",
+        path=_PERMISSIONS,
         part=2,
         section="4.5",
         parameters=(
@@ -21,7 +30,7 @@ ENDPOINTS: Final = (
             COUNT,
             CURSOR,
             ids("granted_account_ids"),
-            text("sort_by"),
+            SORT_BY,
             ids("custom_audience_permission_ids"),
             WITH_TOTAL_COUNT,
         ),
@@ -31,25 +40,22 @@ ENDPOINTS: Final = (
         name="create_custom_audience_permission",
         group="custom_audience_permissions",
         method="POST",
-        path="/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/permissions",
+        path=_PERMISSIONS,
         part=2,
         section="4.5",
         parameters=(
             ACCOUNT_ID,
             in_path("custom_audience_id"),
             text("granted_account_id", required=True),
-            one_of("permission_level", "READ_ONLY", "READ_WRITE", required=True),
+            one_of("permission_level", *PERMISSION_LEVELS, required=True),
         ),
-        notes=(
-            "only the owning account may create or change permissions",
-            "sharing works between accounts of the same business, or when the owning account has the SHARE_AUDIENCE_OUTSIDE_BUSINESS feature",
-        ),
+        notes=SHARING,
     ),
     Endpoint(
         name="delete_custom_audience_permission",
         group="custom_audience_permissions",
         method="DELETE",
-        path="/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}",
+        path=_PERMISSIONS + "/{custom_audience_permission_id}",
         part=2,
         section="4.5",
         parameters=(
@@ -57,10 +63,6 @@ ENDPOINTS: Final = (
             in_path("custom_audience_id"),
             in_path("custom_audience_permission_id"),
         ),
-        params_in=None,
-        notes=(
-            "only the owning account may create or change permissions",
-            "sharing works between accounts of the same business, or when the owning account has the SHARE_AUDIENCE_OUTSIDE_BUSINESS feature",
-        ),
+        notes=SHARING,
     ),
 )

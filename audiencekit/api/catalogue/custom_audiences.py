@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
+
 from .endpoint import Endpoint
 from .parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
-    CURSOR_OR_TOTAL,
+    SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
     Q,
-    RequiredIf,
     array,
     flag,
     ids,
@@ -23,6 +24,7 @@ from .parameters import (
     text,
     whole,
 )
+from .rules import CURSOR_OR_TOTAL, RequiredIf, RequiredIn
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -38,7 +40,7 @@ ENDPOINTS: Final = (
             CURSOR,
             one_of("permission_scope", "OWNER", "SHARED", default="OWNER"),
             Q,
-            text("sort_by"),
+            SORT_BY,
             ids("custom_audience_ids"),
             WITH_DELETED,
             WITH_TOTAL_COUNT,
@@ -67,9 +69,10 @@ ENDPOINTS: Final = (
         section="4.3",
         parameters=(
             ACCOUNT_ID,
-            text("name", required=True, note="unique per account"),
+            text("name", required=True, note="new in the account"),
             text("description"),
         ),
+        ambiguities=("status and code of a name in use are not stated: any refusal is passed on",),
     ),
     Endpoint(
         name="update_custom_audience",
@@ -81,7 +84,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             in_path("custom_audience_id"),
-            text("name", note="unique per account"),
+            text("name", note="new in the account"),
             text("description"),
         ),
     ),
@@ -96,7 +99,6 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("custom_audience_id"),
         ),
-        params_in=None,
     ),
     Endpoint(
         name="batch_flexible_audiences",
@@ -107,32 +109,18 @@ ENDPOINTS: Final = (
         section="4.3",
         parameters=(
             ACCOUNT_ID,
-            one_of("operation_type", "Create", "Update", "Delete", place="body", required=True, at="item"),
-            json_object("params", place="body", required=True, at="item", note="from the general batch rule"),
-            one_of("audience_type", "FLEXIBLE", "MOBILE_AUDIENCE", place="body", required=True, at="item.params"),
-            text("name", place="body", required=True, at="item.params", note="unique"),
-            array(
-                "child_segments",
-                place="body",
-                required=True,
-                at="item.params, segments, segment",
-                note="array of segment objects",
-            ),
+            one_of("operation_type", "Create", "Update", "Delete", place="body", required=True, at=("item",)),
+            json_object("params", place="body", required=True, at=("item",)),
             one_of(
-                "boolean_operator",
-                "AND",
-                "OR",
-                place="body",
-                required="conditional",
-                at="item.params, segments, segment",
-                note="required when child_segments is non-empty",
+                "audience_type", "FLEXIBLE", "MOBILE_AUDIENCE", place="body", required="conditional", at=("params",)
             ),
-            json_object(
-                "segments", place="body", at="item.params", note="object with boolean_operator and child_segments"
-            ),
-            text("custom_audience_id", place="body", at="segment", note="for a leaf"),
-            whole("lookback_window", place="body", at="segment"),
-            whole("frequency", place="body", default=1, at="segment"),
+            text("name", place="body", required="conditional", at=("params",), note="new in the account"),
+            array("child_segments", "object", place="body", required="conditional", at=("params", "segment")),
+            one_of("boolean_operator", "AND", "OR", place="body", required="conditional", at=("params", "segment")),
+            json_object("segments", place="body", at=("params",), note="the uppermost segment"),
+            text("custom_audience_id", place="body", at=("segment",), note="of a leaf"),
+            whole("lookback_window", 1, 7, 14, 30, place="body", at=("segment",), note="in days"),
+            whole("frequency", place="body", default=1, at=("segment",)),
             one_of(
                 "frequency_comparator",
                 "NUM_GTE",
@@ -142,15 +130,28 @@ ENDPOINTS: Final = (
                 "NUM_LT",
                 place="body",
                 default="NUM_GTE",
-                at="segment",
+                at=("segment",),
             ),
-            flag("negate", place="body", default=True, at="segment"),
+            flag("negate", place="body", default=True, at=("segment",)),
         ),
-        rules=(RequiredIf("boolean_operator", "child_segments"),),
-        params_in="body",
+        rules=(
+            RequiredIn("Create", ("audience_type",), at="params"),
+            RequiredIn("Create", ("name",), at="params"),
+            RequiredIn("Create", ("segments", "child_segments"), at="params"),
+            RequiredIf("boolean_operator", "child_segments", at="params"),
+            RequiredIf("boolean_operator", "child_segments", at="segment"),
+        ),
         body="json_array_of_operations",
-        operations=10,
-        notes=("closed beta; during the beta only flexible audiences based on mobile audiences",),
+        operations=FLEXIBLE_BATCH_ITEMS,
+        leaves=FLEXIBLE_LEAVES,
+        ambiguities=(
+            "the members of an item are listed flat: type and name stand in params, the tree in params or its segments",
+            "every operation is said to need type, name and tree: here only Create does",
+            "how Update and Delete name the audience is not stated: params are sent as they are given",
+            "Update is allowed, while flexible audiences never change: it is sent, and the service decides",
+            "the stated default of negate is true, and an example shows false: our own calls always write it out",
+        ),
+        notes=("a closed beta, for flexible audiences made of mobile ones",),
     ),
     Endpoint(
         name="list_custom_audience_targeted",
@@ -162,7 +163,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             in_path("custom_audience_id"),
-            flag("with_active", default=True, note="false also includes line items with servable=false"),
+            flag("with_active", default=True, note="false: also line items that cannot be served"),
             CURSOR,
         ),
     ),

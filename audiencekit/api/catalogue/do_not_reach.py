@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
+from audiencekit.limits import EXPIRY_MONTHS, MAX_BODY_BYTES, MAX_OPERATIONS
 
 from .endpoint import USERS_WINDOW, Endpoint
-from .parameters import ACCOUNT_ID, WITH_DELETED, array, in_path, json_object, one_of, text, time
+from .parameters import ACCOUNT_ID, WITH_DELETED, array, hashes, in_path, json_object, one_of, text, time
+from .rules import UnderMonthsAhead
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -17,10 +18,8 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/do_not_reach_lists",
         part=2,
         section="4.6",
-        parameters=(
-            ACCOUNT_ID,
-            WITH_DELETED,
-        ),
+        parameters=(ACCOUNT_ID, WITH_DELETED),
+        notes=("an account has one list at most",),
     ),
     Endpoint(
         name="create_do_not_reach_list",
@@ -29,10 +28,8 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/do_not_reach_lists",
         part=2,
         section="4.6",
-        parameters=(
-            ACCOUNT_ID,
-            text("description"),
-        ),
+        parameters=(ACCOUNT_ID, text("description")),
+        ambiguities=("what a second list of the account is answered with is not stated: any refusal is passed on",),
     ),
     Endpoint(
         name="delete_do_not_reach_list",
@@ -41,11 +38,7 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}",
         part=2,
         section="4.6",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("do_not_reach_list_id"),
-        ),
-        params_in=None,
+        parameters=(ACCOUNT_ID, in_path("do_not_reach_list_id")),
     ),
     Endpoint(
         name="batch_do_not_reach_users",
@@ -57,33 +50,23 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             in_path("do_not_reach_list_id"),
-            one_of("operation_type", "Update", "Delete", place="body", required=True, at="item"),
-            json_object("params", place="body", required=True, at="item"),
-            array("users", place="body", required=True, at="item.params", note="array of user entries"),
-            time(
-                "expires_at",
-                place="body",
-                default="13 months",
-                at="item.params",
-                note="later than now and under 13 months from now",
-            ),
-            array(
-                "email",
-                place="body",
-                at="item.params.users[]",
-                note="array of strings; SHA-256 of the normalized value",
-            ),
-            array(
-                "phone_number",
-                place="body",
-                at="item.params.users[]",
-                note="array of strings; SHA-256 of the normalized value",
-            ),
+            one_of("operation_type", "Update", "Delete", place="body", required=True, at=("item",)),
+            json_object("params", place="body", required=True, at=("item",)),
+            array("users", "object", place="body", required=True, at=("params",)),
+            time("expires_at", place="body", default="13 months", at=("params",)),
+            hashes("email"),
+            hashes("phone_number"),
         ),
-        params_in="body",
+        rules=(UnderMonthsAhead("expires_at", EXPIRY_MONTHS, at="params"),),
         body="json_array_of_operations",
         window=USERS_WINDOW,
         operations=MAX_OPERATIONS,
         body_bytes=MAX_BODY_BYTES,
+        ambiguities=(
+            "13 months are the default of expires_at, and already too long: 13 months to the second are refused",
+            "which members of an operation are required is not said here: those of add_custom_audience_users",
+            "whether there are counts for each operation or one for all is not shown: they are summed",
+        ),
+        notes=("takes effect at once", "keeps people from being targeted; it takes nobody out of an audience"),
     ),
 )

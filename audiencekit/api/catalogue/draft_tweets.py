@@ -1,11 +1,14 @@
-"""Draft tweets (specification part 2, section 4.9)."""
+"""Draft tweets and scheduled tweets (specification part 2, section 4.9)."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.limits import MAX_TWEET_MEDIA
+
 from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, CURSOR, RequiredUnless, flag, long, text, texts, whole
+from .parameters import ACCOUNT_ID, CARD_URI, CURSOR, SHORT_COUNT, flag, long, long_in_path, text, texts, time
+from .rules import RequiredUnless
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -17,7 +20,7 @@ ENDPOINTS: Final = (
         section="4.9",
         parameters=(
             ACCOUNT_ID,
-            whole("count", default=100, minimum=1, maximum=200),
+            SHORT_COUNT,
             CURSOR,
             long("user_id", default="the FULL promotable user of the account"),
         ),
@@ -29,11 +32,7 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
         part=2,
         section="4.9",
-        parameters=(
-            ACCOUNT_ID,
-            long("draft_tweet_id", place="path", required=True),
-        ),
-        params_in=None,
+        parameters=(ACCOUNT_ID, long_in_path("draft_tweet_id")),
     ),
     Endpoint(
         name="create_draft_tweet",
@@ -45,16 +44,20 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             long("as_user_id", required=True),
-            text("text", required="conditional", note="required when there are no media_keys"),
-            text("card_uri", note="card://<card_id>; attaches a card"),
+            text("text", required="conditional"),
+            text("card_uri", pattern=CARD_URI),
             texts(
                 "media_keys",
-                note="comma-separated media keys: up to 4 images, or 1 animated GIF, or 1 video; must be in the media library",
+                max_items=MAX_TWEET_MEDIA,
+                note="from the media library: up to four images, or one animated GIF, or one video",
             ),
             flag("nullcast", default=True),
             text("name", max_length=80),
         ),
         rules=(RequiredUnless("text", "media_keys"),),
+        ambiguities=(
+            "what a media key is, an image, a GIF or a video, is not seen here: only their number is checked",
+        ),
     ),
     Endpoint(
         name="update_draft_tweet",
@@ -65,9 +68,9 @@ ENDPOINTS: Final = (
         section="4.9",
         parameters=(
             ACCOUNT_ID,
-            long("draft_tweet_id", place="path", required=True),
-            text("card_uri", note="sent empty, it is removed"),
-            texts("media_keys", note="sent empty, they are removed"),
+            long_in_path("draft_tweet_id"),
+            text("card_uri", pattern=CARD_URI, removable=True),
+            texts("media_keys", max_items=MAX_TWEET_MEDIA, removable=True),
             flag("nullcast"),
             text("text"),
             text("name", max_length=80),
@@ -80,11 +83,7 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/draft_tweets/{draft_tweet_id}",
         part=2,
         section="4.9",
-        parameters=(
-            ACCOUNT_ID,
-            long("draft_tweet_id", place="path", required=True),
-        ),
-        params_in=None,
+        parameters=(ACCOUNT_ID, long_in_path("draft_tweet_id")),
     ),
     Endpoint(
         name="preview_draft_tweet",
@@ -93,10 +92,34 @@ ENDPOINTS: Final = (
         path="/12/accounts/{account_id}/draft_tweets/preview/{draft_tweet_id}",
         part=2,
         section="4.9",
+        parameters=(ACCOUNT_ID, long_in_path("draft_tweet_id")),
+        ambiguities=("the word preview stands where other paths have the id: an id is a number, so none is confused",),
+        notes=("the devices of the person who calls get a notification; nobody else sees the preview",),
+    ),
+    Endpoint(
+        name="update_scheduled_tweet",
+        group="scheduled_tweets",
+        method="PUT",
+        path="/12/accounts/{account_id}/scheduled_tweets/{scheduled_tweet_id}",
+        part=2,
+        section="4.9",
         parameters=(
             ACCOUNT_ID,
-            long("draft_tweet_id", place="path", required=True),
+            long_in_path("scheduled_tweet_id"),
+            flag("nullcast"),
+            time("scheduled_at"),
+            text("text"),
+            text("name", max_length=80),
         ),
-        params_in=None,
+        ambiguities=("the list of parameters is cut off: no others are taken",),
+    ),
+    Endpoint(
+        name="delete_scheduled_tweet",
+        group="scheduled_tweets",
+        method="DELETE",
+        path="/12/accounts/{account_id}/scheduled_tweets/{scheduled_tweet_id}",
+        part=2,
+        section="4.9",
+        parameters=(ACCOUNT_ID, long_in_path("scheduled_tweet_id")),
     ),
 )

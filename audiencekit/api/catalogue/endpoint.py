@@ -7,23 +7,16 @@ from typing import Final, Literal, TypeAlias
 
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 
-from .parameters import ACCOUNT_ID, CURSOR, WITH_TOTAL_COUNT, Parameter, Rule
+from .parameters import ACCOUNT_ID, CURSOR, WITH_TOTAL_COUNT, Parameter
+from .rules import Rule
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Base: TypeAlias = Literal["ads_url", "ads_sandbox_url", "base_url"]
-ParametersIn: TypeAlias = Literal["query", "body", "form", "redirect", "query_or_header", "unstated"]
 BodyShape: TypeAlias = Literal["json_array_of_operations", "json_object"]
-Auth: TypeAlias = Literal[
-    "ads_account_user",
-    "ads_user",
-    "oauth1_app",
-    "oauth1_required",
-    "oauth1_user_token",
-    "oauth1_owner",
-    "basic_app",
-    "bearer",
-    "not_shown",
-]
+# `user` signs with the token of a person, `app` without one (OAuth 1.0a both); `basic` is the pair of the application.
+Auth: TypeAlias = Literal["user", "app", "basic", "bearer"]
+# `pairs` and `credential` hold secrets; a `page` is for a browser; a `stream` is one object a line.
+AnswerForm: TypeAlias = Literal["json", "v2", "pairs", "credential", "page", "stream"]
 
 VERSION: Final = "12"  # the version segment that most paths are written with; the older ones keep theirs
 
@@ -46,8 +39,9 @@ class Endpoint:
     """One endpoint. A limit or window that the specification does not state is None.
 
     `parameters` are all that the endpoint knows: in the path, the query and the body. `rules` are those that hold
-    between them. `ambiguities` say what the specification leaves open and how it is read here. `part` and `section`
-    are its place in the specification.
+    between them. `operations` bounds the items of a batch and `leaves` the audiences in one tree; `params_of` names the
+    row that the params of an operation follow, by its type. `ambiguities` say what the specification leaves open and
+    how it is read here; `notes` what a caller should know. `part` and `section` are its place in the specification.
     """
 
     name: str
@@ -59,12 +53,14 @@ class Endpoint:
     parameters: tuple[Parameter, ...] = ()
     rules: tuple[Rule, ...] = ()
     base: Base = "ads_url"
-    params_in: ParametersIn | None = "query"
     body: BodyShape | None = None
-    auth: Auth = "ads_account_user"
+    auth: Auth = "user"
+    answer: AnswerForm = "json"
     window: RateWindow | None = None
     operations: int | None = None
     body_bytes: int | None = None
+    leaves: int | None = None
+    params_of: tuple[tuple[str, str], ...] = ()
     ambiguities: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -81,7 +77,7 @@ class Endpoint:
     @property
     def is_paged(self) -> bool:
         """Whether answers come page by page, each with the cursor of the next."""
-        return CURSOR.name in self.parameter_names
+        return CURSOR in self.parameters
 
     @property
     def sandbox_only(self) -> bool:
@@ -91,7 +87,7 @@ class Endpoint:
     @property
     def window_with_total_count(self) -> RateWindow | None:
         """The tighter window of lists that are asked for their total."""
-        return WITH_TOTAL_COUNT_WINDOW if WITH_TOTAL_COUNT.name in self.parameter_names else None
+        return WITH_TOTAL_COUNT_WINDOW if WITH_TOTAL_COUNT in self.parameters else None
 
     def parameter(self, name: str) -> Parameter:
         """The parameter called `name`. Raises KeyError for one that it does not know."""

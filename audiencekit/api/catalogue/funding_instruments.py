@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .endpoint import Endpoint
-from .parameters import (
-    ACCOUNT_ID,
-    COUNT,
-    CURSOR,
-    CURSOR_OR_TOTAL,
-    WITH_DELETED,
-    WITH_TOTAL_COUNT,
-    currency,
-    ids,
-    in_path,
-    text,
-    time,
-)
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, currency, ids, in_path, time
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -32,7 +21,7 @@ ENDPOINTS: Final = (
             COUNT,
             CURSOR,
             ids("funding_instrument_ids"),
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -64,6 +53,10 @@ ENDPOINTS: Final = (
             time("start_time", required=True),
         ),
         base="ads_sandbox_url",
-        notes=("stated in part only",),
+        ambiguities=(
+            "stated in part only: no other parameters are taken",
+            "that it can be deleted is said, but no such call is stated: there is none here",
+        ),
+        notes=("costs nothing",),
     ),
 )

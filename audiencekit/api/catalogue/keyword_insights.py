@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .endpoint import Endpoint
-from .parameters import DaysBetween, ItemsTogether, one_of, text, texts, time
+from .parameters import one_of, text, texts, time
+from .rules import DaysBetween, ItemsTogether
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -16,23 +17,17 @@ ENDPOINTS: Final = (
         part=2,
         section="4.1",
         parameters=(
-            one_of(
-                "granularity",
-                "DAY",
-                "HOUR",
-                required=True,
-                note="one data point per unit between start_time and end_time",
-            ),
-            texts("keywords", required=True, note="comma-separated, OR-ed"),
+            one_of("granularity", "DAY", "HOUR", required=True, note="of the volumes that come back"),
+            texts("keywords", required=True, note="any of them"),
             time("start_time", required=True),
             time("end_time", default="now"),
-            text("location", note="a targeting value from the locations targeting endpoint; country level only"),
-            texts("negative_keywords", note="comma-separated, OR-ed"),
+            text("location", note="the targeting value of a country"),
+            texts("negative_keywords", note="none of them"),
         ),
         rules=(
             ItemsTogether(("keywords", "negative_keywords"), 10),
             DaysBetween("start_time", "end_time", 7),
         ),
-        auth="ads_user",
+        notes=("the answer is about one country",),
     ),
 )

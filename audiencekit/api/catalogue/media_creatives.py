@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .endpoint import Endpoint
-from .parameters import (
-    ACCOUNT_ID,
-    COUNT,
-    CURSOR,
-    CURSOR_OR_TOTAL,
-    WITH_DELETED,
-    WITH_TOTAL_COUNT,
-    ids,
-    in_path,
-    text,
-    url,
-)
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, ids, in_path, text, url
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -33,7 +23,7 @@ ENDPOINTS: Final = (
             ids("media_creative_ids"),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -66,9 +56,10 @@ ENDPOINTS: Final = (
             url(
                 "landing_url",
                 required="conditional",
-                note="display image creatives only; ignored for preroll assets, whose URL goes through the preroll call-to-action endpoint; required when the objective of the line item is WEBSITE_CLICKS",
+                note="of images only; required when the objective of the line item is WEBSITE_CLICKS",
             ),
         ),
+        ambiguities=("the objective of the line item is not seen here: landing_url may be left out",),
     ),
     Endpoint(
         name="delete_media_creative",
@@ -81,6 +72,5 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("media_creative_id"),
         ),
-        params_in=None,
     ),
 )

@@ -7,6 +7,8 @@ from typing import Final
 from .endpoint import Endpoint
 from .parameters import flag, one_of, text
 
+_IN_THE_HEADER: Final = "stands in the Authorization header, which the client makes"
+
 ENDPOINTS: Final = (
     Endpoint(
         name="oauth_request_token",
@@ -18,25 +20,19 @@ ENDPOINTS: Final = (
         parameters=(
             text(
                 "oauth_callback",
-                place="query_or_header",
+                place="oauth",
                 required=True,
-                note="URL to return the user to, or oob for PIN mode; always sent, even when a callback is registered; must be configured in the settings of the application",
+                note="an address that the application is registered with, or oob for a PIN",
             ),
-            one_of(
-                "platform_auth_access_type",
-                "read",
-                "write",
-                place="query_or_header",
-                note="lowers the requested access level below the registered level",
-            ),
+            one_of("platform_auth_access_type", "read", "write", note="asks for less than the application may do"),
         ),
         base="base_url",
-        params_in="query_or_header",
-        auth="oauth1_app",
-        notes=(
-            "listed as requiring no authentication; the example is still signed with the consumer key of the application",
-            "oauth_nonce accepts ASCII only",
-            "HTTPS is mandatory",
+        auth="app",
+        answer="pairs",
+        ambiguities=(
+            "said to need no authentication and shown signed: it is signed with the keys of the application",
+            "the callback may stand in the query or the header: it is sent in the header, where the signature is",
+            "platform_auth_access_type stands for x_auth_access_type, the name of the public service",
         ),
     ),
     Endpoint(
@@ -47,13 +43,15 @@ ENDPOINTS: Final = (
         part=0,
         section="4.2",
         parameters=(
-            text("oauth_token", required=True),
-            flag("force_login", note="forces entry of credentials"),
-            text("screen_name", note="prefills the login input"),
+            text("oauth_token", required=True, note="the request token"),
+            flag("force_login", note="the person types name and password even when logged in"),
+            text("screen_name", note="stands in the form of the login already"),
         ),
         base="base_url",
-        params_in="redirect",
-        auth="oauth1_required",
+        auth="app",
+        answer="page",
+        ambiguities=("said to need authentication, which a browser does by its login: nothing is signed",),
+        notes=("the one for programs on a desktop", "never takes the callback, which belongs to oauth_request_token"),
     ),
     Endpoint(
         name="oauth_authenticate",
@@ -63,13 +61,14 @@ ENDPOINTS: Final = (
         part=0,
         section="4.3",
         parameters=(
-            text("oauth_token", required=True),
-            flag("force_login", note="when true, the currently logged-in user is not used"),
-            text("screen_name", note="optional"),
+            text("oauth_token", required=True, note="the request token"),
+            flag("force_login", note="true: whoever is logged in is asked all the same"),
+            text("screen_name", note="stands in the form of the login already"),
         ),
         base="base_url",
-        params_in="redirect",
-        auth="oauth1_required",
+        auth="app",
+        answer="page",
+        ambiguities=("said to need authentication, which a browser does by its login: nothing is signed",),
     ),
     Endpoint(
         name="oauth_access_token",
@@ -79,18 +78,22 @@ ENDPOINTS: Final = (
         part=0,
         section="4.4",
         parameters=(
-            text("oauth_token", place="unstated", required=True, note="the same as the request_token step returned"),
+            text("oauth_token", place="header", required=True, secret=True, note=_IN_THE_HEADER),
             text(
                 "oauth_verifier",
-                place="unstated",
+                place="form",
                 required=True,
-                note="the verifier from the callback URL, or the PIN in the out-of-band flow",
+                min_length=1,
+                secret=True,
+                note="from the address of the callback, or the PIN",
             ),
         ),
         base="base_url",
-        params_in="unstated",
-        auth="oauth1_required",
-        notes=("OAuth 1.0a is strictly enforced: without the verifier the flow fails",),
+        answer="pairs",
+        ambiguities=(
+            "the places of both parameters are not stated: the token goes in the header, the verifier in a form",
+        ),
+        notes=("signed with the request token as the token of the person",),
     ),
     Endpoint(
         name="oauth_invalidate_token",
@@ -100,8 +103,9 @@ ENDPOINTS: Final = (
         part=0,
         section="4.5",
         base="base_url",
-        params_in=None,
-        auth="oauth1_user_token",
+        answer="credential",
+        ambiguities=("a second form of the path ends in .json: the one without it is called",),
+        notes=("revokes the token that signs the call",),
     ),
     Endpoint(
         name="oauth2_token",
@@ -115,8 +119,9 @@ ENDPOINTS: Final = (
             one_of("grant_type", "client_credentials", place="form", required=True),
         ),
         base="base_url",
-        params_in="form",
-        auth="basic_app",
+        auth="basic",
+        answer="credential",
+        notes=("gives the same token until it is revoked; asked too often, it refuses with code 99",),
     ),
     Endpoint(
         name="oauth2_invalidate_token",
@@ -125,14 +130,10 @@ ENDPOINTS: Final = (
         path="/oauth2/invalidate_token",
         part=0,
         section="4.7",
-        parameters=(
-            text(
-                "access_token",
-                required=True,
-                note="the bearer token value to revoke; sent in the query in the stated usage",
-            ),
-        ),
+        parameters=(text("access_token", required=True, secret=True, note="the bearer token to revoke"),),
         base="base_url",
-        auth="oauth1_owner",
+        answer="credential",
+        ambiguities=("whether a form is taken too is not stated: the token goes in the query, as in the example",),
+        notes=("signed with the token of the owner of the application",),
     ),
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.limits import MAX_PROMOTED_TWEETS
+
 from .endpoint import Endpoint
 from .parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
-    CURSOR_OR_TOTAL,
+    SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
     ids,
@@ -18,6 +20,7 @@ from .parameters import (
     longs,
     text,
 )
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -33,7 +36,7 @@ ENDPOINTS: Final = (
             ids("promoted_account_ids"),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -64,6 +67,7 @@ ENDPOINTS: Final = (
             text("line_item_id", required=True),
             long("user_id", required=True),
         ),
+        notes=("a person who is promoted already is left as is",),
     ),
     Endpoint(
         name="delete_promoted_account",
@@ -76,7 +80,6 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("promoted_account_id"),
         ),
-        params_in=None,
     ),
     Endpoint(
         name="list_promoted_tweets",
@@ -91,7 +94,7 @@ ENDPOINTS: Final = (
             ids("promoted_tweet_ids"),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -120,7 +123,11 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             text("line_item_id", required=True),
-            longs("tweet_ids", max_items=50, required=True),
+            longs("tweet_ids", max_items=MAX_PROMOTED_TWEETS, required=True),
+        ),
+        notes=(
+            "a tweet of somebody else is posted again for promotion only, so another tweet_id comes back",
+            "with the product type PROMOTED_ACCOUNT, placements in timelines of phones are added",
         ),
     ),
     Endpoint(
@@ -134,7 +141,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("promoted_tweet_id"),
         ),
-        params_in=None,
+        notes=("the id is that of the promotion, not that of the tweet",),
     ),
     Endpoint(
         name="list_scheduled_promoted_tweets",
@@ -149,7 +156,7 @@ ENDPOINTS: Final = (
             ids("scheduled_promoted_tweet_ids"),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -192,6 +199,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("scheduled_promoted_tweet_id"),
         ),
-        params_in=None,
+        ambiguities=("one place names the path scheduled_tweets: the one of the example is called",),
+        notes=("the id is that of the promotion; works only before the scheduled time",),
     ),
 )

@@ -7,6 +7,8 @@ from typing import Final
 from .endpoint import Endpoint
 from .parameters import ACCOUNT_ID, in_path
 
+_OLD_VERSION: Final = ("version 5 stands in the path, which the public service has ended: it is called as written",)
+
 ENDPOINTS: Final = (
     Endpoint(
         name="list_recommendations",
@@ -16,8 +18,8 @@ ENDPOINTS: Final = (
         part=1,
         section="4.10",
         parameters=(ACCOUNT_ID,),
-        params_in=None,
-        notes=("closed beta",),
+        notes=("a closed beta",),
+        ambiguities=_OLD_VERSION,
     ),
     Endpoint(
         name="get_recommendation",
@@ -30,7 +32,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("recommendation_id"),
         ),
-        params_in=None,
-        notes=("closed beta",),
+        notes=("a closed beta",),
+        ambiguities=_OLD_VERSION,
     ),
 )

@@ -15,8 +15,6 @@ ENDPOINTS: Final = (
         path="/12/advertiser_business_categories",
         part=1,
         section="4.2",
-        params_in=None,
-        auth="ads_user",
     ),
     Endpoint(
         name="list_content_categories",
@@ -25,8 +23,6 @@ ENDPOINTS: Final = (
         path="/12/content_categories",
         part=1,
         section="4.2",
-        params_in=None,
-        auth="ads_user",
     ),
     Endpoint(
         name="list_publishers",
@@ -35,8 +31,6 @@ ENDPOINTS: Final = (
         path="/12/publishers",
         part=1,
         section="4.2",
-        params_in=None,
-        auth="ads_user",
     ),
     Endpoint(
         name="list_bidding_rules",
@@ -45,8 +39,7 @@ ENDPOINTS: Final = (
         path="/12/bidding_rules",
         part=1,
         section="4.2",
-        parameters=(currency("currency", note="ISO 4217, three letters; leave out for all currencies"),),
-        auth="ads_user",
+        parameters=(currency("currency", note="all of them when it is left out"),),
     ),
     Endpoint(
         name="list_line_item_placements",
@@ -56,6 +49,5 @@ ENDPOINTS: Final = (
         part=1,
         section="4.2",
         parameters=(one_of("product_type", "MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS"),),
-        auth="ads_user",
     ),
 )

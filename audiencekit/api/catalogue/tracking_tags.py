@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .endpoint import Endpoint
-from .parameters import (
-    ACCOUNT_ID,
-    COUNT,
-    CURSOR,
-    CURSOR_OR_TOTAL,
-    WITH_DELETED,
-    WITH_TOTAL_COUNT,
-    ids,
-    in_path,
-    one_of,
-    text,
-)
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, ids, in_path, one_of, text
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -32,7 +22,7 @@ ENDPOINTS: Final = (
             ids("tracking_tag_ids"),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -89,6 +79,5 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             in_path("tracking_tag_id"),
         ),
-        params_in=None,
     ),
 )

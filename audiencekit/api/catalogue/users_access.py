@@ -9,15 +9,16 @@ from .parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
-    CURSOR_OR_TOTAL,
+    SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
     ids,
     in_path,
-    long,
+    long_in_path,
     text,
     texts,
 )
+from .rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -28,7 +29,6 @@ ENDPOINTS: Final = (
         part=1,
         section="4.9",
         parameters=(ACCOUNT_ID,),
-        params_in=None,
     ),
     Endpoint(
         name="list_promotable_users",
@@ -42,7 +42,7 @@ ENDPOINTS: Final = (
             ids("promotable_user_ids"),
             COUNT,
             CURSOR,
-            text("sort_by"),
+            SORT_BY,
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ),
@@ -70,9 +70,8 @@ ENDPOINTS: Final = (
         section="4.9",
         parameters=(
             ACCOUNT_ID,
-            long("user_id", place="path", required=True),
+            long_in_path("user_id"),
         ),
-        params_in=None,
     ),
     Endpoint(
         name="update_user_settings",
@@ -83,12 +82,13 @@ ENDPOINTS: Final = (
         section="4.9",
         parameters=(
             ACCOUNT_ID,
-            long("user_id", place="path", required=True),
+            long_in_path("user_id"),
             text("notification_email"),
             text("contact_phone"),
             text("contact_phone_extension"),
-            texts("subscribe_email_types", note="comma-separated notification types; allowed values not shown"),
+            texts("subscribe_email_types"),
         ),
-        notes=("requires user context; not available to account admins acting for another user",),
+        ambiguities=("the values of subscribe_email_types are not shown: any words are sent",),
+        notes=("only the person whose settings they are may call it, no admin for somebody else",),
     ),
 )
