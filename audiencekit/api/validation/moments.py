@@ -16,7 +16,7 @@ def read_moment(text: str) -> datetime | None:
 
 def write_moment(moment: datetime) -> str:
     """`moment` in UTC and whole seconds, which end in `Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat() + "Z"
 
 
 def is_whole_hour(moment: datetime) -> bool:
