@@ -391,7 +391,8 @@ def test_other_bodies_are_objects(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "level"), [
     ("add_custom_audience_users", "user"), ("add_custom_audience_users", "params"),
-    ("add_custom_audience_users", "item"), ("batch_do_not_reach_users", "params"), ("batch_flexible_audiences", "segment"), ("create_card", "top"),
+    ("add_custom_audience_users", "item"), ("batch_do_not_reach_users", "params"),
+    ("batch_flexible_audiences", "segment"), ("create_card", "top"),
 ])  # fmt: skip
 def test_unknown_members_are_refused(name: str, level: Level) -> None:
     """A misspelt name would be lost in silence; neither it nor what it holds is repeated."""
