@@ -13,16 +13,16 @@ from .parameters import (
     SORT_BY,
     WITH_DELETED,
     array,
+    card_in_path,
     card_uris,
     flag,
     ids,
-    in_path,
     some_of,
     text,
 )
 from .rules import ExactlyOneOf, NotTogether
 
-_BY_ID: Final = ("the word all stands where other paths have the id: a card whose id is all cannot be called",)
+_BY_ID: Final = ("the word all stands where other paths have the id: an id all is refused",)
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -74,7 +74,7 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            in_path("card_id"),
+            card_in_path(),
             WITH_DELETED,
         ),
         ambiguities=_BY_ID,
@@ -101,7 +101,7 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            in_path("card_id"),
+            card_in_path(),
             WITH_DELETED,
         ),
     ),
@@ -137,7 +137,7 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            in_path("card_id"),
+            card_in_path(),
             text("name", place="body", max_length=80, at=("top",)),
             array("components", "object", place="body", at=("top",), note="in this order"),
             array("slides", "array", place="body", at=("top",), note="lists of components, in this order"),
@@ -156,7 +156,7 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            in_path("card_id"),
+            card_in_path(),
         ),
     ),
 )

@@ -178,6 +178,11 @@ def in_path(name: str) -> Parameter:
     return text(name, place="path", required=True, pattern=IDENTIFIER)
 
 
+def card_in_path() -> Parameter:
+    """The id of a card as a part of the path."""
+    return text("card_id", place="path", required=True, pattern=CARD_ID)
+
+
 def long_in_path(name: str) -> Parameter:
     """A part of the path that is the id of a person or a tweet."""
     return long(name, place="path", required=True)
@@ -190,6 +195,7 @@ def hashes(name: str) -> Parameter:
 
 IDENTIFIER: Final = "[0-9a-z]{1,32}"  # ids of the service are base 36 in lower case (public service, examples)
 SHA256: Final = f"[0-9a-f]{{{SHA256_HEX_LENGTH}}}"
+CARD_ID: Final = "(?!all$)[0-9a-z]{1,32}"  # cards/all is another endpoint (specification part 2, section 4.7)
 CARD_URI: Final = "card://[0-9a-z]{1,32}"  # specification part 2, section 2
 
 # --- parameters that many endpoints share: specification part 1, section 4.0 ---

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from .parameters import CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
+from .parameters import CARD_ID, CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
 
 _PATTERNS: Final = {
     IDENTIFIER: "an id of 1 to 32 lower-case letters and digits",
+    CARD_ID: "an id of 1 to 32 lower-case letters and digits, not all",
     CARD_URI: "an address of a card such as card://abc1",
     SHA256: "a SHA-256 of 64 lower-case hex digits",
     SORT_BY.pattern: "the name of an attribute that ends in -asc or -desc",

@@ -27,6 +27,7 @@ from audiencekit.api.catalogue.rules import (
     Rule,
 )
 from audiencekit.api.catalogue.wording import expectation
+from audiencekit.api.validation.values import write_value
 
 SPECIFICATION = Path(__file__).resolve().parents[3].parent / "shared" / "spec" / "endpoints.json"
 
@@ -257,6 +258,16 @@ def test_row_is_consistent(endpoint: Endpoint) -> None:
     assert endpoint.parameter_names == tuple(endpoint.parameter(name).name for name in endpoint.parameter_names)
     with pytest.raises(KeyError):
         endpoint.parameter("no such name")
+
+
+def test_no_id_means_another_path() -> None:
+    """A word that stands where another path has an id is no id."""
+    for row in ENDPOINTS:
+        for other in ENDPOINTS:
+            parts, words = row.path.split("/"), other.path.split("/")
+            pairs = [(part, word) for part, word in zip(parts, words, strict=False) if part != word]
+            if len(parts) == len(words) and all(part.startswith("{") for part, _ in pairs):
+                assert any(not write_value(row.parameter(part.strip("{}")), word) for part, word in pairs) or not pairs
 
 
 def test_names_are_unique() -> None:

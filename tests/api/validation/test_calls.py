@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
-from audiencekit.api.catalogue.parameters import CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Level, Parameter, Type
+from audiencekit.api.catalogue.parameters import (
+    CARD_ID,
+    CARD_URI,
+    IDENTIFIER,
+    LISTS,
+    SHA256,
+    SORT_BY,
+    Level,
+    Parameter,
+    Type,
+)
 from audiencekit.api.catalogue.rules import (
     DaysBetween,
     ExactlyOneOf,
@@ -36,6 +46,7 @@ HASH = "ab" * 32
 
 TEXT_OF_PATTERN = {
     IDENTIFIER: "18ce54d4x5t",
+    CARD_ID: "1321554298900107264",
     CARD_URI: "card://1nmth",
     SHA256: HASH,
     SORT_BY.pattern: "created_at-desc",
