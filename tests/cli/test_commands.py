@@ -383,3 +383,25 @@ def test_membership_of_a_real_list_equals_an_independent_computation(run: Run, s
     sent = [frozenset((kind, value) for kind, values in user.items() for value in values) for user in users]
     assert len(sent) == 500
     assert set(sent) == expected
+
+
+def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
+    """An audience lives, gets a person and dies by `api` alone, in the emulator's own process."""
+    env = service.ready["env"]
+    made = json.loads(run("api", "create_custom_audience", "name=Köln & co", **env).stdout)
+    assert made["name"] == "Köln & co"
+    assert (
+        json.loads(run("api", "list_custom_audiences", "q=kö", "count=1", "--all", **env).stdout)[0]["id"] == made["id"]
+    )
+    person = hashlib.sha256(b"ada@example.com").hexdigest()
+    body = json.dumps([{"operation_type": "Update", "params": {"users": [{"email": [person]}]}}])
+    where = f"custom_audience_id={made['id']}"
+    done = run("api", "add_custom_audience_users", where, "--body", "-", stdin=body, **env)
+    assert json.loads(done.stdout) == {"success_count": 1, "total_count": 1}
+    assert len(json.loads(service.get(f"/__members/{made['id']}"))["members"]) == 1
+    clear = run("api", "add_custom_audience_users", where, "--body", "-", stdin=body.replace(person, "ada@x.y"), **env)
+    assert clear.returncode == 2
+    assert "ada@x.y" not in clear.stderr
+    assert run("api", "delete_custom_audience", where, **env).returncode == 0
+    assert run("api", "get_custom_audience", where, **env).returncode == 3
+    assert run("api", "get_custom_audience", where, "with_deleted=true", **env).returncode == 0
