@@ -34,6 +34,7 @@ READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is 
 
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
+SHA256_BYTES: Final = 32  # of a hash, as it is kept
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
 MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
 
@@ -47,6 +48,15 @@ RETRY_BASE_SECONDS: Final = 1.0
 RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
 RETRY_GROWTH: Final = 4.0  # each wait is up to four times the one before: 1, 4, 16, 64 seconds
 DOUBTFUL_RESENDS: Final = 3  # of a request whose answer makes no sense; reliability bar, faults 16 and 17
+ISOLATION_SINGLES: Final = 5  # records refused one by one, none taken: then the fault is not the records'
+ISOLATION_REQUESTS: Final = 1_000  # sent to find the bad records of one request
+THREADED_BODY_BYTES: Final = 1_000_000  # a larger body is cut up in a thread of its own
+PROBE_SECONDS: Final = 30.0  # longest wait between two probes; reliability bar, P9: full rate within 60 s
+OUTAGE_PATIENCE_SECONDS: Final = 900.0  # since the last success of the run; P9: ten minutes are outlived
+SETTLE_SECONDS: Final = 900.0  # after which no attempt can still be applied; reliability bar, P7
+RESIGN_SECONDS: Final = 60.0  # between two corrections of our clock; reliability bar, fault 23
+MAX_CLOCK_OFFSET_SECONDS: Final = 900.0  # of the service's clock to ours; beyond, ours is to be set
+MIN_CLOCK_OFFSET_SECONDS: Final = 30.0  # below, the clock is not why a signature was refused
 RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then its account is somebody else's
 JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
 FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
@@ -54,6 +64,16 @@ DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; re
 MAX_RATE_LIMIT_WAIT_SECONDS: Final = 120.0  # never sleep longer on the word of a reset header
 MAX_RETRY_AFTER_SECONDS: Final = 600.0
 RATE_LIMIT_FALLBACK_SECONDS: Final = 60.0  # a 429 that names no usable reset
+RATE_FLOOR_SHARE: Final = 0.0625  # of the full rate, four halvings: a run goes on, if slowly
+RATE_RECOVERY_PER_MINUTE: Final = 0.05  # of the full rate, a minute: whoever else uses the quota is not hit at once
+FARTHEST_PLACE_SECONDS: Final = 300.0  # a place farther ahead is of another clock; pauses are at most 120 s
+LIMITER_BUSY_SECONDS: Final = 60.0  # a process that was stopped while it held the limiter's file holds back the others
+LIMITER_FILE_DAYS: Final = 7.0  # then the file of an earlier start of the machine is removed
+REDIS_TIMEOUT_SECONDS: Final = 2.0  # to connect to Redis, and for an answer
+REDIS_AWAY_SECONDS: Final = 30.0  # a restart of Redis is outlived, then the run ends
+REDIS_RETRY_SECONDS: Final = 0.5  # between two tries while it is away
+REDIS_MEMORY_SECONDS: Final = 3_600.0  # an unused key is forgotten; the slowest recovery takes 1,125 s
+MAX_LATENESS_SECONDS: Final = 0.1  # of an answer of Redis, and then of its use: 5 requests at most move into a window
 CONNECT_TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 60.0  # between two reads of an answer
 EXCHANGE_TIMEOUT_SECONDS: Final = 120.0  # one attempt, from the first byte out to the last byte in
@@ -72,8 +92,10 @@ ROUNDED_SHARE: Final = 0.05  # of a column's ids; the larger of the two bounds h
 WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is of another kind
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
+QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
+ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 
 def tolerated_fault_rows(rows: int) -> int:

@@ -1,4 +1,4 @@
-"""A finished benchmark: what people read, and the same as JSON."""
+"""A finished benchmark: what people read, and the same as JSON, which can be read again."""
 
 from __future__ import annotations
 
@@ -6,79 +6,155 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 from .machine import describe_machine, list_versions
+from .measures import known_measures
 from .series import Series, Spread
-from .trials import ROOT
+from .trials import ROOT, Contestant
+
+CONTACTS: Final = "email,phone,country"
+EMAILS: Final = "email"
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """One series with its ratios; `settings` are the arguments that somebody needs to run it again."""
+    """One series with its ratios; `settings` are the options that somebody needs to run it again.
+
+    `left_out` are the contestants that could not take part, with the reason.
+    """
 
     name: str
     settings: Mapping[str, Any]
     series: Series
-    ratios: Mapping[str, Spread]
+    ratios: Mapping[str, Spread] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    measured_on: str = field(default_factory=_today)
+    machine: Mapping[str, Any] = field(default_factory=describe_machine)
+    versions: Mapping[str, str] = field(default_factory=list_versions)
+
+    @classmethod
+    def read(cls, path: Path) -> Benchmark:
+        """What `publish` wrote to `path`."""
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return cls(
+            name=document["name"],
+            settings=document["settings"],
+            series=Series.from_json(document["runs"]),
+            ratios={name: Spread.from_json(spread) for name, spread in document["ratios"].items()},
+            left_out=document["left_out"],
+            measured_on=document["measured_on"],
+            machine=document["machine"],
+            versions=document["versions"],
+        )
+
+    @property
+    def command(self) -> str:
+        """The command line that measures this again."""
+        return " ".join(["python", "-m", f"benchmarks.{self.name}", *write_options(self.settings)])
 
     def to_json(self) -> dict[str, Any]:
-        """name, measured_on, settings, machine, versions, runs, medians, ratios."""
+        """name, command, measured_on, settings, machine, versions, left_out, runs, medians, ratios."""
         return {
             "name": self.name,
-            "measured_on": datetime.now(UTC).date().isoformat(),
+            "command": self.command,
+            "measured_on": self.measured_on,
             "settings": dict(self.settings),
-            "machine": describe_machine(),
-            "versions": list_versions(),
+            "machine": dict(self.machine),
+            "versions": dict(self.versions),
+            "left_out": dict(self.left_out),
             "runs": self.series.to_json(),
             "medians": self.series.medians(),
             "ratios": {name: spread.to_json() for name, spread in self.ratios.items()},
         }
 
-    def lines(self, measures: Mapping[str, str]) -> Iterator[str]:
-        """Medians of `measures` {measure: how it is written} a contestant, then the ratios."""
+    def lines(self) -> Iterator[str]:
+        """Medians of every measure a contestant, then the ratios, then who is missing."""
         for contestant, medians in self.series.medians().items():
-            told = (form.format(medians[name]) for name, form in measures.items() if name in medians)
+            told = (f"{measure.write(medians[name])} {measure.unit}" for name, measure in known_measures(medians))
             yield f"{contestant}: {', '.join(told)}"
         for name, spread in self.ratios.items():
             yield f"{name}: {spread.median:.2f} (least {spread.least:.2f}, greatest {spread.greatest:.2f})"
+        for name, reason in self.left_out.items():
+            yield f"{name}: left out, {reason}"
 
-    def publish(self, measures: Mapping[str, str], path: Path | None) -> None:
-        """Print the lines, and write the JSON when there is a path."""
-        for line in self.lines(measures):
+    def publish(self, path: Path | None) -> None:
+        """Print the lines, and write the JSON when there is a path; it is there as a whole or not at all."""
+        for line in self.lines():
             print(line)
         if path is not None:
-            path.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+            part = path.with_name(f"{path.name}.part")
+            part.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+            part.replace(path)
 
 
-def benchmark_parser(name: str, description: str, *, rows: int, runs: int) -> argparse.ArgumentParser:
-    """The options that every benchmark has."""
+def split_available(contestants: Sequence[Contestant]) -> tuple[list[Contestant], dict[str, str]]:
+    """Those that can take part here, and of the others {name: reason}, which is told at once."""
+    left_out = {one.name: reason for one in contestants if (reason := one.hindrance()) is not None}
+    for name, reason in left_out.items():
+        tell(f"{name} is left out: {reason}")
+    return [one for one in contestants if one.name not in left_out], left_out
+
+
+def benchmark_parser(name: str, description: str, *, rows: int | None, runs: int) -> argparse.ArgumentParser:
+    """The options that every benchmark has; those about the list only where there are `rows`."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
-    parser.add_argument("--rows", type=_count, default=rows, help="rows of the contact list (default %(default)s)")
-    parser.add_argument("--runs", type=_count, default=runs, help="rounds to take medians of (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="the contact list follows from it (default %(default)s)")
+    if rows is not None:
+        parser.add_argument("--rows", type=count, default=rows, help="rows of the contact list (default %(default)s)")
+        parser.add_argument(
+            "--seed", type=int, default=1, help="the contact list follows from it (default %(default)s)"
+        )
+        parser.add_argument("--lists", type=Path, metavar="DIR", help="where contact lists are kept for the next time")
+    parser.add_argument("--runs", type=count, default=runs, help="rounds to take medians of (default %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured to FILE")
     return parser
 
 
-@contextmanager
-def contact_list(rows: int, seed: int, columns: str = "email,phone,country") -> Iterator[Path]:
-    """A contact list that is gone afterwards.
+def settings_of(given: argparse.Namespace) -> dict[str, Any]:
+    """What was measured: every option but those that say where something is put."""
+    return {name: value for name, value in vars(given).items() if name not in ("json", "lists", "corpora")}
 
-    Another process makes it: the memory of a process stands in what the system says of those that it starts.
-    """
+
+def write_options(settings: Mapping[str, Any]) -> list[str]:
+    """The options of a command line that give these settings."""
+    written: list[str] = []
+    for name, value in settings.items():
+        option = name.replace("_", "-")
+        written += (
+            [f"--{option}" if value else f"--no-{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
+        )
+    return written
+
+
+@contextmanager
+def contact_list(rows: int, seed: int, columns: str = CONTACTS, *, lists: Path | None = None) -> Iterator[Path]:
+    """A contact list that is gone afterwards, or, in the directory `lists`, is kept and found again."""
     with TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
-        path = Path(directory) / "contacts.csv"
-        tell(f"making {rows:,} rows")
-        options = ["--rows", str(rows), "--seed", str(seed), "--columns", columns]
-        subprocess.run([sys.executable, "-m", "benchmarks.contacts", *options, str(path)], cwd=ROOT, check=True)
+        folder = (lists or Path(directory)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{columns.replace(',', '-')}-{rows}-{seed}.csv"
+        if not path.exists():
+            _make_list(path, rows, seed, columns)
         yield path
+
+
+def _make_list(path: Path, rows: int, seed: int, columns: str) -> None:
+    """Another process makes it: the memory of a process stands in what the system says of those that it starts."""
+    tell(f"making {rows:,} rows")
+    part = path.with_name(f"{path.name}.part")
+    options = ["--rows", str(rows), "--seed", str(seed), "--columns", columns]
+    subprocess.run([sys.executable, "-m", "benchmarks.contacts", *options, str(part)], cwd=ROOT, check=True)
+    part.replace(path)
 
 
 def tell(text: str) -> None:
@@ -86,7 +162,8 @@ def tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A whole number above 0. Raises ArgumentTypeError."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError("a whole number above 0")
     return int(text)

@@ -13,6 +13,7 @@ from pathlib import Path
 from audiencekit.options import read_keywords
 from audiencekit.planning import plan_run
 from audiencekit.preparation.packing import pack_requests
+from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
 
@@ -33,11 +34,12 @@ def run_dry(path: Path) -> Figures:
         )
         read = time.perf_counter()
         bodies = [request.body_bytes for request in pack_requests(planned.requests, planned.users_of, planned.times)]
+        fill_ratio = planned.fill_ratio()
     ended = time.perf_counter()
     if planned.refusals:
         raise SystemExit(f"the plan was refused: {planned.refusals[0]}")
     rows, seconds = planned.tally.rows_read, ended - started
-    return {
+    figures = {
         "rows": rows,
         "records": planned.records,
         "requests": len(bodies),
@@ -48,7 +50,15 @@ def run_dry(path: Path) -> Figures:
         "rows_per_second": rows / seconds,
         "megabytes_per_second": sum(bodies) / seconds / 1e6,
         "packing_megabytes_per_second": sum(bodies) / (ended - read) / 1e6,
+        "decided_in_bulk": share_in_bulk(planned.tally),
     }
+    return figures if fill_ratio is None else {**figures, "fill_ratio": fill_ratio}
+
+
+def share_in_bulk(*tallies: Tally) -> float:
+    """Of all values that are present, those that were decided in bulk and not one by one."""
+    columns = [column for tally in tallies for column in tally.columns.values()]
+    return 1 - sum(column.by_definition for column in columns) / sum(column.present for column in columns)
 
 
 if __name__ == "__main__":

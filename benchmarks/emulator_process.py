@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
-from .trials import start
+from .trials import Contestant, Figures, run_trial, start
 
 AUDIENCE: Final = "BENCHMARK_AUDIENCE_ID"  # in the environment of a trial: the audience to fill
 
@@ -28,6 +29,12 @@ def running_emulator(*, sink: bool) -> Iterator[dict[str, str]]:
         yield {**ready["env"], AUDIENCE: ready["audience_id"]}
     finally:
         _stop(process)
+
+
+def run_with_emulator(contestant: Contestant, *, sink: bool = True) -> Figures:
+    """One trial with an emulator of its own, so that no trial finds what another left there."""
+    with running_emulator(sink=sink) as environment:
+        return run_trial(replace(contestant, environment={**contestant.environment, **environment}))
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,8 @@
-"""What a figure depends on besides the code: the machine and the versions. No names, no paths."""
+"""What a figure depends on: the machine, the versions, the code that was measured. No names, no paths."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -13,29 +14,34 @@ import audiencekit
 PACKAGES: Final = (
     "aiohttp",
     "cryptography",
+    "datafusion",
     "duckdb",
     "email-validator",
+    "facebook-business",
     "numpy",
     "orjson",
     "phonenumbers",
     "pyarrow",
 )
+_DIGEST_LETTERS: Final = 12
+_LOAD: Final = os.getloadavg()[0]  # before anything is measured: later it would be our own
 _CPU_FACTS: Final = Path("/proc/cpuinfo")
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, the cores that this process may use, memory, system."""
+    """Processor, the cores that this process may use, memory, system, and the load before anything was measured."""
     return {
         "cpu": _cpu_model(),
         "cores": _cores(),
         "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         "system": f"{platform.system()} {platform.machine()}",
+        "load": round(_LOAD, 1),
     }
 
 
 def list_versions() -> dict[str, str]:
-    """Python, audiencekit, and the packages that take the time; those that are absent are left out."""
-    found = {"python": platform.python_version(), "audiencekit": audiencekit.__version__}
+    """Python, audiencekit and a digest of its code, and the packages that take the time, those that are there."""
+    found = {"python": platform.python_version(), "audiencekit": audiencekit.__version__, "code": _digest_code()}
     for name in PACKAGES:
         try:
             found[name] = version(name)
@@ -52,3 +58,12 @@ def _cpu_model() -> str:
     lines = _CPU_FACTS.read_text(encoding="utf-8").splitlines() if _CPU_FACTS.is_file() else []
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(models, platform.processor() or "unknown")
+
+
+def _digest_code() -> str:
+    """Changes with every line of the package: figures of other code are other figures."""
+    folder = Path(audiencekit.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:_DIGEST_LETTERS]

@@ -1,50 +1,64 @@
-"""Rows per second from a file to finished bodies, against the plain loop, measured in the same run.
+"""Rows per second from a file to finished bodies, against other ways of doing it, measured in the same run.
 
-python -m benchmarks.prepare --rows 20000 --runs 3 --json out.json
+    python -m benchmarks.prepare --rows 200000 --runs 3 --json out.json
+
+The loops in Python are run on a shorter list: their rows per second do not depend on its length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
-from .benchmark import Benchmark, benchmark_parser, contact_list, tell
-from .series import run_series
+from .benchmark import Benchmark, benchmark_parser, contact_list, count, settings_of, split_available, tell
+from .series import Series, Spread, run_series
 from .trials import Contestant
 
 OURS: Final = "audiencekit"
-LOOP: Final = "plain loop"
-MEASURES: Final = {
-    "rows_per_second": "{:,.0f} rows/s",
-    "megabytes_per_second": "{:,.2f} MB/s of bodies",
-    "packing_megabytes_per_second": "{:,.0f} MB/s while packing",
-    "requests": "{:,.0f} requests",
-    "cpu_seconds": "{:,.2f} s of processor time",
-    "peak_bytes": "{:,.0f} bytes of memory",
-}
+ONE_CORE: Final = "audiencekit on one core"
+DATAFUSION: Final = "bare limit, DataFusion"
+DUCKDB: Final = "bare limit, DuckDB"
+SDK_LOOP: Final = "facebook-business loop"
+PLAIN_LOOP: Final = "plain loop"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the trials in turn, print medians and ratio, and write the JSON that was asked for."""
-    given = benchmark_parser("prepare", "From a CSV file to finished bodies.", rows=20_000, runs=3).parse_args(
-        arguments
+    """Run the trials in turn, print medians and ratios, and write the JSON that was asked for."""
+    parser = benchmark_parser("prepare", "From a CSV file to finished bodies.", rows=20_000, runs=3)
+    parser.add_argument(
+        "--loop-rows", type=count, default=200_000, help="rows that the loops get at most (default %(default)s)"
     )
-    with contact_list(given.rows, given.seed) as path:
-        contestants = [
-            Contestant(name=OURS, module="benchmarks.dry_upload", arguments=(str(path),)),
-            Contestant(name=LOOP, module="benchmarks.plain_loop", arguments=(str(path),)),
-        ]
+    given = parser.parse_args(arguments)
+    loop_rows = min(given.rows, given.loop_rows)
+    with (
+        contact_list(given.rows, given.seed, lists=given.lists) as path,
+        contact_list(loop_rows, given.seed, lists=given.lists) as loop_path,
+    ):
+        contestants, left_out = split_available(_contestants(path, loop_path))
         series = run_series(contestants, given.runs, tell=tell)
     Benchmark(
-        name="prepare",
-        settings={"rows": given.rows, "runs": given.runs, "seed": given.seed},
-        series=series,
-        ratios={
-            f"{OURS} / {LOOP}, rows per second": series.ratio(OURS, LOOP, "rows_per_second"),
-            f"{OURS} / {LOOP}, processor time": series.ratio(OURS, LOOP, "cpu_seconds"),
-            f"{OURS} / {LOOP}, memory": series.ratio(OURS, LOOP, "peak_bytes"),
-        },
-    ).publish(MEASURES, given.json)
+        name="prepare", settings=settings_of(given), series=series, ratios=_ratios(series), left_out=left_out
+    ).publish(given.json)
+
+
+def _contestants(path: Path, loop_path: Path) -> list[Contestant]:
+    whole, loop = (str(path),), (str(loop_path),)
+    return [
+        Contestant(name=OURS, module="benchmarks.dry_upload", arguments=whole),
+        Contestant(name=ONE_CORE, module="benchmarks.dry_upload", arguments=whole, cores=1),
+        Contestant(name=DATAFUSION, module="benchmarks.bare_limit", arguments=whole, package="datafusion"),
+        Contestant(name=DUCKDB, module="benchmarks.bare_limit", arguments=(*whole, "--duckdb"), package="duckdb"),
+        Contestant(name=SDK_LOOP, module="benchmarks.sdk_loop", arguments=loop, package="facebook_business"),
+        # The loop holds the interpreter: it could not use a second core.
+        Contestant(name=PLAIN_LOOP, module="benchmarks.plain_loop", arguments=loop),
+    ]
+
+
+def _ratios(series: Series) -> dict[str, Spread]:
+    others = (ONE_CORE, DATAFUSION, DUCKDB, SDK_LOOP, PLAIN_LOOP)
+    present = [name for name in others if name in series.contestants]
+    return {f"{OURS} / {name}, rows per second": series.ratio(OURS, name, "rows_per_second") for name in present}
 
 
 if __name__ == "__main__":

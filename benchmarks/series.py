@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,11 @@ class Spread:
         """The spread of at least one figure."""
         return cls(statistics.median(figures), min(figures), max(figures))
 
+    @classmethod
+    def from_json(cls, document: Mapping[str, float]) -> Spread:
+        """What `to_json` gave."""
+        return cls(document["median"], document["min"], document["max"])
+
     def to_json(self) -> dict[str, float]:
         """median, min, max."""
         return {"median": self.median, "min": self.least, "max": self.greatest}
@@ -42,6 +47,20 @@ class Series:
     """All trials of one benchmark, in the order they were run."""
 
     runs: tuple[Run, ...]
+
+    @classmethod
+    def from_json(cls, document: Sequence[Mapping[str, Any]]) -> Series:
+        """What `to_json` gave."""
+        return cls(tuple(map(_read_run, document)))
+
+    @property
+    def contestants(self) -> frozenset[str]:
+        """The names of all that took part."""
+        return frozenset(run.contestant for run in self.runs)
+
+    def tells(self, contestant: str, measure: str) -> bool:
+        """Whether there is such a figure in any round."""
+        return any(run.contestant == contestant and measure in run.figures for run in self.runs)
 
     def figures(self, contestant: str, measure: str) -> list[float]:
         """One figure a round. Raises KeyError when the contestant does not tell this measure."""
@@ -68,6 +87,11 @@ class Series:
     def to_json(self) -> list[dict[str, Any]]:
         """One object a trial."""
         return [{"round": run.round, "contestant": run.contestant, **run.figures} for run in self.runs]
+
+
+def _read_run(trial: Mapping[str, Any]) -> Run:
+    figures = {name: figure for name, figure in trial.items() if name not in ("round", "contestant")}
+    return Run(trial["round"], trial["contestant"], figures)
 
 
 def run_series(

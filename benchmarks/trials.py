@@ -6,6 +6,7 @@ A process of its own starts with an empty heap and cold caches, and the system s
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -26,19 +27,29 @@ _MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else _KIBIBYTE  # getr
 class Contestant:
     """One way of doing the job: a module of this folder, its arguments, and what it may use.
 
-    `cores` bounds the processors (None: all). `environment` is added to ours; AUDIENCEKIT_* of the caller never passes.
+    `cores` bounds the processors (None: all); `package` is what it imports besides ours. `environment` is added to
+    that of the caller, whose AUDIENCEKIT_* never pass.
     """
 
     name: str
     module: str
     arguments: tuple[str, ...] = ()
     cores: int | None = None
+    package: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def command(self) -> list[str]:
         """The command line of one trial."""
         return [sys.executable, "-m", self.module, *self.arguments]
+
+    def hindrance(self) -> str | None:
+        """Why it cannot take part here; None when it can. Looks for its package without importing it."""
+        if self.package is not None and importlib.util.find_spec(self.package) is None:
+            return f"the package {self.package} is not installed"
+        if self.cores is not None and not hasattr(os, "sched_setaffinity"):
+            return "the system does not bind processes to cores"
+        return None
 
 
 def run_trial(contestant: Contestant) -> Figures:
@@ -78,8 +89,14 @@ def _confine(cores: int) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
 
 
-def trial_arguments(run: Callable[[Path], Figures]) -> None:
-    """The other side: run on the file that the command line names, and print the figures."""
+def trial_arguments(run: Callable[..., Figures], **switches: str) -> None:
+    """The other side: run on the path that the command line names, and print the figures.
+
+    Each of `switches` {keyword: help} is an option that hands True to that keyword of `run`.
+    """
     parser = argparse.ArgumentParser(description="One trial; prints one JSON line.")
     parser.add_argument("path", type=Path)
-    print(json.dumps(run(parser.parse_args().path)))
+    for keyword, meaning in switches.items():
+        parser.add_argument("--" + keyword.replace("_", "-"), action="store_true", help=meaning)
+    given = vars(parser.parse_args())
+    print(json.dumps(run(given.pop("path"), **given)))

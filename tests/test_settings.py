@@ -66,3 +66,23 @@ def test_the_public_service_has_its_own_address(tmp_path: Path) -> None:
     assert load_settings({"AUDIENCEKIT_PROFILE": "x"}, directory=tmp_path).require_ads_url() == "https://ads-api.x.com"
     with pytest.raises(UsageError, match="address"):
         load_settings({}, directory=tmp_path).require_ads_url()
+
+
+def test_the_limiter_is_the_hosts_unless_redis_is_named(tmp_path: Path) -> None:
+    """Its address may hold a password, so it is wrapped."""
+    assert load_settings({}, directory=tmp_path).limiter is None
+    assert load_settings({"AUDIENCEKIT_LIMITER": "host"}, directory=tmp_path).limiter is None
+    settings = load_settings({"AUDIENCEKIT_LIMITER": "redis://:invented-word@h:6379/0"}, directory=tmp_path)
+    assert "invented-word" not in repr(settings)
+    assert settings.limiter is not None
+    assert settings.limiter.unwrap() == "redis://:invented-word@h:6379/0"
+
+
+def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> None:
+    """Nor may the file in the working directory name one: it is a host."""
+    with pytest.raises(UsageError) as caught:
+        load_settings({"AUDIENCEKIT_LIMITER": "http://:invented-word@h"}, directory=tmp_path)
+    assert "invented-word" not in str(caught.value)
+    (tmp_path / "audiencekit.toml").write_text('limiter = "redis://127.0.0.1"')
+    with pytest.raises(UsageError, match="must not"):
+        load_settings({}, directory=tmp_path)

@@ -9,7 +9,7 @@ from typing import Any
 from audiencekit.api.documents import Document, read_document
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import RateLimit, read_date, read_rate_limit
-from audiencekit.api.refusals import read_refusal
+from audiencekit.api.refusals import read_operation_refusal, read_refusal
 from audiencekit.errors import CountMismatch, MalformedAnswer
 from audiencekit.limits import MAX_CURSOR_LENGTH
 
@@ -46,12 +46,15 @@ class Counts:
 def read_answer(response: ApiResponse, *, v2: bool = False) -> Answer:
     """The answer to a request that succeeded; raises the ExchangeError that any other answer stands for.
 
-    MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors. With `v2`,
-    errors beside data are `problems` (specification part 0, section 2.2).
+    MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors. Where it
+    reports errors of operations, RequestRefused of unknown outcome. With `v2`, errors beside data are `problems`
+    (specification part 0, section 2.2).
     """
     document = read_success(response)
+    if not _is_silent(document.get("operation_errors")):
+        raise read_operation_refusal(response, document)
     problems = document.get("errors") if v2 and document.get("data") is not None else None
-    if not (_is_silent(None if problems else document.get("errors")) and _is_silent(document.get("operation_errors"))):
+    if not problems and not _is_silent(document.get("errors")):
         raise _malformed(response.status, "reports errors")
     message = document.get("message")
     return Answer(

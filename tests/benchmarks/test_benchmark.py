@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.benchmark import Benchmark, benchmark_parser
-from benchmarks.machine import describe_machine, list_versions
+from benchmarks.benchmark import EMAILS, Benchmark, benchmark_parser, contact_list, settings_of, write_options
 from benchmarks.series import Run, Series, Spread
 
 FINISHED = Benchmark(
@@ -16,38 +15,71 @@ FINISHED = Benchmark(
     settings={"rows": 10},
     series=Series((Run(1, "ours", {"rows_per_second": 3_000.0}), Run(1, "loop", {"rows_per_second": 1_500.0}))),
     ratios={"ours / loop": Spread(2.0, 1.5, 2.5)},
+    left_out={"another": "not there"},
 )
 
 
 def test_people_read_medians_and_ratios(capsys: pytest.CaptureFixture[str]) -> None:
     """On stdout, one line each."""
-    FINISHED.publish({"rows_per_second": "{:,.0f} rows/s", "absent": "{}"}, None)
+    FINISHED.publish(None)
     assert capsys.readouterr().out.splitlines() == [
         "ours: 3,000 rows/s",
         "loop: 1,500 rows/s",
         "ours / loop: 2.00 (least 1.50, greatest 2.50)",
+        "another: left out, not there",
     ]
 
 
 def test_programs_read_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The runs with their figures, the machine, the versions."""
-    FINISHED.publish({}, tmp_path / "out.json")
+    FINISHED.publish(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
     assert set(document) == {
-        "name", "measured_on", "settings", "machine", "versions", "runs", "medians", "ratios",
+        "name", "command", "measured_on", "settings", "machine", "versions", "left_out", "runs", "medians", "ratios",
     }  # fmt: skip
+    assert document["command"] == "python -m benchmarks.prepare --rows 10"
     assert document["runs"][1] == {"round": 1, "contestant": "loop", "rows_per_second": 1_500}
     assert document["medians"]["ours"] == {"rows_per_second": 3_000}
     assert document["ratios"]["ours / loop"] == {"median": 2, "min": 1.5, "max": 2.5}
 
 
-def test_the_machine_is_described_without_its_name() -> None:
-    """Processor, cores, memory and system; versions of what takes the time."""
-    machine = describe_machine()
-    assert set(machine) == {"cpu", "cores", "memory_bytes", "system"}
-    assert machine["cores"] >= 1
-    assert machine["memory_bytes"] > 100_000_000
-    assert {"python", "audiencekit", "phonenumbers", "pyarrow"} <= set(list_versions())
+def test_what_was_written_can_be_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same benchmark, and nothing else is left in the directory."""
+    FINISHED.publish(tmp_path / "out.json")
+    assert Benchmark.read(tmp_path / "out.json") == FINISHED
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({"rows": 10, "loop_rows": 5}, ["--rows", "10", "--loop-rows", "5"]),
+        ({"sink": True}, ["--sink"]),
+        ({"sink": False, "columns": "email"}, ["--no-sink", "--columns", "email"]),
+    ],
+)
+def test_settings_are_options(settings: dict[str, object], options: list[str]) -> None:
+    """As the command line has them."""
+    assert write_options(settings) == options
+
+
+def test_what_is_put_where_is_no_setting() -> None:
+    """Only what changes a figure."""
+    given = benchmark_parser("prepare", "", rows=10, runs=3).parse_args(["--json", "out.json", "--lists", "lists"])
+    assert settings_of(given) == {"rows": 10, "seed": 1, "runs": 3}
+
+
+def test_a_kept_list_is_found_again(tmp_path: Path) -> None:
+    """It is made once; without a directory it is gone afterwards."""
+    with contact_list(30, 1, EMAILS, lists=tmp_path) as path:
+        assert path.read_text().count("\n") == 31
+    path.write_text("as it was")
+    with contact_list(30, 1, EMAILS, lists=tmp_path) as again:
+        assert again.read_text() == "as it was"
+    with contact_list(20, 1, EMAILS, lists=tmp_path) as other, contact_list(20, 1) as passing:
+        assert other != path
+    assert other.exists()
+    assert not passing.exists()
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "many", "1.5"])

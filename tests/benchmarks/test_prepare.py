@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 import json
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
-from benchmarks.contacts import write_contacts
-from benchmarks.dry_upload import run_dry
-from benchmarks.prepare import main
+from benchmarks import prepare, trials
+from benchmarks.benchmark import Benchmark
+from benchmarks.prepare import ONE_CORE, OURS, PLAIN_LOOP, main
+from benchmarks.series import Run, Series
 
 
-def test_ours_and_the_loop_are_measured_in_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both read every row; medians and the ratio are printed and written."""
+def test_everybody_who_is_there_is_measured_in_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ours read every row, the loops a shorter list; medians and ratios are printed and written."""
     out = tmp_path / "out.json"
-    main(["--rows", "300", "--runs", "2", "--json", str(out)])
-    document = json.loads(out.read_text())
-    assert [run["contestant"] for run in document["runs"]] == ["audiencekit", "plain loop"] * 2
-    assert {run["rows"] for run in document["runs"]} == {300}
+    main(["--rows", "300", "--loop-rows", "200", "--runs", "1", "--json", str(out)])
+    found = Benchmark.read(out)
+    names = [run.contestant for run in found.series.runs]
+    assert (names[:2], names[-1]) == ([OURS, ONE_CORE], PLAIN_LOOP)
+    assert len(names) == 6 - len(found.left_out)
+    assert found.settings == {"rows": 300, "seed": 1, "runs": 1, "loop_rows": 200}
+    rows = {run.contestant: run.figures["rows"] for run in found.series.runs}
+    assert all(count == (200 if name.endswith("loop") else 300) for name, count in rows.items())
     printed = capsys.readouterr().out
     assert "rows/s" in printed
-    assert all(name in printed for name in document["ratios"])
+    assert all(name in printed for name in found.ratios)
+    assert len(found.ratios) == len(names) - 1
 
 
-def test_a_dry_upload_packs_everything_it_planned(tmp_path: Path) -> None:
-    """Records and bytes are those of finished bodies: each record of one hash takes 79 bytes with its comma."""
-    path = tmp_path / "contacts.csv"
-    path.write_text("email\n" + "".join(f"person{number}@larch.example\n" for number in range(3_000)))
-    figures = run_dry(path)
-    assert (figures["rows"], figures["records"], figures["requests"]) == (3_000, 3_000, 1)
-    assert 79 * 3_000 < figures["body_bytes"] < 79 * 3_000 + 2_500 * 120
+def test_who_is_not_installed_is_left_out_aloud(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the reason, on the screen and in the JSON; the others are compared all the same."""
 
+    def find_spec(package: str) -> ModuleSpec | None:
+        return None
 
-def test_a_list_of_the_maker_is_never_refused(tmp_path: Path) -> None:
-    """Its dirt stays within the bounds, or nothing could be measured."""
-    path = tmp_path / "contacts.csv"
-    write_contacts(path, rows=2_000)
-    figures = run_dry(path)
-    assert figures["rows"] == 2_000
-    assert figures["records"] > 1_900
+    monkeypatch.setattr(trials.importlib.util, "find_spec", find_spec)
+    told_figures = {"rows": 1, "rows_per_second": 1.0}
+    monkeypatch.setattr(
+        prepare, "run_series", lambda ones, rounds, tell: Series(tuple(Run(1, one.name, told_figures) for one in ones))
+    )
+    out = tmp_path / "out.json"
+    main(["--rows", "20", "--runs", "1", "--json", str(out)])
+    document = json.loads(out.read_text())
+    assert len(document["left_out"]) == 3
+    assert document["left_out"]["facebook-business loop"] == "the package facebook_business is not installed"
+    told = capsys.readouterr()
+    assert "facebook-business loop is left out: the package facebook_business is not installed" in told.err
+    assert "facebook-business loop: left out" in told.out

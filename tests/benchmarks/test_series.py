@@ -55,6 +55,15 @@ def test_json_has_one_object_a_trial() -> None:
     ]
 
 
+def test_json_can_be_read_again() -> None:
+    """The same series, and what it tells."""
+    series = run_series([A, B], 2, trial=_told({"a": [1, 2], "b": [3, 4]}))
+    assert Series.from_json(series.to_json()) == series
+    assert Spread.from_json(series.spread("a", "speed").to_json()) == Spread(1.5, 1, 2)
+    assert series.contestants == {"a", "b"}
+    assert (series.tells("a", "speed"), series.tells("a", "size"), series.tells("c", "speed")) == (True, False, False)
+
+
 def test_pairs_must_be_complete() -> None:
     """A contestant that missed a round cannot be compared."""
     series = Series((Run(1, "a", {"speed": 1}), Run(1, "b", {"speed": 1}), Run(2, "a", {"speed": 1})))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials import Contestant, run_trial, start
+from benchmarks.trials import Contestant, run_trial, start, trial_arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,7 +69,27 @@ def test_cores_can_be_bounded() -> None:
 def test_what_starts_trials_stays_small() -> None:
     """The memory of a process stands in what the system says of its children: no numpy, no pyarrow here."""
     loaded = (
-        "import sys, benchmarks.prepare, benchmarks.upload; print({'numpy', 'pyarrow', 'aiohttp'} & {*sys.modules})"
+        "import sys, benchmarks.__main__; heavy = {'numpy', 'pyarrow', 'aiohttp', 'duckdb', 'datafusion'}; "
+        "print(heavy & {*sys.modules})"
     )
     found = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, check=True)
     assert found.stdout.decode().strip() == "set()"
+
+
+def test_who_cannot_take_part_says_why() -> None:
+    """A package that is not there; everybody else takes part."""
+    absent = Contestant(name="a", module="a", package="a_package_that_nobody_wrote")
+    assert absent.hindrance() == "the package a_package_that_nobody_wrote is not installed"
+    assert Contestant(name="a", module="a", package="json").hindrance() is None
+    assert Contestant(name="a", module="a").hindrance() is None
+
+
+def test_switches_reach_the_trial(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """As keywords that are True when they are given."""
+
+    def measure(path: Path, *, in_a_hurry: bool = False) -> dict[str, float]:
+        return {"letters": len(path.name), "hurry": in_a_hurry}
+
+    monkeypatch.setattr(sys, "argv", ["trial", "list.csv", "--in-a-hurry"])
+    trial_arguments(measure, in_a_hurry="with less care")
+    assert capsys.readouterr().out == '{"letters": 8, "hurry": true}\n'

@@ -1,0 +1,52 @@
+"""The limiter that the settings ask for, and the name of the quota that it guards."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from audiencekit.delivery.clock import Clock
+from audiencekit.personal import Secret, guarded
+from audiencekit.settings import Settings
+
+from .host import HostLimiter
+from .protocol import RateLimiter
+from .redis import RedisLimiter
+
+USERS: Final = "users"
+QUOTA_LENGTH: Final = 32  # hex digits: 128 bits
+
+
+@asynccontextmanager
+async def open_limiter(
+    settings: Settings, *, clock: Clock, given: RateLimiter | None = None
+) -> AsyncIterator[RateLimiter]:
+    """The limiter for the account, the token and the service of `settings`, shared by all who have the same.
+
+    A `given` one comes before the settings. Raises InputOutputFailed when the file of the host's cannot be used,
+    UsageError for an address of Redis that cannot be.
+    """
+    if given is not None:
+        yield given
+        return
+    token = settings.require_secrets()["access_token"]
+    quota = quota_of(settings.require_ads_url(), settings.require_account(), token)
+    pace = settings.requests_per_minute
+    if settings.limiter is None:
+        with HostLimiter(pace, quota=quota, state_dir=settings.state_dir, clock=clock) as host:
+            yield host
+    else:
+        async with RedisLimiter(pace, address=settings.limiter, quota=quota, clock=clock) as many:
+            yield many
+
+
+@guarded
+def quota_of(address: str, account_id: str, token: Secret, endpoint_class: str = USERS) -> str:
+    """A name for what the service counts together (specification part 2, section 8): by account and token.
+
+    A cut SHA-256. Tokens are long and random, so nobody finds one by trying; the name is of no use to sign with.
+    """
+    parts = (address.rstrip("/"), account_id, endpoint_class, token.unwrap())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:QUOTA_LENGTH]

@@ -1,0 +1,188 @@
+"""The limiter that many hosts share: one script call a request, on the clock of a Redis server.
+
+A call takes a place and says how long it is to it, so no clock of a client is compared with another. A place that
+could not be used in time is void. A server that lost its memory paces everybody from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from audiencekit.delivery.clock import Clock
+from audiencekit.errors import AudiencekitError, CredentialsRefused, ServiceUnavailable, UsageError
+from audiencekit.limits import (
+    MAX_LATENESS_SECONDS,
+    PACED_REQUESTS_PER_MINUTE,
+    REDIS_AWAY_SECONDS,
+    REDIS_RETRY_SECONDS,
+    REDIS_TIMEOUT_SECONDS,
+)
+from audiencekit.personal import Secret
+
+from .line import interval_seconds
+from .paced import PacedLimiter
+from .scripts import MICROSECONDS, PAUSE, TAKE, pause_arguments, take_arguments
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+WHEN_AWAY: Final = "when_away"
+STOP: Final = "stop"
+PACE: Final = "pace"
+SCHEMES: Final = ("redis", "rediss", "unix")
+
+
+class RedisLimiter:
+    """Spaces requests evenly among all who use `quota` on one Redis server: an async context manager.
+
+    Everybody should be given the same pace. While Redis is away nobody leaves, and after REDIS_AWAY_SECONDS
+    ServiceUnavailable is raised; with `when_away=pace` in the address each process keeps the whole pace by itself
+    meanwhile. Raises UsageError for an address that cannot be, CredentialsRefused when Redis refuses the password.
+    """
+
+    def __init__(
+        self,
+        requests_per_minute: float = PACED_REQUESTS_PER_MINUTE,
+        *,
+        address: Secret,
+        quota: str,
+        clock: Clock,
+        max_lateness_seconds: float = MAX_LATENESS_SECONDS,
+    ) -> None:
+        self._interval = interval_seconds(requests_per_minute)
+        self._clock, self._max_lateness_seconds = clock, max_lateness_seconds
+        url, when_away = read_address(address)
+        self._client = _connect(url)
+        self._scripts = {text: self._client.register_script(text) for text in (TAKE, PAUSE)}
+        self._key = f"audiencekit:limiter:{quota}"
+        self._own_pace = PacedLimiter(requests_per_minute, clock=clock) if when_away == PACE else None
+        self._turn = asyncio.Lock()
+        self._is_quota_shared = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.aclose()
+
+    @property
+    def is_quota_shared(self) -> bool:
+        """Whether a 429 came to anybody although the pace was kept; once True, it stays."""
+        return self._is_quota_shared
+
+    async def acquire(self) -> None:
+        """Returns when one request may leave. A cancelled call uses up at most one place."""
+        async with self._turn:
+            while not await self._leave():
+                pass
+
+    async def pause(self, seconds: float) -> None:
+        """Notes a 429: nobody gets a place for `seconds`, and the pace halves, once a pause."""
+        await self._answer(PAUSE, pause_arguments(self._interval, seconds))
+
+    async def _leave(self) -> bool:
+        """Whether a place was taken, and used in time."""
+        answer = await self._answer(TAKE, take_arguments(self._interval))
+        if answer is None:
+            assert self._own_pace is not None  # noqa: S101
+            await self._own_pace.acquire()
+            return True
+        is_place, microseconds, _ = answer
+        due = self._clock.monotonic() + microseconds / MICROSECONDS
+        while (wait_seconds := due - self._clock.monotonic()) > 0:
+            await self._clock.sleep(wait_seconds)
+        return bool(is_place) and self._clock.monotonic() - due <= self._max_lateness_seconds
+
+    async def _answer(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
+        """What the script gave back, in time; None when Redis is away and that stops nobody."""
+        patience = self._clock.monotonic() + REDIS_AWAY_SECONDS
+        while True:
+            asked_at = self._clock.monotonic()
+            answer = await self._call(script, arguments)
+            # A place in a late answer may be past without our knowing.
+            if answer is not None and self._clock.monotonic() - asked_at <= self._max_lateness_seconds:
+                self._is_quota_shared |= bool(answer[2])
+                return answer
+            if self._own_pace is not None:
+                return None
+            if self._clock.monotonic() >= patience:
+                raise _away()
+            if answer is None:
+                await self._clock.sleep(REDIS_RETRY_SECONDS)
+
+    async def _call(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
+        """One call; None when no answer came. Raises for a server that answers and will not do it."""
+        from redis import exceptions
+
+        failure: AudiencekitError
+        try:
+            answer: Sequence[int] = await self._scripts[script](keys=[self._key], args=arguments)
+            return answer
+        except (exceptions.AuthenticationError, exceptions.NoPermissionError):
+            failure = _password_refused()
+        except (exceptions.ConnectionError, exceptions.TimeoutError, OSError):
+            return None
+        except exceptions.RedisError as error:
+            failure = ServiceUnavailable(
+                f"Redis, which keeps the limiter, refused the script ({type(error).__name__})",
+                hint="it must be Redis 5 or later, and the primary",
+            )
+        raise failure
+
+
+def read_address(address: Secret) -> tuple[Secret, str]:
+    """The address without our own parameter, and what to do when Redis is away: STOP or PACE.
+
+    Raises UsageError, which does not show the address.
+    """
+    text = address.unwrap()
+    try:
+        parts = urlsplit(text)
+        parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
+    except ValueError:
+        parts, parameters = urlsplit(""), {}
+    when_away = parameters.pop(WHEN_AWAY, STOP)
+    if parts.scheme not in SCHEMES or not (parts.hostname or parts.scheme == "unix") or when_away not in (STOP, PACE):
+        hint = f"such as redis://host:6379/0, with {WHEN_AWAY}={STOP} or {WHEN_AWAY}={PACE}"
+        raise UsageError("the address of the limiter cannot be read", hint=hint)
+    rest = f"?{urlencode(parameters)}" if parameters else ""
+    return Secret(text.partition("?")[0] + rest), when_away
+
+
+def _connect(address: Secret) -> Redis:
+    try:
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ImportError:
+        raise UsageError("the limiter needs the package redis", hint="pip install 'audiencekit[redis]'") from None
+    options: dict[str, Any] = {
+        "socket_timeout": REDIS_TIMEOUT_SECONDS,
+        "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,
+        "retry": Retry(NoBackoff(), 0),  # a call that was made twice would take two places
+    }
+    try:
+        return Redis.from_url(address.unwrap(), **options)
+    except (ValueError, TypeError):
+        pass  # the text of the error may show the address
+    raise UsageError("the address of the limiter cannot be read", hint="such as redis://host:6379/0")
+
+
+def _away() -> ServiceUnavailable:
+    return ServiceUnavailable(
+        f"Redis, which keeps the limiter, gave no answer in time for {REDIS_AWAY_SECONDS:.0f} s",
+        hint=f"start it and resume; with {WHEN_AWAY}={PACE} in its address every run keeps a pace of its own",
+    )
+
+
+def _password_refused() -> CredentialsRefused:
+    return CredentialsRefused(
+        "Redis, which keeps the limiter, refuses our user or password",
+        hint="see to them in AUDIENCEKIT_LIMITER: redis://user:password@host:6379/0",
+    )

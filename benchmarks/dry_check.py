@@ -1,0 +1,57 @@
+"""All that `audiencekit check` does; or the same without looking for duplicates, which only a benchmark may.
+
+python -m benchmarks.dry_check contacts.csv --without-duplicates
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import audiencekit
+from audiencekit import planning
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.keysets import KeySets, TaggedBatch
+from audiencekit.preparation.partitions import ENTRY, SortedEntries
+from audiencekit.preparation.selection import Selection
+from audiencekit.settings import load_settings
+
+from .trials import Figures, trial_arguments
+
+
+class UncountedKeySets(KeySets):
+    """Key sets of which every one is taken to be new. Nothing is tagged, kept or compared."""
+
+    def tag(self, records: HashedRecords) -> TaggedBatch:
+        """No tag for any record."""
+        updates = np.zeros(records.unwrap().num_rows, dtype=bool)
+        return TaggedBatch(updates, SortedEntries(np.zeros(0, dtype=ENTRY), []))
+
+    def select(self) -> Selection:
+        """Every record is sent, in one wave."""
+        return Selection(Bits.of(len(self), True), Bits.of(len(self), False))
+
+
+def run_check(path: Path, *, without_duplicates: bool = False) -> Figures:
+    """From the file to the plan."""
+    if without_duplicates:
+        vars(planning)["KeySets"] = UncountedKeySets  # not an option: nobody may send duplicates
+    with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
+        settings = load_settings({}, directory=Path(directory), state_dir=Path(directory))
+        started = time.perf_counter()
+        plan = audiencekit.check(path, settings=settings)
+        seconds = time.perf_counter() - started
+    return {
+        "rows": plan.rows.read,
+        "duplicates": plan.rows.duplicate,
+        "seconds": seconds,
+        "rows_per_second": plan.rows.read / seconds,
+    }
+
+
+if __name__ == "__main__":
+    trial_arguments(run_check, without_duplicates="take every record for a new one")
