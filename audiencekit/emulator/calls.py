@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .accounts.records import Account
 from .envelope import RefusalError, refuse
 from .options import EmulatorOptions
 from .signatures import Pair
-from .store import Account, Store
+from .store import Store
 
 
 class Address(StrEnum):
@@ -25,7 +26,6 @@ class Call:
     """One call: `ids` from the path, `query` decoded, `body` whole, `now` in epoch seconds."""
 
     address: Address
-    account: Account
     ids: Mapping[str, str]
     query: list[Pair]
     media_type: str
@@ -33,6 +33,11 @@ class Call:
     now: float
     store: Store
     options: EmulatorOptions
+
+    @property
+    def account(self) -> Account:
+        """The account of the path; only for endpoints whose path has one."""
+        return self.store.accounts[self.ids["account_id"]]
 
     def refuse(self, status: int, code: str, message: str, parameter: str | None = None) -> RefusalError:
         """A refusal that echoes the ids of the path."""

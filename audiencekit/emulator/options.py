@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
+
+DEFAULT_MATCH_RATE: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorOptions:
     """The settings of one emulator.
 
-    `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies
-    nothing. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds; `POST /__clock` moves
-    what it says. Raises ValueError for a setting that cannot be.
+    `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
+    `match_rate` is the share of identifiers that are somebody's on the platform. `accept_upper_case` takes hashes in
+    either case. `clock` gives epoch seconds; `POST /__clock` moves what it says. Raises ValueError for a setting that
+    cannot be.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses
@@ -21,6 +25,7 @@ class EmulatorOptions:
     seed: int = 0
     rate: tuple[int, float] | None = None
     sink: bool = False
+    match_rate: float = DEFAULT_MATCH_RATE
     accept_upper_case: bool = False
     state: None = None
     clock: Callable[[], float] = time.time
@@ -30,5 +35,7 @@ class EmulatorOptions:
             raise ValueError("the profile is 'spec' or 'x'")
         if not 0 <= self.port <= 65_535:
             raise ValueError("a port is a number from 0 to 65,535")
+        if not 0 <= self.match_rate <= 1:
+            raise ValueError("a match rate is a share, from 0 to 1")
         if self.rate is not None and (self.rate[0] < 1 or not 0 < self.rate[1] < float("inf")):
             raise ValueError("a rate is at least one request in a time longer than nothing")

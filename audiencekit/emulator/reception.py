@@ -12,7 +12,6 @@ from typing import Final
 
 from aiohttp import web
 
-from .audiences.routes import ROUTES
 from .bodies import Received, receive
 from .calls import Address, Call
 from .clock import Clock
@@ -21,6 +20,7 @@ from .envelope import Answer, RefusalError, refuse
 from .journal import RequestEntry
 from .options import EmulatorOptions
 from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
+from .routes import ROUTES
 from .routing import VERSION, Match, Router
 from .signatures import Signatures, SignedCall, decode_pairs
 from .store import Store
@@ -49,7 +49,7 @@ class Reception:
 
     def __init__(self, options: EmulatorOptions) -> None:
         self.clock = Clock(options.clock)
-        self.store = Store(options.seed, self.clock.now())
+        self.store = Store(options.seed, self.clock.now(), options.match_rate)
         self._options = options
         self._doors = Doors(self.store, self.clock, options)
         self._router = Router(ROUTES)
@@ -133,16 +133,13 @@ class Reception:
     def _call(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Call:
         if not quota.granted:
             raise quota.exhausted(match.ids)
-        account = self.store.accounts.get(match.ids["account_id"])
-        if account is None:
-            raise refuse(403, "NOT_FOUND", f"Account {match.ids['account_id']} was not found")
+        self._check_account(match)
         if received.too_large:
             raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=match.ids)
         if arrival.header("Content-Encoding") not in ("", "identity"):
             raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=match.ids)
         return Call(
             address=arrival.address,
-            account=account,
             ids=match.ids,
             query=decode_pairs(arrival.query),
             media_type=arrival.header("Content-Type"),
@@ -151,6 +148,13 @@ class Reception:
             store=self.store,
             options=self._options,
         )
+
+    def _check_account(self, match: Match) -> None:
+        account_id = match.ids.get("account_id")
+        account = self.store.accounts.get(account_id or "")
+        deleted = account is not None and account.deleted and not match.route.takes_deleted_account
+        if account_id is not None and (account is None or account.is_foreign or deleted):
+            raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
 
     async def _send(self, arrival: _Arrival, answer: Answer) -> web.StreamResponse:
         headers = {**self._ordinary_headers(arrival.time), **answer.headers, "Content-Type": answer.content_type}

@@ -26,6 +26,7 @@ class Route:
     window: Window
     addresses: frozenset[Address] = frozenset({Address.ADS, Address.SANDBOX})
     version: str = VERSION
+    takes_deleted_account: bool = False
 
     @property
     def pattern(self) -> tuple[str, ...]:
