@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.emulator.audiences.entries import Span
 from audiencekit.emulator.audiences.population import Population
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS, Processing
 
@@ -117,13 +118,10 @@ def test_a_count_is_made_once() -> None:
 
 def test_more_identifiers_are_found_more_often() -> None:
     """One of several keys is enough; none at a rate of 0, all at 1."""
-    key = (b"\x02" + bytes(31), b"\x06" + bytes(31))
-    singles = [(key[0] + bytes([high, low])[1:], None) for high in range(2) for low in range(256)]
-    assert all(len(keys) == 33 for keys, _ in singles)
-    pairs = [(key[0] + bytes([low]) + key[1] + bytes([low]), None) for low in range(256)]
+    span = Span(0.0, 1.0)
+    emails = [(b"\x02" + bytes(31) + bytes([number]), span) for number in range(256)]
+    pairs = [(email + b"\x06" + bytes(31) + bytes([number]), span) for number, (email, _) in enumerate(emails)]
     half = Population(7, 0.5)
-    ones: Any = singles[:256]
-    twos: Any = pairs
-    assert half.count(twos) > half.count(ones) > 90
-    assert Population(7, 0.0).count(ones) == 0
-    assert Population(7, 1.0).count(ones) == 256
+    assert half.count(pairs) > half.count(emails) > 90
+    assert Population(7, 0.0).count(pairs) == 0
+    assert Population(7, 1.0).count(emails) == 256

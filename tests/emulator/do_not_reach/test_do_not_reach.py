@@ -115,7 +115,10 @@ async def test_a_faulty_operation_refuses_the_request(caller: Any, operation: An
     list_id, path = await _open(caller)
     reply = await caller.upload([_operation("Update", {"email": [H2]}), operation], path=path)
     assert reply.status == 400
-    assert [[problem["parameter"] for problem in found] for found in reply.body["operation_errors"]] == [[], [parameter]]
+    assert [[problem["parameter"] for problem in found] for found in reply.body["operation_errors"]] == [
+        [],
+        [parameter],
+    ]
     assert len(reply.body["request"]) == 2
     assert await caller.members(list_id) == []
     assert await caller.log() == []
