@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -28,14 +29,26 @@ class Rate(click.ParamType[Any]):
 @click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
 @click.option("--sink", is_flag=True, help="Check bodies in bulk and apply nothing: for benchmarks, never for tests.")
 @click.option("--profile", default="spec", show_default=True, help="Which service it plays: spec or x.")
-def emulator(port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str) -> None:
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file to keep everything in, and to continue from. It holds hashes.",
+)
+def emulator(
+    port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str, state: Path | None
+) -> None:
     """Run a local ads API on loopback until SIGTERM; one JSON line on stdout says how to reach it."""
     import asyncio
 
-    from audiencekit.emulator import EmulatorOptions, serve
+    from audiencekit.emulator import EmulatorOptions, StateError, serve
 
-    options = EmulatorOptions(port=port, seed=seed, rate=rate, sink=sink, profile=profile)
-    asyncio.run(serve(options, announce=_announce))
+    if sink and state is not None:
+        raise click.UsageError("--sink applies nothing, so it has no --state to keep")
+    options = EmulatorOptions(port=port, seed=seed, rate=rate, sink=sink, profile=profile, state=state)
+    try:
+        asyncio.run(serve(options, announce=_announce))
+    except StateError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _announce(line: str) -> None:

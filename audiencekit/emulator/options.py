@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 DEFAULT_MATCH_RATE: Final = 0.6
@@ -27,7 +28,7 @@ class EmulatorOptions:
     sink: bool = False
     match_rate: float = DEFAULT_MATCH_RATE
     accept_upper_case: bool = False
-    state: None = None
+    state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
@@ -35,6 +36,8 @@ class EmulatorOptions:
             raise ValueError("the profile is 'spec' or 'x'")
         if not 0 <= self.port <= 65_535:
             raise ValueError("a port is a number from 0 to 65,535")
+        if self.state is not None and self.sink:
+            raise ValueError("a sink applies nothing, so it has no state to keep")
         if not 0 <= self.match_rate <= 1:
             raise ValueError("a match rate is a share, from 0 to 1")
         if self.rate is not None and (self.rate[0] < 1 or not 0 < self.rate[1] < float("inf")):

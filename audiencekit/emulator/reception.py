@@ -23,6 +23,7 @@ from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
 from .routing import VERSION, Match, Router
 from .signatures import Signatures, SignedCall, decode_pairs
+from .state import ReceivedCall, StateError, StateFile, open_state
 from .store import Store
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -49,13 +50,32 @@ class Reception:
 
     def __init__(self, options: EmulatorOptions) -> None:
         self.clock = Clock(options.clock)
-        self.store = Store(options.seed, self.clock.now(), options.match_rate)
+        self._state = open_state(options, self.clock)
+        started_at = self._state.fact("started_at", self.clock.now()) if self._state else self.clock.now()
+        self.store = Store(options.seed, started_at, options.match_rate)
         self._options = options
         self._doors = Doors(self.store, self.clock, options)
         self._router = Router(ROUTES)
         self._signatures = Signatures(self.store.origin.credentials)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)
+        if self._state is not None:
+            self._restore(self._state)
+
+    def close(self) -> None:
+        """Lets go of the state file."""
+        if self._state is not None:
+            self._state.close()
+
+    def _restore(self, state: StateFile) -> None:
+        self.store.requests.restore(state.requests())
+        try:
+            for saved in state.calls():
+                match = self._router.find(saved.method, saved.path, Address(saved.address))
+                match.route.handler(self._make_call(match, saved))
+        except RefusalError:
+            state.close()
+            raise StateError("the state file was made with other options") from None
 
     async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
         """The answer to `request`, already sent when it is one in parts."""
@@ -73,9 +93,12 @@ class Reception:
             # A web page could else come in by a name of its own that leads to this host.
             if arrival.request.host.partition(":")[0] not in _LOOPBACK_NAMES:
                 raise refuse(403, "ACTION_NOT_ALLOWED", "The doors open to loopback only")
-            return self._doors.open(arrival.request.method, arrival.path, received.content)
+            answer = self._doors.open(arrival.request.method, arrival.path, received.content)
         except RefusalError as refusal:
             return refusal.answer
+        if self._state is not None:
+            self._state.keep("clock_offset", self.clock.offset_seconds)
+        return answer
 
     async def _serve(self, arrival: _Arrival) -> Answer:
         entry = self.store.requests.open(arrival.time, arrival.request.method, arrival.path)
@@ -90,6 +113,8 @@ class Reception:
             received = received or await _take_in(arrival, entry)
             answer = self._handle(arrival, match, quota, received)
         entry.status = answer.status
+        if self._state is not None:
+            self._state.add_request(entry)
         closing = {} if received.drained else {"Connection": "close"}
         return replace(answer, headers={**answer.headers, **closing})
 
@@ -123,14 +148,17 @@ class Reception:
 
     def _handle(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Answer:
         try:
-            answer = match.route.handler(self._call(arrival, match, quota, received))
+            call = self._let_in(arrival, match, quota, received)
+            answer = match.route.handler(self._make_call(match, call))
+            if self._state is not None and call.method != "GET":
+                self._state.add_call(call)
         except RefusalError as refusal:
             answer = refusal.answer
         except Exception as error:
             answer = _own_fault(error)
         return replace(answer, headers={**quota.headers(), **answer.headers})
 
-    def _call(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Call:
+    def _let_in(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> ReceivedCall:
         if not quota.granted:
             raise quota.exhausted(match.ids)
         self._check_account(match)
@@ -138,13 +166,24 @@ class Reception:
             raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=match.ids)
         if arrival.header("Content-Encoding") not in ("", "identity"):
             raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=match.ids)
+        return ReceivedCall(
+            self.clock.now(),
+            arrival.address,
+            arrival.request.method,
+            arrival.path,
+            arrival.query,
+            arrival.header("Content-Type"),
+            received.content,
+        )
+
+    def _make_call(self, match: Match, received: ReceivedCall) -> Call:
         return Call(
-            address=arrival.address,
+            address=Address(received.address),
             ids=match.ids,
-            query=decode_pairs(arrival.query),
-            media_type=arrival.header("Content-Type"),
-            body=received.content,
-            now=self.clock.now(),
+            query=decode_pairs(received.query),
+            media_type=received.media_type,
+            body=received.body,
+            now=received.now,
             store=self.store,
             options=self._options,
         )

@@ -131,6 +131,7 @@ class Emulator:
     async def _close(self) -> None:
         while self._runners:
             await self._runners.pop().cleanup()
+        self._reception.close()
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:

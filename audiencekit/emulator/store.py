@@ -25,7 +25,7 @@ class Store:
         self.requests = RequestLog()
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
-        self._ids_made = 0
+        self.ids_made = 0  # set back by who takes back what got an id
         account = self._add_account(self.origin.account_id, "Local account", self.origin.business_id, now)
         self.audience_id = self.make_audience(account, "Ready for uploads", None, now).id
         foreign_id, business_id = self.origin.foreign_account_id, self.origin.foreign_business_id
@@ -34,8 +34,8 @@ class Store:
     def make_id(self) -> str:
         """An id that nothing else has."""
         # Ids that do not follow each other, so that nobody comes to rely on it.
-        serial = self.origin.first_serial + 37 * self._ids_made
-        self._ids_made += 1
+        serial = self.origin.first_serial + 37 * self.ids_made
+        self.ids_made += 1
         return base36(serial)
 
     def make_account(self, now: float) -> Account:

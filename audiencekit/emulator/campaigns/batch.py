@@ -23,11 +23,11 @@ _OPERATION_TYPES: Final = ("Create", "Update", "Delete")
 def batch_campaigns(call: Call) -> Answer:
     """The campaigns that were made, changed or deleted, in the order of the items."""
     items = check_array(read_document(call), call.ids, most=MAX_ITEMS)
-    before = copy.deepcopy(CAMPAIGNS.all(call))
+    before, ids_made = copy.deepcopy(CAMPAIGNS.all(call)), call.store.ids_made
     applied = [_apply(call, item) for item in items]
     records = [found for found in applied if isinstance(found, Record)]
     if len(records) < len(applied):
-        call.account.records[CAMPAIGNS.kind] = before
+        call.account.records[CAMPAIGNS.kind], call.store.ids_made = before, ids_made
         problems = [[] if isinstance(found, Record) else found for found in applied]
         raise refuse_items(problems, [echo_item(item, call.ids, _OPERATION_TYPES) for item in items])
     echoes = [{**item, "params": {**item["params"], **call.ids}} for item in items]
