@@ -55,6 +55,11 @@ def problem(code: str, message: str, parameter: str | None = None) -> Problem:
     return entry
 
 
+def refuse_legacy(status: int, code: int, message: str) -> RefusalError:
+    """A refusal by authorization, which has codes that are numbers (specification part 0, section 2.2)."""
+    return RefusalError(status, {"errors": [{"code": code, "message": message}]})
+
+
 def refuse(
     status: int,
     code: str,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import traceback
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Final
@@ -18,11 +19,12 @@ from .clock import Clock
 from .doors import Doors
 from .envelope import Answer, RefusalError, refuse
 from .journal import RequestEntry
+from .oauth.gate import Gate
 from .options import EmulatorOptions
 from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
 from .routing import VERSION, Match, Router
-from .signatures import Signatures, SignedCall, decode_pairs
+from .signatures import SignedCall, decode_pairs
 from .state import ReceivedCall, StateError, StateFile, open_state
 from .store import Store
 
@@ -45,6 +47,15 @@ class _Arrival:
         return self.request.headers.get(name, "")
 
 
+@dataclass(frozen=True, slots=True)
+class _Admission:
+    """What is known of a request once its caller is: the endpoint, attributes of the header, and what is left."""
+
+    match: Match
+    attributes: Mapping[str, str]
+    quota: Quota
+
+
 class Reception:
     """Answers the requests of one emulator, whichever of its addresses they come to."""
 
@@ -56,7 +67,7 @@ class Reception:
         self._options = options
         self._doors = Doors(self.store, self.clock, options)
         self._router = Router(ROUTES)
-        self._signatures = Signatures(self.store.origin.credentials)
+        self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)
         if self._state is not None:
@@ -105,20 +116,20 @@ class Reception:
         # Only a form is covered by the signature; other requests are judged and counted before their body came.
         received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
         try:
-            match, quota = self._admit(arrival, received)
+            admission = self._admit(arrival, received)
         except RefusalError as refusal:
             received = received or await _take_in(arrival, entry)
             answer = refusal.answer
         else:
             received = received or await _take_in(arrival, entry)
-            answer = self._handle(arrival, match, quota, received)
+            answer = self._handle(arrival, admission, received)
         entry.status = answer.status
         if self._state is not None:
             self._state.add_request(entry)
         closing = {} if received.drained else {"Connection": "close"}
         return replace(answer, headers={**answer.headers, **closing})
 
-    def _admit(self, arrival: _Arrival, received: Received | None) -> tuple[Match, Quota]:
+    def _admit(self, arrival: _Arrival, received: Received | None) -> _Admission:
         request = arrival.request
         match = self._router.find(request.method, arrival.path, arrival.address)
         signed = SignedCall(
@@ -130,12 +141,13 @@ class Reception:
             form=received.content if received else b"",
             authorization=request.headers.get("Authorization"),
         )
-        token = self._signatures.verify(signed, arrival.time)
+        attributes = self._gate.admit(match.route.credential, signed, arrival.time)
+        token = attributes.get("oauth_token", "")
         window = self._window(match, arrival.query)
         owner: Hashable = token
         if window.each_endpoint:
             owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
-        return match, self._rate_limits.take(window, owner, arrival.time)
+        return _Admission(match, attributes, self._rate_limits.take(window, owner, arrival.time))
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
@@ -146,21 +158,22 @@ class Reception:
             return replace(USERS, requests=requests, seconds=seconds)
         return window
 
-    def _handle(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Answer:
+    def _handle(self, arrival: _Arrival, admission: _Admission, received: Received) -> Answer:
         try:
-            call = self._let_in(arrival, match, quota, received)
-            answer = match.route.handler(self._make_call(match, call))
-            if self._state is not None and call.method != "GET":
+            call = self._let_in(arrival, admission, received)
+            answer = admission.match.route.handler(self._make_call(admission.match, call))
+            if self._state is not None and (call.method != "GET" or admission.match.route.changes):
                 self._state.add_call(call)
         except RefusalError as refusal:
             answer = refusal.answer
         except Exception as error:
             answer = _own_fault(error)
-        return replace(answer, headers={**quota.headers(), **answer.headers})
+        return replace(answer, headers={**admission.quota.headers(), **answer.headers})
 
-    def _let_in(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> ReceivedCall:
-        if not quota.granted:
-            raise quota.exhausted(match.ids)
+    def _let_in(self, arrival: _Arrival, admission: _Admission, received: Received) -> ReceivedCall:
+        match = admission.match
+        if not admission.quota.granted:
+            raise admission.quota.exhausted(match.ids)
         self._check_account(match)
         if received.too_large:
             raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=match.ids)
@@ -172,6 +185,7 @@ class Reception:
             arrival.request.method,
             arrival.path,
             arrival.query,
+            json.dumps(admission.attributes),
             arrival.header("Content-Type"),
             received.content,
         )
@@ -181,6 +195,7 @@ class Reception:
             address=Address(received.address),
             ids=match.ids,
             query=decode_pairs(received.query),
+            attributes=json.loads(received.attributes),
             media_type=received.media_type,
             body=received.body,
             now=received.now,

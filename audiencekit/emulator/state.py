@@ -1,8 +1,8 @@
 """A state file: what makes an emulator continue where an earlier one ended.
 
-SQLite, readable by its owner alone, since it holds hashes. It keeps the calls that changed something, as they came:
-the same calls, handled again in the same order at the same times, give the same emulator, ids included. It also keeps
-the request log and how far the clock was moved. Rate-limit windows and spent nonces begin afresh.
+SQLite, readable by its owner alone, since it holds hashes and tokens. It keeps the calls that changed something, as
+they came: the same calls, handled again in the same order at the same times, give the same emulator, ids included. It
+also keeps the request log and how far the clock was moved. Rate-limit windows and spent nonces begin afresh.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _SCHEMA: Final = """
         seq INTEGER PRIMARY KEY, arrival REAL, method TEXT, path TEXT, bytes INTEGER, status INTEGER
     );
     CREATE TABLE IF NOT EXISTS calls (
-        seq INTEGER PRIMARY KEY, now REAL, address TEXT, method TEXT, path TEXT, query BLOB, media_type TEXT, body BLOB
+        seq INTEGER PRIMARY KEY, now REAL, address TEXT, method TEXT, path TEXT, query BLOB, attributes TEXT,
+        media_type TEXT, body BLOB
     );
     COMMIT;
 """
@@ -45,6 +46,7 @@ class ReceivedCall:
     method: str
     path: str
     query: bytes
+    attributes: str = field(repr=False)  # of the header, as JSON
     media_type: str
     body: bytes = field(repr=False)
 
@@ -97,7 +99,7 @@ class StateFile:
     def add_call(self, call: ReceivedCall) -> None:
         """Keeps a call, before its answer is sent."""
         with self._database:
-            self._database.execute("INSERT INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", astuple(call))
+            self._database.execute("INSERT INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(call))
 
     def requests(self) -> Iterator[RequestEntry]:
         """The request log."""
@@ -106,7 +108,7 @@ class StateFile:
     def calls(self) -> Iterator[ReceivedCall]:
         """The calls in the order in which they were handled."""
         rows = self._database.execute(
-            "SELECT now, address, method, path, query, media_type, body FROM calls ORDER BY seq"
+            "SELECT now, address, method, path, query, attributes, media_type, body FROM calls ORDER BY seq"
         )
         return (ReceivedCall(*row) for row in rows)
 

@@ -13,6 +13,7 @@ from .audiences.records import Audience
 from .credentials import base36, make_origin
 from .do_not_reach.records import DoNotReachList
 from .journal import OperationLog, RequestLog
+from .oauth.tokens import Tokens
 from .options import DEFAULT_MATCH_RATE
 
 
@@ -23,6 +24,7 @@ class Store:
         self.origin = make_origin(seed)
         self.operations = OperationLog()
         self.requests = RequestLog()
+        self.tokens = Tokens(self.origin)
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
         self.ids_made = 0  # set back by who takes back what got an id

@@ -175,3 +175,9 @@ async def test_the_size_of_a_list_is_counted_later(open_emulator: Any) -> None:
         await caller.move_clock(advance=6 * 3_600)
         (record,) = (await caller.call("GET", caller.account + "/do_not_reach_lists")).body["data"]
         assert (record["targetable"], record["reasons_not_targetable"], record["list_size"]) == (True, [], 150)
+        # A count falls due that nobody looks at before the next change.
+        await caller.upload([_operation("Update", {"email": [H1]})], path=path)
+        await caller.move_clock(advance=6 * 3_600)
+        await caller.upload([_operation("Delete", *users)], path=path)
+        (record,) = (await caller.call("GET", caller.account + "/do_not_reach_lists")).body["data"]
+        assert record["list_size"] == 151
