@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.faults import Fault
 
 
 class Rate(click.ParamType[Any]):
@@ -34,8 +37,15 @@ class Rate(click.ParamType[Any]):
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file to keep everything in, and to continue from. It holds hashes.",
 )
+@click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
 def emulator(
-    port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str, state: Path | None
+    port: int,
+    seed: int,
+    rate: tuple[int, float] | None,
+    sink: bool,
+    profile: str,
+    state: Path | None,
+    faults: str | None,
 ) -> None:
     """Run a local ads API on loopback until SIGTERM; one JSON line on stdout says how to reach it."""
     import asyncio
@@ -44,11 +54,31 @@ def emulator(
 
     if sink and state is not None:
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
-    options = EmulatorOptions(port=port, seed=seed, rate=rate, sink=sink, profile=profile, state=state)
+    options = EmulatorOptions(
+        port=port,
+        seed=seed,
+        rate=rate,
+        sink=sink,
+        profile=profile,
+        state=state,
+        faults=tuple(_read_faults(faults)),
+    )
     try:
         asyncio.run(serve(options, announce=_announce))
     except StateError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _read_faults(source: str | None) -> list[Fault]:
+    """The faults to begin with. Raises click.BadParameter with the place of what is wrong."""
+    from audiencekit.emulator.faults import FaultError, load_faults
+
+    try:
+        return load_faults(source) if source is not None else []
+    except FaultError as error:
+        raise click.BadParameter(f"{source}: {error}", param_hint="--faults") from None
+    except OSError as error:
+        raise click.BadParameter(f"{source}: {error.strerror}", param_hint="--faults") from None
 
 
 def _announce(line: str) -> None:

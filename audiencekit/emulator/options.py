@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .faults.fault import Fault
+
 DEFAULT_MATCH_RATE: Final = 0.6
 
 
@@ -17,8 +19,8 @@ class EmulatorOptions:
 
     `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
     `match_rate` is the share of identifiers that are somebody's on the platform. `accept_upper_case` takes hashes in
-    either case. `clock` gives epoch seconds; `POST /__clock` moves what it says. Raises ValueError for a setting that
-    cannot be.
+    either case. `clock` gives epoch seconds; `POST /__clock` moves what it says. `faults` are set from the
+    start. Raises ValueError for a setting that cannot be.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses
@@ -30,6 +32,7 @@ class EmulatorOptions:
     accept_upper_case: bool = False
     state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
+    faults: tuple[Fault, ...] = ()
 
     def __post_init__(self) -> None:
         if self.profile not in ("spec", "x"):

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import json
 import logging
 import random
 import traceback
-from collections.abc import Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import formatdate
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
 from .bodies import Received, receive
-from .calls import Address, Call
+from .calls import Address
 from .clock import Clock
 from .doors import Doors
 from .envelope import Answer, RefusalError, refuse
+from .faults.door import FaultDoor
+from .faults.effects import Cut, Hold, Late, Outage
+from .faults.fault import Place, Situation
+from .faults.lateness import LateApplies
+from .faults.register import Register
+from .faults.trial import SeveredError, StruckError, Trial
+from .handlers import Handlers
 from .journal import RequestEntry
+from .lines import Line
 from .oauth.gate import Gate
 from .options import EmulatorOptions
 from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
 from .routing import VERSION, Match, Router
 from .signatures import SignedCall, decode_pairs
-from .state import ReceivedCall, StateError, StateFile, open_state
+from .state import ReceivedCall, open_state
 from .store import Store
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -42,6 +52,7 @@ class _Arrival:
     path: str
     query: bytes
     time: float
+    trial: Trial
 
     def header(self, name: str) -> str:
         return self.request.headers.get(name, "")
@@ -59,70 +70,99 @@ class _Admission:
 class Reception:
     """Answers the requests of one emulator, whichever of its addresses they come to."""
 
-    def __init__(self, options: EmulatorOptions) -> None:
+    def __init__(
+        self,
+        options: EmulatorOptions,
+        *,
+        stop: Callable[[Outage], None],
+        prepare: Callable[[], Awaitable[dict[str, str]]],
+    ) -> None:
         self.clock = Clock(options.clock)
         self._state = open_state(options, self.clock)
         started_at = self._state.fact("started_at", self.clock.now()) if self._state else self.clock.now()
         self.store = Store(options.seed, started_at, options.match_rate)
-        self._options = options
+        self.faults = Register(options.faults)
+        self.late = LateApplies(self.clock)
+        self._options, self._stop = options, stop
         self._doors = Doors(self.store, self.clock, options)
+        self._fault_door = FaultDoor(self.faults, prepare)
         self._router = Router(ROUTES)
         self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)
+        self._handlers = Handlers(self.store, options, self._state)
         if self._state is not None:
-            self._restore(self._state)
+            self._handlers.restore(self._router, self._state)
 
     def close(self) -> None:
-        """Lets go of the state file."""
+        """Drops what was to be applied later, and lets go of the state file."""
+        self.late.close()
         if self._state is not None:
             self._state.close()
 
-    def _restore(self, state: StateFile) -> None:
-        self.store.requests.restore(state.requests())
-        try:
-            for saved in state.calls():
-                match = self._router.find(saved.method, saved.path, Address(saved.address))
-                match.route.handler(self._make_call(match, saved))
-        except RefusalError:
-            state.close()
-            raise StateError("the state file was made with other options") from None
+    def lose_members(self) -> None:
+        """Empties every list, as a service that restarts without its data."""
+        self._handlers.lose_members(self.clock.now())
+
+    def admit(self, line: Line) -> None:
+        """Lets the faults of connections strike a new one."""
+        met = self.faults.meet(Situation(place=Place.CONNECT, now=self.clock.now()))
+        match met and met[0]:
+            case Cut():
+                line.abort()
+            case Hold(seconds):
+                line.stop_reading(seconds)
+            case Outage() as outage:
+                self._stop(outage)
 
     async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
-        """The answer to `request`, already sent when it is one in parts."""
+        """The answer to `request`, already sent when it is one in parts or that of a fault."""
+        self.late.run_due()
+        line = Line.of(request)
+        if line is None:
+            return web.Response()
         path, _, query = request.raw_path.partition("?")
-        arrival = _Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), self.clock.now())
-        if arrival.header("Expect").lower() == "100-continue":
-            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            request.writer.output_size = 0
-        serve = self._open_door if path.startswith("/__") else self._serve
-        return await self._send(arrival, await serve(arrival))
+        now = self.clock.now()
+        trial = Trial(self.faults, request, line, self._stop)
+        arrival = _Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, trial)
+        try:
+            if path.startswith("/__"):
+                return await self._send(arrival, line, await self._open_door(arrival))
+            return await self._send(arrival, line, await self._serve(arrival))
+        except SeveredError:
+            return web.Response()
 
     async def _open_door(self, arrival: _Arrival) -> Answer:
+        await _greet(arrival)
         received = await receive(arrival.request.content.iter_any())
         try:
             # A web page could else come in by a name of its own that leads to this host.
             if arrival.request.host.partition(":")[0] not in _LOOPBACK_NAMES:
                 raise refuse(403, "ACTION_NOT_ALLOWED", "The doors open to loopback only")
-            answer = self._doors.open(arrival.request.method, arrival.path, received.content)
+            if arrival.path == "/__faults":
+                return await self._fault_door.open(arrival.request.method, received.content)
+            return self._doors.open(arrival.request.method, arrival.path, received.content)
         except RefusalError as refusal:
             return refusal.answer
-        if self._state is not None:
-            self._state.keep("clock_offset", self.clock.offset_seconds)
-        return answer
+        finally:
+            self.late.run_due()
+            if self._state is not None:
+                self._state.keep("clock_offset", self.clock.offset_seconds)
 
     async def _serve(self, arrival: _Arrival) -> Answer:
         entry = self.store.requests.open(arrival.time, arrival.request.method, arrival.path)
-        # Only a form is covered by the signature; other requests are judged and counted before their body came.
-        received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
+        received = None
         try:
+            await arrival.trial.begin(entry.seq, arrival.time)
+            # Only a form is covered by the signature; other requests are judged and counted before their body came.
+            received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
             admission = self._admit(arrival, received)
-        except RefusalError as refusal:
+        except (RefusalError, StruckError) as end:
             received = received or await _take_in(arrival, entry)
-            answer = refusal.answer
+            answer = end.answer
         else:
             received = received or await _take_in(arrival, entry)
-            answer = self._handle(arrival, admission, received)
+            answer = await self._handle(arrival, admission, received)
         entry.status = answer.status
         if self._state is not None:
             self._state.add_request(entry)
@@ -130,24 +170,25 @@ class Reception:
         return replace(answer, headers={**answer.headers, **closing})
 
     def _admit(self, arrival: _Arrival, received: Received | None) -> _Admission:
-        request = arrival.request
+        request, skew_seconds = arrival.request, arrival.trial.skew_seconds
         match = self._router.find(request.method, arrival.path, arrival.address)
         signed = SignedCall(
             method=request.method,
-            scheme="http",
+            scheme=request.scheme,
             host=request.host,
             path=arrival.path,
             query=arrival.query,
             form=received.content if received else b"",
             authorization=request.headers.get("Authorization"),
         )
-        attributes = self._gate.admit(match.route.credential, signed, arrival.time)
+        attributes = self._gate.admit(match.route.credential, signed, arrival.time + skew_seconds)
         token = attributes.get("oauth_token", "")
         window = self._window(match, arrival.query)
         owner: Hashable = token
         if window.each_endpoint:
             owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
-        return _Admission(match, attributes, self._rate_limits.take(window, owner, arrival.time))
+        quota = self._rate_limits.take(window, owner, arrival.time)
+        return _Admission(match, attributes, replace(quota, reset=quota.reset + round(skew_seconds)))
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
@@ -158,49 +199,69 @@ class Reception:
             return replace(USERS, requests=requests, seconds=seconds)
         return window
 
-    def _handle(self, arrival: _Arrival, admission: _Admission, received: Received) -> Answer:
+    async def _handle(self, arrival: _Arrival, admission: _Admission, received: Received) -> Answer:
         try:
             call = self._let_in(arrival, admission, received)
-            answer = admission.match.route.handler(self._make_call(admission.match, call))
-            if self._state is not None and (call.method != "GET" or admission.match.route.changes):
-                self._state.add_call(call)
+            answer = await self._carry_out(call, admission.match, arrival.trial)
         except RefusalError as refusal:
             answer = refusal.answer
-        except Exception as error:
-            answer = _own_fault(error)
+        except StruckError as struck:
+            # What stands between a client and the service knows nothing of rates.
+            if struck.answer.status >= 300:
+                return struck.answer
+            answer = struck.answer
         return replace(answer, headers={**admission.quota.headers(), **answer.headers})
 
-    def _let_in(self, arrival: _Arrival, admission: _Admission, received: Received) -> ReceivedCall:
-        match = admission.match
-        if not admission.quota.granted:
-            raise admission.quota.exhausted(match.ids)
-        self._check_account(match)
-        if received.too_large:
-            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=match.ids)
-        if arrival.header("Content-Encoding") not in ("", "identity"):
-            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=match.ids)
-        return ReceivedCall(
-            self.clock.now(),
-            arrival.address,
-            arrival.request.method,
-            arrival.path,
-            arrival.query,
-            json.dumps(admission.attributes),
-            arrival.header("Content-Type"),
-            received.content,
-        )
+    async def _carry_out(self, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
+        meet = functools.partial(trial.meet, ids=match.ids, body=call.body)
+        await meet(Place.BEFORE_APPLY, now=self.clock.now())
+        await meet(Place.LATE_APPLY, now=self.clock.now())
+        if trial.late is not None:
+            return await self._apply_late(trial.late, call, match, trial)
+        answer = self._apply(call, match, trial)
+        if answer.status < 300:
+            await meet(Place.AFTER_APPLY, now=self.clock.now(), answer=answer)
+        return answer
 
-    def _make_call(self, match: Match, received: ReceivedCall) -> Call:
-        return Call(
-            address=Address(received.address),
-            ids=match.ids,
-            query=decode_pairs(received.query),
-            attributes=json.loads(received.attributes),
-            media_type=received.media_type,
-            body=received.body,
-            now=received.now,
-            store=self.store,
-            options=self._options,
+    def _apply(self, received: ReceivedCall, match: Match, trial: Trial) -> Answer:
+        first = len(self.store.operations)
+        try:
+            answer = self._handlers.handle(match, replace(received, now=self.clock.now()))
+        except RefusalError as refusal:
+            return refusal.answer
+        except Exception as error:
+            return _own_fault(error)
+        if match.route.method != "GET":
+            trial.mark_applied(functools.partial(self.store.operations.attribute, first, len(self.store.operations)))
+        return answer
+
+    async def _apply_late(self, late: Late, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
+        answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def apply() -> None:
+            answered.set_result(self._apply(call, match, trial))
+
+        self.late.add(late.seconds, apply)
+        return await trial.hear_late(late, answered)
+
+    def _let_in(self, arrival: _Arrival, admission: _Admission, received: Received) -> ReceivedCall:
+        ids = admission.match.ids
+        if not admission.quota.granted:
+            raise admission.quota.exhausted(ids)
+        self._check_account(admission.match)
+        if received.too_large:
+            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
+        if arrival.header("Content-Encoding") not in ("", "identity"):
+            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
+        return ReceivedCall(
+            now=self.clock.now(),
+            address=arrival.address,
+            method=arrival.request.method,
+            path=arrival.path,
+            query=arrival.query,
+            attributes=json.dumps(admission.attributes),
+            media_type=arrival.header("Content-Type"),
+            body=received.content,
         )
 
     def _check_account(self, match: Match) -> None:
@@ -210,9 +271,12 @@ class Reception:
         if account_id is not None and (account is None or account.is_foreign or deleted):
             raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
 
-    async def _send(self, arrival: _Arrival, answer: Answer) -> web.StreamResponse:
-        headers = {**self._ordinary_headers(arrival.time), **answer.headers, "Content-Type": answer.content_type}
+    async def _send(self, arrival: _Arrival, line: Line, answer: Answer) -> web.StreamResponse:
+        headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
         response: web.StreamResponse
+        if answer.delivery is not None and isinstance(answer.body, bytes):
+            await line.write(answer.delivery(answer.status, headers, answer.body))
+            raise SeveredError
         if isinstance(answer.body, bytes):
             response = web.Response(status=answer.status, body=answer.body, headers=headers)
         else:
@@ -225,21 +289,29 @@ class Reception:
                 await response.write(part)
         return response
 
-    def _ordinary_headers(self, arrived: float) -> dict[str, str]:
+    def _ordinary_headers(self, arrival: _Arrival) -> dict[str, str]:
         now = self.clock.now()
         return {
-            "Date": formatdate(now, usegmt=True),
+            "Date": formatdate(now + arrival.trial.skew_seconds, usegmt=True),
             "Server": "audiencekit-emulator",
             "x-current-api-version": VERSION,
             "content-disposition": "attachment; filename=json.json",
             "x-access-level": "read-write",
-            "x-response-time": str(int(1_000 * max(0.0, now - arrived))),
+            "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
             "x-transaction": f"{self._chance.getrandbits(64):016x}",
         }
 
 
+async def _greet(arrival: _Arrival) -> None:
+    if arrival.header("Expect").lower() == "100-continue":
+        await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        arrival.request.writer.output_size = 0
+
+
 async def _take_in(arrival: _Arrival, entry: RequestEntry) -> Received:
-    received = await receive(arrival.request.content.iter_any())
+    if arrival.trial.announced:
+        await _greet(arrival)
+    received = await receive(arrival.trial.take_in(arrival.request.content.iter_any()))
     entry.bytes = received.size
     return received
 

@@ -2,7 +2,8 @@
 
 SQLite, readable by its owner alone, since it holds hashes and tokens. It keeps the calls that changed something, as
 they came: the same calls, handled again in the same order at the same times, give the same emulator, ids included. It
-also keeps the request log and how far the clock was moved. Rate-limit windows and spent nonces begin afresh.
+also keeps the request log and how far the clock was moved. Faults, rate-limit windows and
+spent nonces begin afresh.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class ReceivedCall:
     attributes: str = field(repr=False)  # of the header, as JSON
     media_type: str
     body: bytes = field(repr=False)
+
+
+# A restart without data, which is a fault, stands among the calls: no HTTP method has a space.
+LOST_MEMBERS: Final = ReceivedCall(0.0, "", "LOSE MEMBERS", "", b"", "{}", "", b"")
 
 
 def open_state(options: EmulatorOptions, clock: Clock) -> StateFile | None:

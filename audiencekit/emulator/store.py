@@ -8,6 +8,7 @@ from functools import partial
 from .accounts.records import Account
 from .audiences.flexible.evaluation import count_matched
 from .audiences.flexible.segments import Segment
+from .audiences.membership import Membership
 from .audiences.population import Population
 from .audiences.records import Audience
 from .credentials import base36, make_origin
@@ -93,8 +94,7 @@ class Store:
 
     def catch_up(self, account: Account, now: float) -> None:
         """Makes the counts that fell due. To be called before anything of `account` is changed or shown."""
-        lists: list[Audience | DoNotReachList] = [*account.audiences.values(), *account.do_not_reach_lists.values()]
-        for counted in lists:
+        for counted in account.lists():
             if not counted.deleted:
                 counted.processing.catch_up(now, partial(self._count, account, counted))
 
@@ -102,3 +102,10 @@ class Store:
         if isinstance(counted, Audience) and counted.segments is not None:
             return count_matched(counted.segments, account.audiences, self.population, moment)
         return self.population.count(counted.members.members(moment))
+
+    def lose_members(self) -> None:
+        """Empties every list. The logs keep what was applied: they are the witness."""
+        for account in self.accounts.values():
+            for emptied in account.lists():
+                emptied.members = Membership()
+                emptied.processing.has_changed = True

@@ -31,7 +31,7 @@ MAX_DOMAIN_LENGTH: Final = MAX_ADDRESS_BYTES - len("a@")
 MAX_LABEL_LENGTH: Final = 63
 
 # Domains only, never whole addresses: an internationalised one costs 80-100 us, and people share theirs.
-_MEMOISED_DOMAINS: Final = 65_536
+MEMOISED_DOMAINS: Final = 65_536
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
 _ASCII_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")  # RFC 5322 section 3.2.3, dot-atom
@@ -47,10 +47,10 @@ def normalize_email(text: str) -> NormalizedEmail | Reason:
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
         return reason
-    return _normalize_address(_lower(trimmed))
+    return _normalize_address(lower(trimmed))
 
 
-def _lower(text: str) -> str:
+def lower(text: str) -> str:
     """Lower case, in NFC. U+0130 becomes two characters and the Kelvin sign an ASCII k, as Unicode has it."""
     if text.isascii():
         return text.lower()
@@ -69,10 +69,10 @@ def _normalize_address(address: str) -> NormalizedEmail | Reason:
         return Reason.TOO_LONG
     if not _is_local_part(local):
         return Reason.INVALID_SYNTAX
-    ascii_domain = _ascii_domain(domain)
-    if isinstance(ascii_domain, Reason):
-        return ascii_domain
-    normalized = f"{local}@{ascii_domain}"
+    in_ascii = ascii_domain(domain)
+    if isinstance(in_ascii, Reason):
+        return in_ascii
+    normalized = f"{local}@{in_ascii}"
     return Reason.TOO_LONG if len(normalized.encode()) > MAX_ADDRESS_BYTES else NormalizedEmail(normalized)
 
 
@@ -88,19 +88,19 @@ def _is_local_part(local: str) -> bool:
     return "\ufffd" not in local and _library_domain(f"{local}@example.com") is not None
 
 
-@lru_cache(maxsize=_MEMOISED_DOMAINS)
-def _ascii_domain(domain: str) -> str | Reason:
-    """`domain` in ASCII, or why it is none."""
+@lru_cache(maxsize=MEMOISED_DOMAINS)
+def ascii_domain(domain: str) -> str | Reason:
+    """The lower-cased `domain` in ASCII, or why it is none. The columnar path asks here too."""
     # The ideographic full stop divides labels too (UTS 46), and NFKC makes it of its half-width form.
     top = unicodedata.normalize("NFKC", domain).replace("\u3002", ".").rpartition(".")[2]
     if top in SPECIAL_USE_DOMAIN_NAMES:
         return Reason.SPECIAL_USE_DOMAIN
     if _is_too_long(domain):
         return Reason.TOO_LONG
-    ascii_domain = _library_domain(f"a@{domain}")
-    if ascii_domain is None or len(ascii_domain.rpartition(".")[2]) < 2:
+    in_ascii = _library_domain(f"a@{domain}")
+    if in_ascii is None or len(in_ascii.rpartition(".")[2]) < 2:
         return Reason.INVALID_SYNTAX
-    return ascii_domain
+    return in_ascii
 
 
 def _is_too_long(domain: str) -> bool:

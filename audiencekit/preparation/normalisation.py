@@ -27,7 +27,8 @@ from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
-from audiencekit.preparation.columnar.hashing import sha256_hex
+from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
@@ -45,7 +46,7 @@ _EMPTY: Final = code_of(Reason.EMPTY)
 class ColumnResult:
     """What became of one column, by index of the row in the batch, ascending.
 
-    `values` (pa.StringArray) are the hashes that qualified (plain for partner user ids), of `value_rows`;
+    `values` are the hashes that qualified (HASH_TYPE; plain texts for partner user ids), of `value_rows`;
     `rejected_codes` are places in REASONS, of `rejected_rows`. `by_definition` counts the values that were not decided
     in bulk.
     """
@@ -60,7 +61,7 @@ class ColumnResult:
 def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None, rules: Rules) -> ColumnResult:
     """Every value of `texts` (string or list<string>) decided; blank cells are not present.
 
-    `countries` (pa.StringArray of codes, or None) are those of the rows. Holds raw values: to be called from a guarded
+    `countries` (see `resolve_countries`, or None) are those of the rows. Holds raw values: to be called from a guarded
     function only.
     """
     texts, rows = _flatten(texts)
@@ -70,23 +71,33 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     rows = np.arange(len(texts)) if rows is None else rows
     valid, rejected = codes == VALID, (codes != VALID) & (codes != _EMPTY)
     plain = normalized if valid.all() else normalized.filter(pa.array(valid))
-    values = sha256_hex(plain) if column.kind.is_hashed and not column.hashed else plain
+    values = _hashes(plain, column) if column.kind.is_hashed else plain
     tally = _tally(codes, valid, rejected, len(decisions.undecided))
     if column.kind is Kind.PLATFORM_ID and not column.hashed:
         tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
-    for index in np.flatnonzero(rejected)[:LOOKED_AT].tolist():
-        tally.other_hashes += OTHER_HASH.fullmatch(texts[index].as_py().strip()) is not None
-        country = of_values[index].as_py() if of_values is not None else None
-        if (kind := likely_kind(texts[index].as_py(), country=country)) is not None:
-            tally.likely[kind] += 1
+    _look(tally, texts, of_values, np.flatnonzero(rejected)[:LOOKED_AT])
     return ColumnResult(rows[valid], values, rows[rejected], codes[rejected], tally)
 
 
+def _hashes(plain: Any, column: MappedColumn) -> Any:
+    return from_hex(plain) if column.hashed else sha256_of(plain)
+
+
+def _look(tally: ColumnTally, texts: Any, countries: Any | None, rows: npt.NDArray[np.int64]) -> None:
+    """Counts into `tally` what the rejected values of `rows` look like; each distinct one is judged once."""
+    places = pa.array(rows)
+    where = countries.take(places).to_pylist() if countries is not None else [None] * len(rows)
+    for (text, country), count in Counter(zip(texts.take(places).to_pylist(), where, strict=True)).items():
+        tally.other_hashes += count * (OTHER_HASH.fullmatch(text.strip()) is not None)
+        if (kind := likely_kind(text, country=country)) is not None:
+            tally.likely[kind] += count
+
+
 def resolve_countries(texts: Any) -> Any:
-    """The country code of every cell of a country column (pa.StringArray), null where it names none."""
+    """The country code of every cell of a country column, null where it names none: a pa.DictionaryArray of texts."""
     encoded = texts.dictionary_encode()
     codes = [_resolve_country(text) if text else None for text in encoded.dictionary.to_pylist()]
-    return pa.array(codes, pa.string()).take(encoded.indices)
+    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(codes, pa.string()))
 
 
 @lru_cache(maxsize=4096)
@@ -130,7 +141,12 @@ def _complete(
     places = pa.array(undecided)
     left = texts.take(places).to_pylist()
     where = countries.take(places).to_pylist() if countries is not None else [None] * len(left)
-    decided = [_by_definition(text, column, country, rules) for text, country in zip(left, where, strict=True)]
+    # What is left is often left again; nothing is remembered beyond the batch.
+    answers = {
+        (text, country): _by_definition(text, column, country, rules)
+        for text, country in set(zip(left, where, strict=True))
+    }
+    decided = [answers[one] for one in zip(left, where, strict=True)]
     codes = codes.copy()
     codes[undecided] = [code_of(value) if isinstance(value, Reason) else VALID for value in decided]
     filled = pa.array([None if isinstance(value, Reason) else value for value in decided], pa.string())

@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions, StateError
+from audiencekit.emulator.handlers import Handlers
 from audiencekit.emulator.state import StateFile
+from audiencekit.emulator.store import Store
 from tests.emulator.campaigns.builder import make_campaign, make_line_item
 
+START = 1_800_000_000.25
 H1, H2 = "a1" * 32, "b2" * 32
 
 
@@ -108,6 +111,18 @@ async def _finish(caller: Any) -> list[Any]:
     await caller.call("POST", caller.audiences, query={"name": "last"})
     await caller.move_clock(advance=86_400)
     return await _everything(caller)
+
+
+async def test_lost_members_stay_lost(open_emulator: Any, state: Path) -> None:
+    """The fault of a restart without data is no call, and is kept all the same; the log is the witness."""
+    async with open_emulator(state=state) as caller:
+        await caller.upload(_update({"email": [H1]}))
+    file, store = StateFile(state), Store(0, 0.0)
+    Handlers(store, EmulatorOptions(), file).lose_members(START)
+    file.close()
+    async with open_emulator(state=state) as caller:
+        assert await caller.members() == []
+        assert len(await caller.log()) == 1
 
 
 async def test_the_file_is_private(open_emulator: Any, state: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +67,26 @@ def text_batch() -> Callable[..., tuple[TextBatch, ColumnMapping]]:
     return make
 
 
+class MemoryChunks:
+    """Chunks as a spool keeps them, in a list."""
+
+    def __init__(self) -> None:
+        self.chunks: list[bytes] = []
+
+    def append(self, chunk: bytearray) -> int:
+        self.chunks.append(bytes(chunk))
+        return len(self.chunks) - 1
+
+    def read(self, number: int) -> bytes:
+        return self.chunks[number]
+
+
+@pytest.fixture
+def memory_chunks() -> Callable[[], MemoryChunks]:
+    """A new store of chunks at each call."""
+    return MemoryChunks
+
+
 @pytest.fixture
 def hashed_records() -> Callable[..., HashedRecords]:
     """Records of (operation, {kind: texts}); each text is hashed, partner user ids are not."""
@@ -72,11 +95,38 @@ def hashed_records() -> Callable[..., HashedRecords]:
         columns: dict[str, list[object]] = {name: [] for name in RECORD_SCHEMA.names}
         for row, (operation, identifiers) in enumerate(records, start=1):
             columns["row"].append(row)
-            columns["operation"].append(operation)
+            columns["is_delete"].append(operation == "Delete")
             for kind in Kind:
                 texts = identifiers.get(kind)
-                values = [_sha256(text) if kind.is_hashed else text for text in texts or ()]
-                columns[kind.value].append(sorted(values) if texts else None)
-        return HashedRecords(pa.record_batch(list(columns.values()), schema=RECORD_SCHEMA))
+                values = [bytes.fromhex(_sha256(text)) if kind.is_hashed else text for text in texts or ()]
+                columns[kind.value].append(sorted(values) if texts else None)  # type: ignore[type-var]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns.values(), RECORD_SCHEMA, strict=True)]
+        return HashedRecords(pa.record_batch(arrays, schema=RECORD_SCHEMA))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def corpus_texts() -> list[str]:
+    """Every input of the public corpora of values, whatever its kind; skips where they are not at hand."""
+    folder = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
+    if not folder.exists():
+        pytest.skip("the corpora are not at hand")
+    paths = (path for part in ("emails", "hash", "ids", "phones") for path in sorted((folder / part).glob("*.json")))
+    return sorted({text for path in paths for text in _inputs(json.loads(path.read_text(encoding="utf-8")))})
+
+
+def _inputs(document: Any) -> Iterable[str]:
+    if isinstance(document, list):
+        for member in document:
+            yield from _inputs(member)
+    elif isinstance(document, dict):
+        for name, member in document.items():
+            if name in {"input", "normalized", "sha256"} and isinstance(member, str) and _is_utf8(member):
+                yield member
+            else:
+                yield from _inputs(member)
+
+
+def _is_utf8(text: str) -> bool:
+    return text.encode(errors="ignore").decode() == text

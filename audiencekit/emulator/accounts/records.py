@@ -34,6 +34,10 @@ class Account:
         """Whether an audience has, or had when it was deleted, this name: names are unique for good."""
         return any(audience.name == name for audience in self.audiences.values())
 
+    def lists(self) -> list[Audience | DoNotReachList]:
+        """Everything that has members."""
+        return [*self.audiences.values(), *self.do_not_reach_lists.values()]
+
     def value(self, attribute: str) -> Any:
         """What lists are sorted by."""
         return getattr(self, attribute)

@@ -1,13 +1,15 @@
 """Ordered checks over a whole column: the first that holds for a text decides it, as in the definition.
 
 Patterns are RE2 (pyarrow.compute), which has no backtracking, lets every character class match line breaks, and does
-not hold the interpreter. They are written for ASCII: other texts are left to the definition, blank ones apart.
+not hold the interpreter; a few texts are matched with `re`. They are written for ASCII: other texts are left to the
+definition, blank ones apart.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -31,12 +33,20 @@ NEVER: Final = r"\z."
 PENDING: Final = -2  # on the way only: every sequence of checks ends with one that always holds
 
 
+# RE2 compiles a pattern anew for every column, which takes longer than so few texts do with `re`.
+FEW: Final = 128
+
+
 class Check(NamedTuple):
-    """Texts whose match with `pattern` is `holds` get `code`, unless an earlier check gave them one."""
+    """Texts whose match with `pattern` is `holds` get `code`, unless an earlier check gave them one.
+
+    Texts of less than `least` bytes never match.
+    """
 
     pattern: str
     code: int
     holds: bool = True
+    least: int = 0
 
 
 def one_of(texts: Sequence[str]) -> str:
@@ -47,7 +57,7 @@ def one_of(texts: Sequence[str]) -> str:
 BLANK: Final = Check(rf"\A[{WHITE_SPACE}{MARKS}]*\z", code_of(Reason.EMPTY))
 NOT_ASCII: Final = Check(r"[^\x00-\x7f]", UNDECIDED)
 WORD: Final = Check(one_of(sorted(WORDS)), code_of(Reason.PLACEHOLDER))
-HASHED: Final = Check(rf"\A[0-9a-f]{{{SHA256_HEX_LENGTH}}}\z", code_of(Reason.ALREADY_HASHED))
+HASHED: Final = Check(rf"\A[0-9a-f]{{{SHA256_HEX_LENGTH}}}\z", code_of(Reason.ALREADY_HASHED), least=SHA256_HEX_LENGTH)
 INVISIBLE: Final = Check(r"[\x00-\x08\x0e-\x1f\x7f]", code_of(Reason.INVISIBLE_CHARACTER))
 
 # How every rule but the one for handles begins.
@@ -62,8 +72,17 @@ def trim(texts: Any) -> Any:
 
 def matches(texts: Any, pattern: str) -> npt.NDArray[np.bool_]:
     """For each text whether `pattern` is found in it."""
-    found: npt.NDArray[np.bool_] = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
-    return found
+    if len(texts) <= FEW:
+        found = _compiled(pattern).search
+        return np.fromiter((found(text) is not None for text in texts.to_pylist()), np.bool_, len(texts))
+    matched: npt.NDArray[np.bool_] = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    return matched
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """`pattern` for `re`, which calls the end of a text otherwise. Nothing here depends on where the two differ."""
+    return re.compile(pattern.replace(r"\z", r"\Z"))
 
 
 def begin(plain: npt.NDArray[np.bool_]) -> Codes:
@@ -75,9 +94,14 @@ def decide_in_order(texts: Any, codes: Codes, checks: Sequence[Check]) -> None:
     """Puts into `codes`, for each of `texts` that is PENDING, the code of the first of `checks` that holds for it."""
     rest = np.flatnonzero(codes == PENDING)
     pending = texts.take(pa.array(rest))
+    longest = pc.max(pc.binary_length(pending)).as_py()
     for check in checks:
         if not len(rest):
             return
-        decided = matches(pending, check.pattern) == check.holds
-        codes[rest[decided]] = check.code
-        rest, pending = rest[~decided], pending.filter(pa.array(~decided))
+        if check.least > longest:
+            decided = np.full(len(rest), not check.holds)
+        else:
+            decided = matches(pending, check.pattern) == check.holds
+        if decided.any():
+            codes[rest[decided]] = check.code
+            rest, pending = rest[~decided], pending.filter(pa.array(~decided))

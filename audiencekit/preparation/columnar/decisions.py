@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 
-__all__ = ["REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of"]
+__all__ = ["REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
 
 UNDECIDED: Final = -1
 VALID: Final = 0
@@ -28,6 +28,15 @@ _CODES: Final = {reason: code for code, reason in enumerate(REASONS) if reason i
 def code_of(reason: Reason) -> int:
     """The code of `reason` in `Decisions.reasons`: its index in REASONS."""
     return _CODES[reason]
+
+
+def put(texts: Any, rows: npt.NDArray[np.int64], others: Any) -> Any:
+    """`texts` with `others` at `rows`."""
+    if not len(rows):
+        return texts
+    places = np.arange(len(texts), dtype=np.int32)
+    places[rows] = np.arange(len(texts), len(texts) + len(rows), dtype=np.int32)
+    return pa.concat_arrays([texts, others]).take(pa.array(places))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

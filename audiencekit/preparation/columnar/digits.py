@@ -3,48 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-Bools: TypeAlias = npt.NDArray[np.bool_]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int32]
+from .buffers import Bools, Bytes, Places, text_buffers
 
 MAX_WRITTEN_BYTES: Final = 100  # as in identifiers/phone_number.py; only ASCII is read here
-MIN_DIGITS: Final = 3  # phonenumbers reads two digits only where nothing stands between them
+MIN_DIGITS: Final = 3  # phonenumbers reads two digits only where nothing stands beside them
 MAX_DIGITS: Final = 20  # international prefix, calling code, number; what is longer is left to the definition
+FRONT: Final = 4  # zeros before the first digit of the column, room for what is written there
 
 _TWO_NUMBERS: Final = 14  # digits; from here on a slash may divide two numbers
-_TWO_GROUPS: Final = 16  # digits; from here on a space may
+TWO_GROUPS: Final = 16  # digits; from here on a space may
 
-_DIGIT, _PLUS, _SLASH, _DOT, _SPACE, _OTHER = (1 << bit for bit in range(6))
+# What a byte counts for: one sum tells how many of each sort a text of MAX_WRITTEN_BYTES has. Two pluses are as bad as
+# one byte that is not among the known ones; a tilde is none of these, for it may begin an extension.
+_DIGIT, _PLUS, _DIVIDER, _DOT = 1, 1 << 7, 1 << 15, 1 << 22
+_OTHER: Final = 2 * _PLUS
+_COUNT: Final = (1 << 7) - 1
+_PLUS_COUNT: Final = (1 << 8) - 1
 _ZERO: Final = ord("0")
 
 
-def _marks() -> Bytes:
-    """What each byte is. A tilde is not among the known ones: it may begin an extension."""
-    marks = np.full(256, _OTHER, dtype=np.uint8)
-    for sign, mark in {"+": _PLUS, "/": _SLASH, ".": _DOT, " ": _SPACE}.items():
-        marks[ord(sign)] = mark
-    for sign in "-()[]":
-        marks[ord(sign)] = 0
-    marks[_ZERO : _ZERO + 10] = _DIGIT
-    return marks
+def _weights() -> Any:
+    weights = np.full(256, _OTHER, dtype=np.uint32)
+    for signs, weight in {"+": _PLUS, "/ ": _DIVIDER, ".": _DOT, "-()[]": 0, "0123456789": _DIGIT}.items():
+        weights[[ord(sign) for sign in signs]] = weight
+    return weights
 
 
-_MARKS: Final = _marks()
+_WEIGHTS: Final = _weights()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Digits:
     """All digits of a column, one behind the other, and of each text where they begin and how many they are.
 
-    `values` are 0 to 9, and some zeros behind the end, so that a look ahead stays inside. `is_read` says that the text
-    is ASCII and holds nothing but digits and known punctuation, a plus only in front. The others hold only for what is
-    read: `has_zeros` says that 00 is in front, `by_slash` and `by_space` that these may divide two numbers. Holds raw
-    values.
+    `values` are 0 to 9, with zeros before the first (FRONT) and behind the last (MAX_DIGITS), so that a look beyond
+    stays inside. `is_read` says that the text is ASCII and holds nothing but digits and known punctuation, a plus only
+    in front. The others hold only for what is read: `has_zeros` says that 00 is in front, `may_be_two` that a slash or
+    a space may divide two numbers. Holds raw values.
     """
 
     values: Bytes
@@ -54,67 +56,80 @@ class Digits:
     has_plus: Bools
     has_zeros: Bools
     has_dot: Bools
-    by_slash: Bools
-    by_space: Bools
+    may_be_two: Bools
+
+    def texts(self, rows: npt.NDArray[np.int64]) -> Any:
+        """The digits of `rows` as a column of texts. Holds raw values."""
+        starts, counts = self.starts.take(rows), self.counts.take(rows)
+        offsets = np.zeros(len(rows) + 1, dtype=np.int32)
+        np.cumsum(counts, dtype=np.int32, out=offsets[1:])
+        shifted = np.arange(offsets[-1], dtype=np.int32) + np.repeat(starts - offsets[:-1], counts)
+        data = self.values.take(shifted) + np.uint8(_ZERO)
+        return pa.StringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def read_digits(texts: Any) -> Digits:
-    """The digits of `texts` (pa.StringArray without nulls, trimmed). Holds raw values."""
-    offsets, data = _buffers(texts)
-    marks = np.append(_MARKS.take(data), np.uint8(0))
-    firsts, sizes = offsets[:-1], np.diff(offsets)
-    places = np.flatnonzero(marks == _DIGIT).astype(np.int32)
-    bounds = _bounds(marks, offsets)
-    starts, counts = bounds[:-1], np.diff(bounds)
-    seen = np.where(sizes > 0, np.bitwise_or.reduceat(marks, firsts), 0) if len(firsts) else sizes
-    has_plus = (seen & _PLUS) > 0
-    is_read = (seen < _OTHER) & (sizes <= MAX_WRITTEN_BYTES) & (counts >= MIN_DIGITS) & (counts <= MAX_DIGITS)
-    by_slash = ((seen & _SLASH) > 0) & (counts >= _TWO_NUMBERS)
-    by_space = ((seen & _SPACE) > 0) & (counts >= _TWO_GROUPS)
-    is_read &= ~has_plus | _is_plus_in_front(marks, data, firsts, has_plus)
-    values = np.append(data.take(places) - np.uint8(_ZERO), np.zeros(MAX_DIGITS, dtype=np.uint8))
-    has_zeros = _has_zeros_in_front(data, places, starts, firsts, is_read & ~has_plus)
-    return Digits(values, starts, counts, is_read, has_plus, has_zeros, (seen & _DOT) > 0, by_slash, by_space)
+    """The digits of `texts` (pa.StringArray without nulls, trimmed); none of texts that are too long.
+
+    Holds raw values.
+    """
+    offsets, data = text_buffers(texts)
+    sizes = np.diff(offsets)
+    if sizes.max(initial=0) > MAX_WRITTEN_BYTES:
+        offsets, data = text_buffers(pc.if_else(pa.array(sizes > MAX_WRITTEN_BYTES), _NOTHING, texts))
+    if not len(data):
+        return _no_digits(len(sizes))
+    sums = _sums(offsets, data)
+    counts = (sums & _COUNT).astype(np.int32)
+    pluses, dividers = sums >> 7 & _PLUS_COUNT, sums >> 15 & _COUNT
+    has_plus = pluses == 1
+    first, second, third = (data.take(offsets[:-1] + place, mode="clip") for place in range(3))
+    is_read = (counts >= MIN_DIGITS) | ((counts == MIN_DIGITS - 1) & (sizes == MIN_DIGITS - 1))
+    is_read &= (counts <= MAX_DIGITS) & (pluses <= 1) & (~has_plus | _is_plus_in_front(first, second))
+    may_be_two = (dividers > 0) & (counts >= _TWO_NUMBERS)
+    values, starts = _values(data, counts)
+    has_zeros = is_read & ~has_plus & _has_zeros_in_front(first, second, third)
+    return Digits(values, starts, counts, is_read, has_plus, has_zeros, sums >= _DOT, may_be_two)
 
 
-def _buffers(texts: Any) -> tuple[Places, Bytes]:
-    """Offsets that begin with 0, and the bytes of all texts."""
-    _, offsets_buffer, data_buffer = texts.buffers()
-    if not len(texts):
-        return np.zeros(1, dtype=np.int32), np.zeros(0, dtype=np.uint8)
-    size = texts.offset + len(texts) + 1
-    offsets = np.frombuffer(offsets_buffer, dtype=np.int32, count=size)[texts.offset :]
-    data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer is not None else np.zeros(0, dtype=np.uint8)
-    return offsets - offsets[0], data[offsets[0] : offsets[-1]]
+_NOTHING: Final = pa.scalar("", pa.string())
 
 
-def _bounds(marks: Bytes, offsets: Places) -> Places:
-    """How many digits stand before each offset."""
-    before = np.zeros(len(marks), dtype=np.int32)
-    np.cumsum(marks[:-1] == _DIGIT, dtype=np.int32, out=before[1:])
-    return before[offsets]
+def _no_digits(size: int) -> Digits:
+    none = np.zeros(size, dtype=bool)
+    places = np.zeros(size, dtype=np.int32)
+    values = np.zeros(FRONT + MAX_DIGITS, dtype=np.uint8)
+    return Digits(values, places + np.int32(FRONT), places, none, none, none, none, none)
 
 
-def _is_plus_in_front(marks: Bytes, data: Bytes, firsts: Places, has_plus: Bools) -> Bools:
-    """Which texts have one plus, at their beginning or behind an opening bracket."""
-    in_front = np.zeros(len(firsts), dtype=bool)
-    rows = np.flatnonzero(has_plus)
-    begin = firsts[rows]
-    is_plus = marks == _PLUS
-    bracketed = (data[begin] == ord("(")) & is_plus[begin + 1]
-    in_front[rows] = is_plus[begin] | bracketed
-    if np.count_nonzero(is_plus) != len(rows):
-        in_front[rows] &= np.add.reduceat(is_plus, firsts, dtype=np.int32)[rows] == 1
-    return in_front
+def _sums(offsets: Places, data: Bytes) -> Any:
+    """For each text the weights of its bytes together."""
+    sums = _WEIGHTS.take(data)
+    np.cumsum(sums, dtype=np.uint32, out=sums)
+    before = sums.take(np.maximum(offsets - np.int32(1), 0))
+    before[offsets == 0] = 0
+    return np.diff(before)
 
 
-def _has_zeros_in_front(data: Bytes, places: Places, starts: Places, firsts: Places, asked: Bools) -> Bools:
-    """Which of the texts that are `asked` for begin with two zeros next to each other, perhaps in a bracket."""
-    has_zeros = np.zeros(len(firsts), dtype=bool)
-    rows = np.flatnonzero(asked)
-    first = places[starts[rows]]
-    rows, first = rows[data[first] == _ZERO], first[data[first] == _ZERO]
-    follows = (data[first + 1] == _ZERO) & (first - firsts[rows] <= 1)
-    bracketed = (first == firsts[rows]) | (data[firsts[rows]] == ord("("))
-    has_zeros[rows] = follows & bracketed
+def _values(data: Bytes, counts: Places) -> tuple[Bytes, Places]:
+    starts = np.empty(len(counts) + 1, dtype=np.int32)
+    starts[0] = FRONT
+    np.cumsum(counts, dtype=np.int32, out=starts[1:])
+    starts[1:] += FRONT
+    digits = data - np.uint8(_ZERO)  # what is no digit is more than nine then
+    values = np.zeros(int(starts[-1]) + MAX_DIGITS, dtype=np.uint8)
+    values[FRONT : int(starts[-1])] = digits[digits < 10]
+    return values, starts[:-1]
+
+
+def _is_plus_in_front(first: Bytes, second: Bytes) -> Bools:
+    """Which texts begin with a plus, perhaps behind an opening bracket."""
+    is_plus: Bools = (first == ord("+")) | ((first == ord("(")) & (second == ord("+")))
+    return is_plus
+
+
+def _has_zeros_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bools:
+    """Which texts begin with two zeros next to each other, perhaps behind an opening bracket."""
+    bracketed = (first == ord("(")) & (second == _ZERO) & (third == _ZERO)
+    has_zeros: Bools = ((first == _ZERO) & (second == _ZERO)) | bracketed
     return has_zeros

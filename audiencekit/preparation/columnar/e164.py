@@ -2,57 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .digits import Bools, Bytes, Digits, Places
+from .buffers import Bools, Bytes, Places
+from .digits import FRONT, MAX_DIGITS, Digits
 
-_ZERO = np.uint8(ord("0"))
+# While it is written a number has so many bytes: plus sign and calling code end where the first four do, digits follow.
+_WIDTH: Final = FRONT + MAX_DIGITS
+_ZERO: Final = np.uint8(ord("0"))
 
 
 def write_numbers(
     digits: Digits, written: Bools, dropped: Places, calling_codes: npt.NDArray[np.int16], *, plus: bool
 ) -> Any:
     """For each row that is `written`: plus sign, calling code, digits without the first `dropped`; null for others."""
-    heads, head_sizes = _heads(int(calling_codes.max(initial=0)), plus=plus)
-    sizes = np.where(written, digits.counts - dropped + head_sizes[calling_codes], 0)
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int32)
-    np.cumsum(sizes, out=offsets[1:])
+    heads, head_sizes = _heads(plus=plus)
     rows = np.flatnonzero(written)
-    places, codes = offsets[:-1][rows], calling_codes[rows]
-    text = np.empty(int(offsets[-1]), dtype=np.uint8)
-    is_digit = np.ones(len(text), dtype=bool)
-    for place in range(heads.shape[1]):
-        at = places + np.int32(place)
-        if place:
-            inside = head_sizes[codes] > place
-            at, codes, places = at[inside], codes[inside], places[inside]
-        text[at] = heads[codes, place]
-        is_digit[at] = False
-    text[np.flatnonzero(is_digit)] = _kept(digits, written, dropped) + _ZERO
+    codes, first = calling_codes.take(rows), dropped.take(rows)
+    kept = digits.counts.take(rows) - first
+    wide = _windows(digits.values)[digits.starts.take(rows) + first - np.int32(FRONT)].view(np.uint8)
+    wide += _ZERO
+    wide.view(np.uint32)[:: _WIDTH // FRONT] = heads.take(codes)
+    inside = _insides()[head_sizes.take(codes) * np.int32(_WIDTH) + kept].view(np.bool_)
+    text = wide[inside]
+    sizes = np.zeros(len(written) + 1, dtype=np.int32)
+    sizes[rows + 1] = kept + head_sizes.take(codes)
+    offsets = np.cumsum(sizes, dtype=np.int32)
     nulls = pa.array(written).buffers()[1]
-    return pa.StringArray.from_buffers(len(sizes), pa.py_buffer(offsets), pa.py_buffer(text), nulls)
+    return pa.StringArray.from_buffers(len(written), pa.py_buffer(offsets), pa.py_buffer(text), nulls)
 
 
-def _heads(highest: int, *, plus: bool) -> tuple[Bytes, Places]:
-    """What stands before the digits for each calling code up to `highest`, and its size."""
-    texts = [f"{'+' if plus else ''}{code}".encode() for code in range(highest + 1)]
+def _windows(values: Bytes) -> Any:
+    """From each place the bytes of _WIDTH, as one value, without a copy."""
+    return np.ndarray((len(values) - _WIDTH + 1,), f"V{_WIDTH}", values, strides=(1,))
+
+
+@cache
+def _heads(*, plus: bool) -> tuple[npt.NDArray[np.uint32], Places]:
+    """What stands before the digits for each calling code, the last bytes of four, and its size."""
+    texts = [f"{'+' if plus else ''}{code}".encode() for code in range(1000)]
     sizes = np.array([len(text) for text in texts], dtype=np.int32)
-    padded = b"".join(text.ljust(int(sizes.max())) for text in texts)
-    return np.frombuffer(padded, dtype=np.uint8).reshape(len(texts), -1), sizes
+    return np.frombuffer(b"".join(text.rjust(FRONT) for text in texts), dtype=np.uint32), sizes
 
 
-def _kept(digits: Digits, written: Bools, dropped: Places) -> Bytes:
-    """The digits that are written, one row behind the other."""
-    keep = np.repeat(written, digits.counts)
-    rows = np.flatnonzero(written)
-    starts, left = digits.starts[rows], dropped[rows]
-    for place in range(int(left.max(initial=0))):
-        inside = left > place
-        starts, left = starts[inside], left[inside]
-        keep[starts + np.int32(place)] = False
-    kept: Bytes = digits.values.take(np.flatnonzero(keep))
-    return kept
+@cache
+def _insides() -> Any:
+    """Which of the bytes belong to the number, at `size of the head` * _WIDTH + `count of digits`."""
+    places = np.arange(_WIDTH)
+    sizes = np.arange(FRONT + 1)[:, None, None]
+    counts = np.arange(_WIDTH)[:, None]
+    inside = (places >= FRONT - sizes) & (places < FRONT + counts)
+    return np.ascontiguousarray(inside).reshape(-1).view(f"V{_WIDTH}")

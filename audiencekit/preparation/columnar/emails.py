@@ -1,13 +1,14 @@
-"""E-mail addresses in bulk: every ASCII address but those with `xn--` or its like; the others are left undecided."""
+"""E-mail addresses in bulk: nearly every ASCII text, and what `international` is certain of; the rest is left."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
@@ -15,8 +16,10 @@ from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, M
 from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
 
-from .checks import ALWAYS, NEVER, OPENING, Check, begin, decide_in_order, matches, trim
-from .decisions import UNDECIDED, VALID, Decisions, code_of
+from .buffers import Bools, Bytes, Places, text_buffers
+from .checks import ALWAYS, NEVER, OPENING, PENDING, Check, begin, decide_in_order, matches, trim
+from .decisions import UNDECIDED, VALID, Codes, Decisions, code_of, put
+from .international import decide_international
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
 _LOCAL: Final = rf"{_ATOM}(?:\.{_ATOM})*"
@@ -34,6 +37,37 @@ _NAMED: Final = r"[^@. \t\n\v\f\r]+"
 _DOUBLES: Final = "|".join(f"{re.escape(word)}@{re.escape(word)}" for word in sorted(DOUBLED))
 _PLACEHOLDER: Final = rf"\A(?:(?:{_DOUBLES})(?:\.{_NAMED}){{1,2}}\z|(?:{NO_ADDRESS.pattern})@)"
 
+_BITS: Final = 5  # of a byte; they tell the letters from each other
+
+
+def _joined(data: Bytes, *places: Places) -> Places:
+    """The last bits of the bytes at `places` as one number. A place outside is taken for one at the end."""
+    number = np.zeros(len(places[0]), dtype=np.int32)
+    for place in places if len(data) else ():
+        number <<= _BITS
+        number |= data.take(place, mode="clip") & np.uint8((1 << _BITS) - 1)
+    return number
+
+
+def _marked(texts: Iterable[str], size: int) -> Bools:
+    """A table of all texts of `size` bytes, by the number that `_joined` makes of them, in which `texts` are marked."""
+    table = np.zeros(1 << size * _BITS, dtype=bool)
+    for text in texts:
+        places = np.arange(size, dtype=np.int32)
+        table[_joined(np.frombuffer(text.encode(), dtype=np.uint8), *places[:, None])] = True
+    return table
+
+
+@cache
+def _endings(names: tuple[str, ...]) -> Bools:
+    return _marked((name[-2:] for name in names), 2)
+
+
+# How placeholder addresses begin. A plain address that begins otherwise is none, whatever follows.
+_OPENINGS: Final = _marked(
+    [*(f"{word}@{word}"[:3] for word in DOUBLED), "n/a", "no-", "no.", "no_", "noe", "nom", "not"], 3
+)
+
 _IN_BRACKETS: Final = r"\A[^<]*<[^<>]*@[^<>]*>\z"
 _REFUSED: Final = code_of(Reason.INVALID_SYNTAX)
 
@@ -43,17 +77,51 @@ def decide_emails(texts: Any) -> Decisions:
 
     Holds raw values: to be called from a guarded function only.
     """
-    lowered = pc.ascii_lower(trim(texts))
+    lowered = pc.ascii_lower(pc.fill_null(texts, "") if texts.null_count else texts)
     codes = begin(_is_plain(lowered))
-    decide_in_order(lowered, codes, (*OPENING, *_checks()))
+    rest = np.flatnonzero(codes == PENDING)
+    if len(rest):
+        # What is no address at first sight is often the same: the word for a missing value, two spaces before a name.
+        left = trim(lowered.take(pa.array(rest))).dictionary_encode()
+        addresses, found = _decide_distinct(left.dictionary)
+        codes[rest] = found.take(left.indices.to_numpy())
+        lowered = put(lowered, rest, addresses.take(left.indices))
     return Decisions.of(lowered, codes)
 
 
-def _is_plain(lowered: Any) -> npt.NDArray[np.bool_]:
+def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
+    """Addresses and codes of texts in lower case."""
+    codes = begin(_is_plain(trimmed))
+    decide_in_order(trimmed, codes, (*OPENING, *_checks()))
+    left = np.flatnonzero(codes == UNDECIDED)
+    addresses, found = decide_international(trimmed.take(pa.array(left)))
+    offsets, data = text_buffers(addresses)
+    found[_begins_doubtfully(offsets, data)] = UNDECIDED
+    codes[left] = found
+    return put(trimmed, left, addresses), codes
+
+
+def _is_plain(lowered: Any) -> Bools:
     """Which of the texts are addresses at first sight."""
-    plain = matches(lowered, _PLAIN) & ~matches(lowered, rf"{_PLACEHOLDER}|{_special_use()}")
-    plain &= pc.binary_length(lowered).to_numpy(zero_copy_only=False) <= _PLAIN_BYTES
+    offsets, data = text_buffers(lowered)
+    plain = matches(lowered, _PLAIN) & (np.diff(offsets) <= _PLAIN_BYTES)
+    doubted = np.flatnonzero(plain & (_begins_doubtfully(offsets, data) | _ends_doubtfully(offsets, data)))
+    if len(doubted):
+        refused = matches(lowered.take(pa.array(doubted)), rf"{_PLACEHOLDER}|{_special_use()}")
+        plain[doubted[refused]] = False
     return plain
+
+
+def _begins_doubtfully(offsets: Places, data: Bytes) -> Bools:
+    """Which addresses begin as a placeholder does."""
+    starts = offsets[:-1]
+    return _OPENINGS.take(_joined(data, starts, starts + 1, starts + 2))
+
+
+def _ends_doubtfully(offsets: Places, data: Bytes) -> Bools:
+    """Which addresses end as a special-use domain does."""
+    ends = offsets[1:]
+    return _endings(tuple(SPECIAL_USE_DOMAIN_NAMES)).take(_joined(data, ends - 2, ends - 1))
 
 
 def _special_use() -> str:
@@ -70,11 +138,13 @@ def _checks() -> tuple[Check, ...]:
     too_long = code_of(Reason.TOO_LONG)
     return (
         Check(_IN_BRACKETS, code_of(Reason.DISPLAY_NAME)),
-        Check(r"\Amailto:", UNDECIDED),
+        # Empty brackets at the end hide from the definition what stands before them.
+        Check(r"\Amailto:[^<]*<[^<>]*>\z", UNDECIDED),
+        Check(r"\Amailto:[^@]*@", code_of(Reason.DISPLAY_NAME)),
         Check(r"\A[^@]+@[^@]+\z", _REFUSED, holds=False),
         Check(_PLACEHOLDER, code_of(Reason.PLACEHOLDER)),
-        Check(rf"\A[^@]{{{MAX_LOCAL_LENGTH + 1}}}", too_long),
-        Check(rf"\A(?s:.{{{MAX_ADDRESS_BYTES + 1}}})", too_long),
+        Check(rf"\A[^@]{{{MAX_LOCAL_LENGTH + 1}}}", too_long, least=MAX_LOCAL_LENGTH + 1),
+        Check(rf"\A(?s:.{{{MAX_ADDRESS_BYTES + 1}}})", too_long, least=MAX_ADDRESS_BYTES + 1),
         Check(rf"\A{_LOCAL}@", _REFUSED, holds=False),
         *_domain_checks(too_long),
     )
@@ -85,7 +155,7 @@ def _domain_checks(too_long: int) -> tuple[Check, ...]:
     tops = [name for name in SPECIAL_USE_DOMAIN_NAMES if "." not in name]
     return (
         Check(_at_or_below(tops), code_of(Reason.SPECIAL_USE_DOMAIN)),
-        Check(rf"@(?s:.*)[^.@]{{{MAX_LABEL_LENGTH + 1}}}", too_long),
+        Check(rf"@(?s:.*)[^.@]{{{MAX_LABEL_LENGTH + 1}}}", too_long, least=MAX_LABEL_LENGTH + 1),
         Check(rf"@(?:[^@]*\.)?[^.@]{{2}}--|{_special_use()}", UNDECIDED),
         Check(rf"@(?:{_LABEL}\.)+(?:{_TOP})\z", _REFUSED, holds=False),
         Check(ALWAYS, VALID),

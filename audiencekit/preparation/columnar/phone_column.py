@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -13,11 +14,12 @@ from audiencekit.identifiers.placeholders import is_placeholder_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 
+from .buffers import Bools, Bytes, Places
 from .checks import PENDING
 from .decisions import UNDECIDED, VALID, Codes, code_of
-from .digits import MAX_DIGITS, Bools, Digits, Places
+from .digits import MAX_DIGITS, Digits
 from .e164 import write_numbers
-from .phone_tables import WIDTH, States, Tables, calling_codes, number_of, phone_tables
+from .phone_tables import WIDTH, States, Tables, calling_codes, number_of, phone_tables, unpacked
 from .phone_trunks import Outcome
 
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -26,6 +28,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 Regions: TypeAlias = tuple[list[str | None], Places]
 
 _COUNTS: Final = ("1234567890", "0123456789", "9876543210", "0987654321")
+_COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in _COUNTS])
 _RUN: Final = 5  # equal digits at the end: perhaps the whole national number
 _ZEROS_IN_FRONT: Final = 2  # the digits of 00
 
@@ -62,51 +65,42 @@ class NumberColumn:
         self.codes: Codes = np.full(size, PENDING, dtype=np.int8)
         self.dropped: Places = np.zeros(size, dtype=np.int32)
         self.calling_codes: npt.NDArray[np.int16] = np.zeros(size, dtype=np.int16)
-        # Rows that the region's own international prefix opened, and how many digits it has.
-        self._dialled: Rows = np.zeros(0, dtype=np.int64)
-        self._prefix_sizes: Places = np.zeros(0, dtype=np.int32)
 
-    def read_nationally(self, regions: Regions) -> None:
-        """Decides what has no plus; what an international prefix opens is kept for `read_internationally`."""
-        names, indices = regions
-        tables = phone_tables().covering((name for name in names if name), ())
-        starts = np.array([tables.national[name] if name else -1 for name in names], dtype=np.int32)[indices]
-        rows = np.flatnonzero(self.digits.is_read & ~self.digits.has_plus)
-        begin = starts[rows]
-        self.codes[rows[begin < 0]] = code_of(Reason.NO_COUNTRY)
-        has_region = begin >= 0
-        rows, begin = rows[has_region], begin[has_region]
-        ends = _run(tables, self.digits, self.digits.starts[rows], self.digits.counts[rows], begin)
-        self._take(tables, rows, ends, 0)
-        dialled = tables.outcomes[ends] == number_of(Outcome.INTERNATIONAL)
-        self._dialled, self._prefix_sizes = rows[dialled], tables.dropped[ends[dialled]].astype(np.int32)
+    def read(self, regions: Regions) -> None:
+        """Decides all rows whose digits were read: behind their plus, without one as their region dials."""
+        rows = np.flatnonzero(self.digits.is_read)
+        has_plus = self.digits.has_plus.take(rows)
+        codes = np.where(has_plus, self._codes_behind(rows, np.int32(0)), 0)
+        tables, firsts = _firsts(codes, regions[0], regions[1].take(rows))
+        begun = firsts >= 0
+        self.codes[rows[~begun]] = np.where(has_plus[~begun], code_of(Reason.NOT_POSSIBLE), code_of(Reason.NO_COUNTRY))
+        rows, firsts, has_plus, codes = rows[begun], firsts[begun], has_plus[begun], codes[begun]
+        ends = _run(tables, self.digits, self.digits.starts.take(rows), self.digits.counts.take(rows), firsts)
+        outcomes = self._take(tables, rows, ends, np.int32(0))
+        self._refuse_unknown_codes(rows[has_plus & (codes == 0)])
+        dialled = rows[~has_plus & (outcomes == number_of(Outcome.INTERNATIONAL))]
+        sizes = self.dropped[dialled]
+        self.codes[dialled] = code_of(Reason.NOT_POSSIBLE)
+        tables, ends, known = self._run_behind(dialled, sizes)
+        self._take(tables, dialled[known], ends, sizes[known])
 
-    def read_internationally(self) -> None:
-        """Decides what has a plus or the international prefix of its region."""
-        rows = np.flatnonzero(self.digits.is_read & self.digits.has_plus)
-        tables, ends, known = self._run_international(rows, np.zeros(len(rows), dtype=np.int32))
-        self.codes[rows] = UNDECIDED  # phonenumbers reads it nationally where no calling code follows
-        self._take(tables, rows[known], ends, 0)
-        self._read_dialled(self._dialled, self._prefix_sizes)
+    def _refuse_unknown_codes(self, rows: Rows) -> None:
+        """Decides what has a plus and no calling code behind it, and was read as its region dials.
 
-    def _read_dialled(self, rows: Rows, sizes: Places) -> None:
-        tables, ends, known = self._run_international(rows, sizes)
-        self.codes[rows] = code_of(Reason.NOT_POSSIBLE)
-        self._take(tables, rows[known], ends, sizes[known])
+        phonenumbers does so too, and finds no number but behind an international prefix.
+        """
+        self.codes[rows[self.codes[rows] != UNDECIDED]] = code_of(Reason.NOT_POSSIBLE)
 
     def read_behind_zeros(self) -> None:
         """Decides what begins with 00 and was refused: the definition then reads it as if there was a plus."""
-        doubted = self.digits.has_zeros & (self.codes > VALID)
-        rows = np.flatnonzero(doubted)
-        sizes = np.full(len(rows), _ZEROS_IN_FRONT, dtype=np.int32)
-        tables, ends, known = self._run_international(rows, sizes)
+        digits = self.digits
+        rows = np.flatnonzero(digits.has_zeros & (self.codes > VALID))
+        tables, ends, known = self._run_behind(rows, np.full(len(rows), _ZEROS_IN_FRONT, dtype=np.int32))
         rows = rows[known]
-        better = np.isin(_CODES[tables.outcomes[ends]], (VALID, UNDECIDED))
-        self._take(tables, rows[better], ends[better], _ZEROS_IN_FRONT)
+        better = np.isin(_CODES[unpacked(tables.readings[ends])[0]], (VALID, UNDECIDED))
+        self._take(tables, rows[better], ends[better], np.int32(_ZEROS_IN_FRONT))
         # Two zeros with something between them are not 00 to the definition.
-        values, starts = self.digits.values, self.digits.starts
-        apart = self.digits.is_read & ~self.digits.has_plus & ~self.digits.has_zeros
-        apart &= (values[starts] == 0) & (values[starts + 1] == 0)
+        apart = np.flatnonzero(digits.is_read & ~digits.has_plus & ~digits.has_zeros & (self._first_two() == 0))
         self.codes[apart] = UNDECIDED
 
     def leave_national(self) -> None:
@@ -114,17 +108,15 @@ class NumberColumn:
         self.codes[self.digits.is_read & ~self.digits.has_plus] = UNDECIDED
         self.codes[self.digits.is_read & (self.codes == code_of(Reason.NOT_VALID))] = UNDECIDED
 
-    def find_placeholders(self, trimmed: Any) -> None:
+    def find_placeholders(self) -> None:
         """Decides digits that repeat or count; leaves those whose national part may repeat."""
-        rows = np.flatnonzero(self.digits.is_read)
-        runs = self._ends_in_run(rows)
-        heads = self._heads(rows)
-        counts = np.isin(heads, [int(count[:3]) for count in _COUNTS]) & (self.digits.counts[rows] <= len(_COUNTS[0]))
-        self.codes[rows[runs]] = UNDECIDED
-        asked = rows[runs | counts | (self.digits.counts[rows] < _RUN)]
+        digits = self.digits
+        runs = self._ends_in_run() & digits.is_read
+        counts = _COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
+        self.codes[runs] = UNDECIDED
+        asked = np.flatnonzero(digits.is_read & (runs | counts | (digits.counts < _RUN)))
         if len(asked):
-            plain = pc.replace_substring_regex(trimmed.take(pa.array(asked)), r"[^0-9]", "")
-            found = pc.is_in(plain, value_set=_PLACEHOLDERS).to_numpy(zero_copy_only=False)
+            found = pc.is_in(digits.texts(asked), value_set=_PLACEHOLDERS).to_numpy(zero_copy_only=False)
             self.codes[asked[found]] = code_of(Reason.PLACEHOLDER)
 
     def written(self, rules: Rules) -> Any:
@@ -132,49 +124,68 @@ class NumberColumn:
         valid, plus = self.codes == VALID, rules.phone_form == "e164"
         return write_numbers(self.digits, valid, self.dropped, self.calling_codes, plus=plus)
 
-    def _ends_in_run(self, rows: npt.NDArray[np.int64]) -> Bools:
-        """Which of `rows` end in _RUN equal digits."""
-        values = self.digits.values
+    def _ends_in_run(self) -> Bools:
+        """Which rows end in _RUN equal digits."""
+        values, counts = self.digits.values, self.digits.counts
         same = values[1:] == values[:-1]
-        run = same[: -_RUN + 2] & same[1 : -_RUN + 3] & same[2 : -_RUN + 4] & same[_RUN - 2 :]
-        counts = self.digits.counts[rows]
-        begin = self.digits.starts[rows] + counts - np.int32(_RUN)
-        found: Bools = run[np.maximum(begin, 0)] & (counts >= _RUN)
+        run = same[: -_RUN + 2].copy()
+        for place in range(1, _RUN - 1):
+            run &= same[place : len(run) + place]
+        begin = np.maximum(self.digits.starts + counts - np.int32(_RUN), 0)
+        found: Bools = run.take(begin) & (counts >= _RUN)
         return found
 
-    def _heads(self, rows: Any, sizes: Any = 0) -> npt.NDArray[np.int16]:
-        """The first three digits of `rows` behind `sizes` digits, as a number."""
-        values, begin = self.digits.values, self.digits.starts[rows] + sizes
-        heads: npt.NDArray[np.int16] = values[begin] * np.int16(100)
-        heads += values[begin + 1] * np.int16(10)
-        heads += values[begin + 2]
-        return heads
+    def _first_two(self) -> Bytes:
+        """The first two digits of each row as a number."""
+        values, starts = self.digits.values, self.digits.starts
+        firsts: Bytes = values.take(starts) * np.uint8(10) + values.take(starts + np.int32(1))
+        return firsts
 
-    def _run_international(self, rows: Any, sizes: Places) -> tuple[Tables, States, Bools]:
+    def _codes_behind(self, rows: Rows, sizes: Any) -> Places:
+        """The calling code that `rows` have behind `sizes` digits, 0: none."""
+        values, begin = self.digits.values, self.digits.starts.take(rows) + sizes
+        heads = values.take(begin) * np.int16(100)
+        heads += values.take(begin + np.int32(1)) * np.int16(10)
+        heads += values.take(begin + np.int32(2))
+        has_code = self.digits.counts.take(rows) - sizes >= _CODE_DIGITS
+        return np.where(has_code, _CALLING_CODES.take(heads), 0)
+
+    def _run_behind(self, rows: Rows, sizes: Places) -> tuple[Tables, States, Bools]:
         """Tables, the states behind the rows that have a calling code, and which do; `sizes` digits are passed over."""
-        begin, counts = self.digits.starts[rows] + sizes, self.digits.counts[rows] - sizes
-        codes = np.where(counts >= _CODE_DIGITS, _CALLING_CODES[self._heads(rows, sizes)], 0)
+        codes = self._codes_behind(rows, sizes)
         known = codes > 0
-        tables = phone_tables().covering((), np.flatnonzero(np.bincount(codes[known])).tolist())
-        firsts = tables.international[codes[known]]
+        tables, firsts = _firsts(codes[known], [], codes[known])
+        begin, counts = self.digits.starts.take(rows) + sizes, self.digits.counts.take(rows) - sizes
         return tables, _run(tables, self.digits, begin[known], counts[known], firsts), known
 
-    def _take(self, tables: Tables, rows: Any, ends: States, passed: Any) -> None:
-        """Takes over what the tables say of `rows`; `passed` digits were not shown to them."""
-        self.codes[rows] = _CODES[tables.outcomes[ends]]
-        self.dropped[rows] = tables.dropped[ends] + passed
-        self.calling_codes[rows] = tables.codes[ends]
+    def _take(self, tables: Tables, rows: Rows, ends: States, passed: Places | np.int32) -> States:
+        """Takes over what the tables say of `rows`, and gives its outcomes; `passed` digits were not shown to them."""
+        outcomes, dropped, calling_codes = unpacked(tables.readings.take(ends))
+        self.codes[rows] = _CODES.take(outcomes)
+        self.dropped[rows] = dropped + passed
+        self.calling_codes[rows] = calling_codes
+        return outcomes
+
+
+def _firsts(codes: Places, names: Sequence[str | None], regions: Places) -> tuple[Tables, States]:
+    """Tables, and where each row begins: with its calling code, where that is 0 with its region; -1 without both."""
+    found = np.flatnonzero(np.bincount(codes, minlength=1)[1:]) + 1
+    tables = phone_tables().covering((name for name in names if name), found.tolist())
+    if not names:
+        return tables, tables.international.take(codes)
+    national = np.array([tables.national[name] if name else -1 for name in names], dtype=np.int32)
+    return tables, np.where(codes > 0, tables.international.take(codes), national.take(regions))
 
 
 def _run(tables: Tables, digits: Digits, starts: Places, counts: Places, begin: States) -> States:
     """The row of the table where each number ends. The longest first, so that at every place the open ones lead."""
     order = np.argsort(counts.astype(np.uint8), kind="stable")[::-1]
-    states, places = begin[order], starts[order]
+    states, places = begin.take(order), starts.take(order)
     still_open = len(counts) - np.cumsum(np.bincount(counts, minlength=MAX_DIGITS + 1))
     for number in still_open.tolist():
         if not number:
             break
-        moved = states[:number] + digits.values.take(places[:number])
+        moved = digits.values.take(places[:number]) + states[:number]
         states[:number] = tables.following.take(moved)
         places[:number] += 1
     ends = np.empty_like(states)

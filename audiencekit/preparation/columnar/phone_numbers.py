@@ -14,8 +14,8 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 
 from .checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
-from .decisions import UNDECIDED, Codes, Decisions, code_of
-from .digits import MAX_WRITTEN_BYTES, read_digits
+from .decisions import UNDECIDED, Codes, Decisions, code_of, put
+from .digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
 from .phone_column import NumberColumn, Regions
 
 # What stands in a text that is not read as digits, in the definition's order; the second and third forms are those of
@@ -51,37 +51,34 @@ _LIKE: Final = {
 def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
     """What is certain of `texts` (pa.StringArray): the number as the definition gives it, or its reason.
 
-    `countries` (pa.StringArray of codes, null where the row names none; None: no row does) are those of the rows. Holds
-    raw values: to be called from a guarded function only.
+    `countries` (pa.StringArray of codes, or a dictionary of them; null where the row names none; None: no row does) are
+    those of the rows. Holds raw values: to be called from a guarded function only.
     """
     trimmed = trim(texts)
     regions = _regions(countries, len(texts), rules)
     column = _read(trimmed, regions, rules)
     _decide_unread(trimmed, column)
-    numbers = column.written(rules)
     left = np.flatnonzero((column.codes == UNDECIDED) & ~column.digits.is_read)
     left = left[matches(trimmed.take(pa.array(left)), _DECORATED)]
-    if len(left):
-        again, codes = _decide_decorated(trimmed.take(pa.array(left)), (regions[0], regions[1][left]), rules)
-        column.codes[left] = codes
-        mask = np.zeros(len(texts), dtype=bool)
-        mask[left] = True
-        numbers = pc.replace_with_mask(numbers, pa.array(mask), again)
+    if not len(left):
+        return Decisions(column.written(rules), pa.array(column.codes, pa.int8()))
+    again, codes = _decide_decorated(trimmed.take(pa.array(left)), (regions[0], regions[1][left]), rules)
+    numbers = put(column.written(rules), left, again)
+    column.codes[left] = codes
     return Decisions(numbers, pa.array(column.codes, pa.int8()))
 
 
 def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
     """The decisions on all texts that are digits and known punctuation; the others stay PENDING."""
     column = NumberColumn(read_digits(texts))
-    column.read_nationally(regions)
-    column.read_internationally()
+    column.read(regions)
     column.read_behind_zeros()
     if rules.phone_validity != "valid":
         column.leave_national()
-    column.find_placeholders(texts)
+    column.find_placeholders()
     for suspects, pattern, reason in (
-        (column.digits.by_slash, _TWO.format(sign="/"), Reason.INVALID_SYNTAX),
-        (column.digits.by_space, _TWO.format(sign=" "), Reason.INVALID_SYNTAX),
+        (column.digits.may_be_two, _TWO.format(sign="/"), Reason.INVALID_SYNTAX),
+        (column.digits.may_be_two & (column.digits.counts >= TWO_GROUPS), _TWO.format(sign=" "), Reason.INVALID_SYNTAX),
         (column.digits.has_dot, _ROUNDED, Reason.EXCEL_MANGLED),
     ):
         rows = np.flatnonzero(column.digits.is_read & suspects)
@@ -91,12 +88,13 @@ def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
 
 
 def _decide_unread(trimmed: Any, column: NumberColumn) -> None:
-    """Decides the texts that are no plain number."""
+    """Decides the texts that are no plain number. They are often the same: the word for a missing value."""
     unread = np.flatnonzero(column.codes == PENDING)
     if len(unread):
-        codes = np.full(len(unread), PENDING, dtype=np.int8)
-        decide_in_order(pc.ascii_lower(trimmed.take(pa.array(unread))), codes, _CHECKS)
-        column.codes[unread] = codes
+        left = pc.ascii_lower(trimmed.take(pa.array(unread))).dictionary_encode()
+        codes = np.full(len(left.dictionary), PENDING, dtype=np.int8)
+        decide_in_order(left.dictionary, codes, _CHECKS)
+        column.codes[unread] = codes.take(left.indices.to_numpy())
 
 
 def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, Codes]:
@@ -106,7 +104,7 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
     """
     column = _read(_undecorated(texts), regions, rules)
     column.codes[~column.digits.is_read | (column.codes == code_of(Reason.EXCEL_MANGLED))] = UNDECIDED
-    too_long = pc.greater(pc.utf8_length(texts), MAX_WRITTEN_BYTES).to_numpy(zero_copy_only=False)
+    too_long = pc.utf8_length(texts).to_numpy(zero_copy_only=False) > MAX_WRITTEN_BYTES
     column.codes[too_long] = UNDECIDED
     return column.written(rules), column.codes
 
@@ -127,10 +125,10 @@ def _regions(countries: Any | None, size: int, rules: Rules) -> Regions:
     default = _supported(find_country(rules.default_country or ""))
     if countries is None or not size:
         return [default], np.zeros(size, dtype=np.int32)
-    encoded = countries.dictionary_encode()
+    encoded = countries if pa.types.is_dictionary(countries.type) else countries.dictionary_encode()
     found = [find_country(code or "") for code in encoded.dictionary.to_pylist()]
     regions = [*(_supported(code) if code else default for code in found), default]
-    return regions, pc.fill_null(encoded.indices, len(found)).to_numpy(zero_copy_only=False)
+    return regions, pc.fill_null(encoded.indices, pa.scalar(len(found), pa.int32())).to_numpy(zero_copy_only=False)
 
 
 def _supported(region: str | None) -> str | None:

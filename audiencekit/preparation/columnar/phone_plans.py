@@ -109,9 +109,11 @@ class Plan:
             return False
         length = self.length(state)
         for region in self._regions:
-            is_valid = _is_valid(region, matched, length)
-            if region.leading in matched if region.leading is not None and len(self._regions) > 1 else is_valid:
-                return is_valid
+            if region.leading is None or len(self._regions) == 1:
+                if _is_valid(region, matched, length):
+                    return True
+            elif region.leading in matched:
+                return _is_valid(region, matched, length)
         return False
 
     def _typed(self, metadata: PhoneMetadata) -> _Typed:

@@ -74,9 +74,9 @@ class National:
         if reading is None:
             reading = self._trunk.read(trunk)
         else:
-            reading = reading._replace(dropped=reading.dropped + len(self._code))
+            reading = Reading(reading.outcome, reading.dropped + len(self._code), reading.calling_code)
         if reading.outcome is not Outcome.VALID:
-            return reading._replace(dropped=0)
+            return Reading(reading.outcome, 0, reading.calling_code)
         other = self._prefixed.read_as_plus(prefixed)
         if other.outcome is Outcome.UNKNOWN:
             return UNKNOWN
@@ -142,4 +142,6 @@ class International:
         if seen < len(self._code):
             return Reading(Outcome.BAD_CODE)
         reading = self._trunk.read(state)
-        return reading._replace(dropped=reading.dropped + seen) if reading.outcome is Outcome.VALID else reading
+        if reading.outcome is not Outcome.VALID:
+            return reading
+        return Reading(reading.outcome, reading.dropped + seen, reading.calling_code)

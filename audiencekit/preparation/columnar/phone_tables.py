@@ -28,6 +28,8 @@ States: TypeAlias = npt.NDArray[np.int32]
 Machine: TypeAlias = National | International
 
 _OUTCOMES: Final = tuple(Outcome)
+_BITS: Final = 8  # of a reading that tell the outcome, and as many that tell the digits in front
+_LAST_BITS: Final = (1 << _BITS) - 1
 _LONGEST_CODE: Final = 3  # digits of a country calling code
 
 
@@ -35,14 +37,12 @@ _LONGEST_CODE: Final = 3  # digits of a country calling code
 class Tables:
     """What was compiled so far. A state is the place of its row in `following`, so that a digit is only added.
 
-    `national` (by region) and `international` (by calling code, -1: not yet) are where to begin; the others tell, by
-    number of the row, what digits are that end there.
+    `national` (by region) and `international` (by calling code, -1: not yet) are where to begin; `readings` tell, by
+    number of the row, what digits are that end there: see `unpacked`.
     """
 
     following: States
-    outcomes: npt.NDArray[np.uint8]
-    dropped: npt.NDArray[np.uint8]
-    codes: npt.NDArray[np.int16]
+    readings: States
     national: dict[str, int]
     international: States
 
@@ -50,6 +50,15 @@ class Tables:
 def number_of(outcome: Outcome) -> int:
     """How `Tables.outcomes` writes `outcome`."""
     return _OUTCOMES.index(outcome)
+
+
+def _packed(reading: Reading) -> int:
+    return number_of(reading.outcome) | reading.dropped << _BITS | reading.calling_code << 2 * _BITS
+
+
+def unpacked(readings: States) -> tuple[States, States, npt.NDArray[np.int16]]:
+    """Numbers of outcomes, digits before the national significant number, calling codes."""
+    return readings & _LAST_BITS, readings >> _BITS & _LAST_BITS, (readings >> 2 * _BITS).astype(np.int16)
 
 
 class PhoneTables:
@@ -126,9 +135,7 @@ class PhoneTables:
             following[:, :10] = np.array(self._rows, dtype=np.int32) * WIDTH
         return Tables(
             following.reshape(-1),
-            np.array([number_of(reading.outcome) for reading in self._readings], dtype=np.uint8),
-            np.array([reading.dropped for reading in self._readings], dtype=np.uint8),
-            np.array([reading.calling_code for reading in self._readings], dtype=np.int16),
+            np.array([_packed(reading) for reading in self._readings], dtype=np.int32),
             dict(self._national),
             self._international.copy(),
         )

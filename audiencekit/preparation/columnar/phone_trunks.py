@@ -185,7 +185,7 @@ class Prefixed:
         if not fits and not self._own.plan.lengths.are_too_long(whole.length):
             return None
         reading = self._main.read(rest if dropped else main)
-        return reading._replace(dropped=dropped + reading.dropped)
+        return Reading(reading.outcome, dropped + reading.dropped, reading.calling_code)
 
     def read_as_plus(self, state: State) -> Reading:
         """What the digits are behind a plus sign and the calling code."""

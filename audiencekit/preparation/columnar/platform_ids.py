@@ -65,6 +65,6 @@ def _unmarked(lowered: Any) -> Any:
 def _refuse_large(digits: Any, codes: Codes) -> None:
     """Puts TOO_LONG for ids as long as the largest and above it: texts of one length order as numbers do."""
     as_long = pc.equal(pc.binary_length(digits), pa.scalar(_MAX_DIGITS, pa.int32()))
-    larger = pc.and_(as_long, pc.greater(digits, pa.scalar(str(MAX_PLATFORM_ID))))
+    larger = pc.and_(as_long, pc.greater(digits, pa.scalar(str(MAX_PLATFORM_ID), pa.string())))
     above: Any = larger.to_numpy(zero_copy_only=False)
     codes[np.logical_and(codes == VALID, above)] = code_of(Reason.TOO_LONG)

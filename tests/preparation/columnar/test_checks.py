@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.invisible import trim as trim_text
 from audiencekit.identifiers.placeholders import WORDS, is_placeholder
-from audiencekit.preparation.columnar import checks
-from audiencekit.preparation.columnar.checks import PENDING, Check, begin, decide_in_order, matches, one_of, trim
+from audiencekit.preparation.columnar import (
+    checks,
+    device_ids,
+    emails,
+    handles,
+    hashed,
+    international,
+    partner_user_ids,
+    phone_numbers,
+    platform_ids,
+)
+from audiencekit.preparation.columnar.checks import FEW, PENDING, Check, begin, decide_in_order, matches, one_of, trim
 from audiencekit.preparation.columnar.decisions import VALID
+from benchmarks.values import emails as email_values
+from benchmarks.values import handles as handle_values
+from benchmarks.values import platform_ids as platform_id_values
 
 
 def test_first_check_wins() -> None:
@@ -53,3 +68,42 @@ def test_words_are_the_definitions() -> None:
 def test_one_of_takes_texts_literally(text: str) -> None:
     """Characters that mean something in patterns stand for themselves."""
     assert matches(pa.array([text, "axb", f"{text} "]), one_of([text])).tolist() == [True, False, False]
+
+
+PATTERNS = [
+    *(check.pattern for check in checks.OPENING),
+    *(check.pattern for check in emails._checks()),
+    *(check.pattern for check in phone_numbers._CHECKS),
+    *(check.pattern for check in handles._NAME_CHECKS),
+    *(check.pattern for check in device_ids._FORM_CHECKS),
+    *(check.pattern for check in platform_ids._NUMBER_CHECKS),
+    *(check.pattern for check in hashed._CHECKS),
+    *(emails._PLAIN, emails._PLACEHOLDER, emails._special_use(), international._certain_form()),
+    *(handles._ADDRESS, handles._PAGE, handles._PLAIN, platform_ids._PLAIN, partner_user_ids._PLAIN),
+    *(phone_numbers._TWO.format(sign=sign) for sign in "/ "),
+    phone_numbers._DECORATED,
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+def test_a_few_texts_match_as_many_do(pattern: str, assembled: Callable[..., list[str]]) -> None:
+    """`re`, which matches a few texts, says what RE2 says of many, whatever stands in them."""
+    texts = [*assembled([*email_values.PARTS, *handle_values.PARTS], 1_500), *assembled(platform_id_values.PARTS, 500)]
+    texts += ["", "\n", "a\n", "\na", "a\n\n", "\x00", "é", "ſ", "\u212a", "٣", "1\n.0", "x@y.zz\n", "'\n1", "=\n"]
+    parts = [texts[start : start + FEW] for start in range(0, len(texts), FEW)]
+    few = [matches(pa.array(part), pattern).tolist() for part in parts]
+    assert [found for part in few for found in part] == matches(pa.array(texts), pattern).tolist()
+
+
+def test_short_texts_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check for longer texts than there are is passed over, as one that does not match."""
+    asked: list[str] = []
+    monkeypatch.setattr(checks, "matches", lambda texts, pattern: asked.append(pattern) or matches(texts, pattern))
+    codes = begin(np.array([False, False]))
+    long = Check("a{9}", 5, least=9)
+    decide_in_order(pa.array(["ab", "b"]), codes, [long, Check("b{4}", 6, holds=False, least=4)])
+    assert codes.tolist() == [6, 6]
+    assert asked == []
+    codes = begin(np.array([False]))
+    decide_in_order(pa.array(["a" * 9]), codes, [long])
+    assert codes.tolist() == [5]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Decisions, code_of, put
 
 CODES = np.array([VALID, UNDECIDED, code_of(Reason.EMPTY)], dtype=np.int8)
 DECISIONS = Decisions.of(pa.array(["marker-value", "marker-other", ""]), CODES)
@@ -46,3 +46,10 @@ def test_codes_on_the_way_are_refused() -> None:
 def test_no_values() -> None:
     """A column without values has no decisions."""
     assert len(Decisions.of(pa.array([], pa.string()), np.array([], dtype=np.int8))) == 0
+
+
+def test_texts_are_put_in_place() -> None:
+    """Some texts of a column are replaced, also of a slice and by null; without rows it stays as it is."""
+    texts = pa.array(["x", "a", "b", None, "d"]).slice(1)
+    assert put(texts, np.array([1, 3]), pa.array(["B", None])).to_pylist() == ["a", "B", None, None]
+    assert put(texts, np.array([], dtype=np.int64), pa.array([], pa.string())) is texts

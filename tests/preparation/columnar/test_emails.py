@@ -13,110 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audiencekit.identifiers.email import normalize_email
-from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar import emails
+from audiencekit.preparation.columnar import emails, international
 from audiencekit.preparation.columnar.checks import OPENING, SPACES
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
 from audiencekit.preparation.columnar.emails import decide_emails
-
-LOCALS = ["a", "anna", "Anna.Muster", "a+b", "o'neil", "-", ".", "a..b", ".a", "a.", "a b", "a\tb", "a\x00b", "a\x7fb"]
-LOCALS += ["test", "noemail", "no-mail", "no.e-mail_provided", "n/a", "xx", "x", "x.x", '"a"', "(a)", "a,b", "mailto:a"]
-LOCALS += [
-    "e" * 63,
-    "e" * 64,
-    "e" * 65,
-    "änna",
-    "a\u0301",
-    "İ",
-    "K",
-    "名",
-    "a\ufffd",
-    "a\u200b",
-    "",
-    "`",
-    "/",
-    "Anna <a",
-]
-DOMAINS = [
-    "example.com",
-    "Example.ORG",
-    "b",
-    "b.",
-    ".b",
-    "b..de",
-    "b.d",
-    "b.d1",
-    "b.1d",
-    "b.11",
-    "b.d-e",
-    "b.-de",
-    "b.de-",
-]
-DOMAINS += [
-    "b-.de",
-    "-b.de",
-    "b--c.de",
-    "bc--d.de",
-    "a.bc--d.de",
-    "xn--mnchen-3ya.de",
-    "xn--zz.de",
-    "b.xn--p1ai",
-    "b_c.de",
-]
-DOMAINS += [
-    "test.com",
-    "test.co.uk",
-    "test.a.b.c",
-    "x.com",
-    "xx.com",
-    "x",
-    "x.\v",
-    "test",
-    "b.test",
-    "a.b.local",
-    "localhost",
-]
-DOMAINS += [
-    "b.arpa",
-    "btest",
-    "onion",
-    ".onion",
-    "b.onion.de",
-    "[1.2.3.4]",
-    "münchen.de",
-    "b。de",
-    "b.ｄｅ",
-    "b c.de",
-    "b.de>",
-]
-DOMAINS += [f"{'d' * size}.de" for size in (62, 63, 64)]
-DOMAINS += [".".join(["d" * 60] * 3 + ["e" * size, "de"]) for size in (2, 3, 4, 59, 60)]
-ODD = [
-    "",
-    "@",
-    "@@",
-    "a@b@c.de",
-    "Anna <anna@example.com>",
-    "<a@b>",
-    "mailto:a@b.de",
-    "mailto:a",
-    "mailto:x@y<>",
-    "a" * 64,
-]
-ODD += [
-    "F" * 64,
-    "a" * 300 + "@b.de",
-    "no email",
-    "Name <>",
-    "b <c> a@d.de",
-    "a@b.de\n",
-    "\xa0",
-    "\u200b\u2003",
-    "a\n@b.de",
-]
-ODD += sorted(WORDS)
-PARTS = [*LOCALS, *DOMAINS, "@", "@", "@", "@", "@", ".", ".", "-", "<", ">", " ", ".com", ".de", "@example.com"]
+from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
 
 
 def _pairs() -> list[str]:
@@ -171,11 +73,11 @@ def test_clean_lists_are_decided() -> None:
 
 
 def test_ascii_is_left_only_for_its_stated_reasons(texts: list[str]) -> None:
-    """Of ASCII texts only those with `mailto:` or hyphens in third and fourth place of a label are left undecided."""
+    """Of ASCII texts only `mailto:` with brackets behind it, and long or doubtful addresses with `xn--`, are left."""
     left = decide_emails(pa.array(texts)).undecided
-    plain = [texts[index] for index in left if texts[index].strip(SPACES).isascii()]
+    plain = [texts[index].lower() for index in left if texts[index].strip(SPACES).isascii()]
     assert plain
-    assert all("--" in text or "mailto:" in text.lower() for text in plain)
+    assert all("--" in text or ("mailto:" in text and ">" in text) for text in plain)
 
 
 def test_null_and_blank_are_empty() -> None:
@@ -199,16 +101,58 @@ def test_slices_of_a_column() -> None:
 
 
 def test_special_names_of_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that a host program puts on the library's list is refused; one with a dot is left to the definition."""
+    """A name that a host program puts on the library's list is refused; one with a dot is asked of the definition."""
     monkeypatch.setattr(emails, "SPECIAL_USE_DOMAIN_NAMES", ["alt", "example.net"])
     decisions = decide_emails(pa.array(["a@b.alt", "a@b.example.net", "a@b.test"]))
-    assert decisions.reasons.to_pylist() == [code_of(Reason.SPECIAL_USE_DOMAIN), UNDECIDED, VALID]
+    assert decisions.reasons.to_pylist() == [code_of(Reason.SPECIAL_USE_DOMAIN), VALID, VALID]
 
 
 def test_no_special_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """With an empty list no domain is special."""
     monkeypatch.setattr(emails, "SPECIAL_USE_DOMAIN_NAMES", [])
     assert decide_emails(pa.array(["a@b.test"])).reasons.to_pylist() == [VALID]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Anna@München.de", "anna@xn--mnchen-3ya.de"),
+        ("anna@xn--mnchen-3ya.de", "anna@xn--mnchen-3ya.de"),
+        ("jörg.99@example.com", "jörg.99@example.com"),
+        ("花子@почта.example", "花子@xn--80a1acny.example"),
+        ("anna@mün_chen.de", Reason.INVALID_SYNTAX),
+        ("anna@ü.test", Reason.SPECIAL_USE_DOMAIN),
+        ("mailto:anna@example.com", Reason.DISPLAY_NAME),
+    ],
+)
+def test_decided_beyond_plain_addresses(text: str, expected: str | Reason) -> None:
+    """Internationalised domains, certain letters in local parts and mailto: are decided here."""
+    decisions = decide_emails(pa.array([text]))
+    assert normalize_email(text) == expected
+    code = code_of(expected) if isinstance(expected, Reason) else VALID
+    assert decisions.reasons.to_pylist() == [code]
+    assert decisions.normalized.to_pylist() == [None if isinstance(expected, Reason) else expected]
+
+
+@pytest.mark.parametrize(
+    "text", ["JÖRG@example.com", "a\u0308@example.com", "anna@mün chen.de", "x@ü.de\u200b.com", "fake@ü.de"]
+)
+def test_left_to_the_definition(text: str) -> None:
+    """Capitals that are not ASCII, combining marks, hidden characters, white space, what may be a placeholder."""
+    assert decide_emails(pa.array([text])).codes.tolist() == [UNDECIDED]
+
+
+def test_a_domain_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many addresses share an internationalised domain, the definition judges it once."""
+    asked: list[str] = []
+    monkeypatch.setattr(international, "ascii_domain", lambda domain: asked.append(domain) or "asked.example")
+    international._answer.cache_clear()
+    try:
+        decisions = decide_emails(pa.array([f"a{number}@bücher.example" for number in range(300)] * 2))
+    finally:
+        international._answer.cache_clear()
+    assert asked == ["bücher.example"]
+    assert decisions.normalized[7].as_py() == "a7@asked.example"
 
 
 BROKEN: list[tuple[str, str, Any]] = [
@@ -233,6 +177,8 @@ BROKEN: list[tuple[str, str, Any]] = [
     ("shorter labels", "MAX_LABEL_LENGTH", 62),
     ("longer addresses", "MAX_ADDRESS_BYTES", 255),
     ("shorter addresses", "MAX_ADDRESS_BYTES", 253),
+    ("a beginning of placeholders forgotten", "_OPENINGS", emails._marked(["tes", "noe", "no-", "n/a", "not"], 3)),
+    ("an end of special names forgotten", "_endings", lambda names: emails._marked(["st"], 2)),
     ("brackets anywhere", "_IN_BRACKETS", "<"),
     ("no brackets", "_IN_BRACKETS", r"\z."),
     ("a special name forgotten", "SPECIAL_USE_DOMAIN_NAMES", ["arpa", "invalid", "local", "localhost", "onion"]),
@@ -250,9 +196,46 @@ def test_broken_patterns_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The comparison fails for every pattern or bound that is broken on purpose."""
-    assert getattr(emails, attribute) != broken
+    assert getattr(emails, attribute) is not broken
     monkeypatch.setattr(emails, attribute, broken)
     assert differing(decide_emails(pa.array(texts)), answers)
+
+
+BROKEN_INTERNATIONAL: list[tuple[str, str, Any]] = [
+    ("every letter is certain", "_is_certain", lambda letter: True),
+    ("hidden characters in domains", "_HIDDEN", " "),
+    ("longer addresses", "MAX_ADDRESS_BYTES", 500),
+    ("domains as they are", "ascii_domain", lambda domain: domain),
+    ("domains in their own case", "lower", str),
+]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "broken"),
+    [case[1:] for case in BROKEN_INTERNATIONAL],
+    ids=[case[0] for case in BROKEN_INTERNATIONAL],
+)
+def test_broken_international_rules_are_found(
+    attribute: str,
+    broken: Any,
+    texts: list[str],
+    answers: list[Any],
+    differing: Callable[..., list[int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The comparison fails when what makes a name or a domain certain is broken on purpose."""
+    assert getattr(international, attribute) != broken
+    monkeypatch.setattr(international, attribute, broken)
+    _forget()
+    try:
+        assert differing(decide_emails(pa.array(texts)), answers)
+    finally:
+        _forget()
+
+
+def _forget() -> None:
+    international._answer.cache_clear()
+    international._certain_form.cache_clear()
 
 
 @pytest.mark.parametrize("position", range(len(emails._checks()) - 1))

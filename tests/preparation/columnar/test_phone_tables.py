@@ -6,7 +6,7 @@ import phonenumbers
 import pytest
 
 from audiencekit.preparation.columnar import phone_plans
-from audiencekit.preparation.columnar.phone_tables import WIDTH, PhoneTables, Tables, calling_codes, number_of
+from audiencekit.preparation.columnar.phone_tables import WIDTH, PhoneTables, Tables, calling_codes, number_of, unpacked
 from audiencekit.preparation.columnar.phone_trunks import Outcome
 
 
@@ -18,8 +18,8 @@ def _end(tables: Tables, start: int, digits: str) -> int:
 
 
 def _read(tables: Tables, start: int, digits: str) -> tuple[Outcome, int]:
-    end = _end(tables, start, digits)
-    return list(Outcome)[tables.outcomes[end]], int(tables.dropped[end])
+    outcome, dropped, _ = unpacked(tables.readings[_end(tables, start, digits)])
+    return list(Outcome)[int(outcome)], int(dropped)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_unknown_patterns_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_equal_states_are_one() -> None:
     """The regions that share a calling code share most of their states."""
-    alone = len(PhoneTables().covering(["US"], ()).outcomes)
-    both = len(PhoneTables().covering(["US", "CA"], ()).outcomes)
+    alone = len(PhoneTables().covering(["US"], ()).readings)
+    both = len(PhoneTables().covering(["US", "CA"], ()).readings)
     assert both < alone * 1.5
 
 

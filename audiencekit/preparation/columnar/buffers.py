@@ -1,0 +1,24 @@
+"""The bytes of a text column where Arrow holds them, without a copy."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Places: TypeAlias = npt.NDArray[np.int32]
+
+
+def text_buffers(texts: Any) -> tuple[Places, Bytes]:
+    """Offsets that begin with 0, one more than there are texts, and the bytes of all `texts` (pa.StringArray)."""
+    _, offsets_buffer, data_buffer = texts.buffers()
+    if not len(texts) or offsets_buffer is None:
+        return np.zeros(len(texts) + 1, dtype=np.int32), np.zeros(0, dtype=np.uint8)
+    size = texts.offset + len(texts) + 1
+    offsets = np.frombuffer(offsets_buffer, dtype=np.int32, count=size)[texts.offset :]
+    data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer is not None else np.zeros(0, dtype=np.uint8)
+    first, last = int(offsets[0]), int(offsets[-1])
+    return offsets - offsets[0] if first else offsets, data[first:last]

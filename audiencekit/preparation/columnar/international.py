@@ -1,0 +1,90 @@
+"""Internationalised addresses in bulk: each domain is asked of the definition once, local parts are of certain letters.
+
+A letter is certain when neither lower case nor NFC changes it, wherever it stands, and the library takes it. These are
+the small letters of some alphabets and the letters of scripts without case. What the definition says of a domain is the
+same in every address, and it is remembered there.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import groupby
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
+from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
+from audiencekit.identifiers.reasons import Reason
+
+from .checks import matches
+from .decisions import UNDECIDED, VALID, Codes, code_of, put
+
+# Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Hiragana and Katakana: which of these are certain is asked.
+_ALPHABETS: Final = ((0xDF, 0x24F), (0x370, 0x52F), (0x561, 0x586), (0x5D0, 0x5EA), (0x620, 0x64A), (0x3041, 0x30FF))
+# Of Chinese characters and Korean syllables all are. They are in Unicode since 1.1 and 2.0.
+_IDEOGRAPHS: Final = "\u4e00-\u9fa5\uac00-\ud7a3"
+
+_ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
+_HIDDEN: Final = rf"\x00-\x1f\x7f-\x9f{WHITE_SPACE}{MARKS}"
+_AT: Final = pa.scalar("@", pa.string())  # with its type: to guess one, pyarrow looks for pandas each time
+_MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part is too long before it is in ASCII
+
+
+def decide_international(lowered: Any) -> tuple[Any, Codes]:
+    """Addresses, and codes (UNDECIDED for what is not certain), of texts that are trimmed and in ASCII lower case.
+
+    Placeholder addresses are for the caller to find. Holds raw values.
+    """
+    codes = np.full(len(lowered), UNDECIDED, dtype=np.int8)
+    is_short = pc.binary_length(lowered).to_numpy(zero_copy_only=False) <= _MAX_BYTES
+    rows = np.flatnonzero(is_short & matches(lowered, _certain_form()))
+    if not len(rows):
+        return lowered, codes
+    names, domains = _parts(lowered.take(pa.array(rows)))
+    answers = [_answer(domain) for domain in domains.dictionary.to_pylist()]
+    in_ascii = ["" if isinstance(answer, Reason) else answer for answer in answers]
+    addresses = pc.binary_join_element_wise(names, pa.array(in_ascii, pa.string()).take(domains.indices), _AT)
+    found = np.array([_code(answer) for answer in answers], dtype=np.int8).take(domains.indices.to_numpy())
+    found[pc.binary_length(addresses).to_numpy() > MAX_ADDRESS_BYTES] = UNDECIDED
+    codes[rows] = found
+    return put(lowered, rows, addresses), codes
+
+
+def _parts(addresses: Any) -> tuple[Any, Any]:
+    """The local parts, and the domains as a dictionary."""
+    parts = pc.split_pattern(addresses, "@").flatten()
+    places = np.arange(0, len(parts), 2)
+    return parts.take(pa.array(places)), parts.take(pa.array(places + 1)).dictionary_encode()
+
+
+@lru_cache(maxsize=MEMOISED_DOMAINS)
+def _answer(domain: str) -> str | Reason:
+    """What the definition says of `domain`, in whatever case."""
+    return ascii_domain(lower(domain))
+
+
+def _code(answer: str | Reason) -> int:
+    return code_of(answer) if isinstance(answer, Reason) else VALID
+
+
+@cache
+def _certain_form() -> str:
+    """A pattern for addresses with a certain local part and any domain without hidden characters."""
+    letters = "".join(f"{run[0]}-{run[-1]}" for first, last in _ALPHABETS for run in _runs(first, last))
+    atom = f"[{_ATEXT}{letters}{_IDEOGRAPHS}]+"
+    return rf"\A{atom}(?:\.{atom})*@[^@<>{_HIDDEN}]+\z"
+
+
+def _runs(first: int, last: int) -> Iterator[str]:
+    """Certain letters that follow each other, among those of the given code points."""
+    letters = map(chr, range(first, last + 1))
+    return ("".join(run) for is_certain, run in groupby(letters, _is_certain) if is_certain)
+
+
+def _is_certain(letter: str) -> bool:
+    return letter.isalnum() and letter.lower() == letter and unicodedata.is_normalized("NFC", letter)

@@ -1,0 +1,119 @@
+"""Kinds of values for the differential test: how one is drawn, and how both paths decide it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from audiencekit.identifiers.definition import normalize_identifier
+from audiencekit.identifiers.hashing import accept_hashed
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.preparation.columnar.decisions import Decisions
+from audiencekit.preparation.columnar.device_ids import decide_device_ids
+from audiencekit.preparation.columnar.emails import decide_emails
+from audiencekit.preparation.columnar.handles import decide_handles
+from audiencekit.preparation.columnar.hashed import decide_hashed
+from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
+from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
+
+from . import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
+from .phone_numbers import REGIONS, Numbers, Row
+
+Draw: TypeAlias = Callable[[random.Random], Row]
+
+AROUND: Final = (" ", "\t", "\n", "\v", "\xa0", "\x85", "\ufeff", "\u200b", "\x1c", "\x00")
+_RULES: Final = {
+    "phone_number": DEFAULT_RULES,
+    "phone_number, possible": Rules(phone_validity="possible", default_country="US"),
+    "phone_number, digits": Rules(phone_form="digits", default_country="DE"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """A kind of values under one set of rules.
+
+    `draws` makes what draws values from one generator of random numbers; `decide` is the columnar path (texts,
+    countries), `define` the definition (text, country). `weight` is its part of all values.
+    """
+
+    name: str
+    draws: Callable[[random.Random], Callable[[], Row]]
+    decide: Callable[[Any, Any], Decisions]
+    define: Callable[[str, str | None], str | Reason]
+    weight: int
+
+    def rows(self, seed: int, block: int, size: int) -> list[Row]:
+        """The texts and countries of one block; seed, name and number of the block decide them."""
+        chance = random.Random(f"{seed} {self.name} {block}")
+        draw = self.draws(chance)
+        return [_noised(draw(), chance) if chance.random() < 0.05 else draw() for _ in range(size)]
+
+
+def _noised(row: Row, chance: random.Random) -> Row:
+    """`row` with one character of Unicode, whichever, put somewhere or in the place of another."""
+    text, country = row
+    code = chance.choice([chance.randrange(0x80), chance.randrange(0x80, 0x3000), chance.randrange(0x110000)])
+    sign = chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd"
+    at = chance.randrange(len(text) + 1)
+    return text[:at] + sign + text[at + chance.randrange(2) :], country
+
+
+def _assembled(parts: Sequence[str], odd: Sequence[str]) -> Callable[[random.Random], Callable[[], Row]]:
+    """Draws of a few of `parts` in a row, some framed or in capitals; now and then one of `odd`."""
+
+    def draw(chance: random.Random) -> Row:
+        if chance.random() < 0.05:
+            return chance.choice(odd), None
+        text = "".join(chance.choices(parts, k=chance.choice((1, 2, 2, 3, 3, 4, 5, 7))))
+        if chance.random() < 0.1:
+            text = chance.choice(AROUND) + text + chance.choice(AROUND)
+        return (text.upper() if chance.random() < 0.2 else text), None
+
+    return lambda chance: lambda: draw(chance)
+
+
+def _addresses(chance: random.Random) -> Callable[[], Row]:
+    assembled = _assembled(emails.PARTS, emails.ODD)(chance)
+    return lambda: (emails.draw_address(chance), None) if chance.random() < 0.5 else assembled()
+
+
+def _of_kind(kind: Kind, rules: Rules = DEFAULT_RULES) -> Callable[[str, str | None], str | Reason]:
+    return lambda text, country: normalize_identifier(kind, text, country=country, rules=rules)
+
+
+def _phone_kind(name: str, rules: Rules, weight: int) -> ValueKind:
+    return ValueKind(
+        name,
+        lambda chance: Numbers(chance, REGIONS).row,
+        lambda texts, countries: decide_phone_numbers(texts, countries, rules),
+        _of_kind(Kind.PHONE_NUMBER, rules),
+        weight,
+    )
+
+
+def _small_kind(kind: Kind, values: Any, decide: Callable[[Any], Decisions]) -> ValueKind:
+    draws = _assembled(values.PARTS, values.ODD)
+    return ValueKind(kind.value, draws, lambda texts, _: decide(texts), _of_kind(kind), 4)
+
+
+KINDS: Final = (
+    ValueKind("email", _addresses, lambda texts, _: decide_emails(texts), _of_kind(Kind.EMAIL), 6),
+    *(_phone_kind(name, rules, 4 if rules is DEFAULT_RULES else 1) for name, rules in _RULES.items()),
+    _small_kind(Kind.DEVICE_ID, device_ids, decide_device_ids),
+    _small_kind(Kind.HANDLE, handles, decide_handles),
+    _small_kind(Kind.PLATFORM_ID, platform_ids, decide_platform_ids),
+    _small_kind(Kind.PARTNER_USER_ID, partner_user_ids, decide_partner_user_ids),
+    ValueKind(
+        "hashed",
+        _assembled(hashed.PARTS, hashed.ODD),
+        lambda texts, _: decide_hashed(texts),
+        lambda text, _: accept_hashed(text),
+        4,
+    ),
+)

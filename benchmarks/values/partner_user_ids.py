@@ -1,0 +1,20 @@
+"""Partner user ids, and what people take for them.
+
+`PARTS` are put together at random; `ODD` stand for a rule each; each ASCII character is put at every place of `WHOLE`.
+"""
+
+from __future__ import annotations
+
+from audiencekit.identifiers.placeholders import WORDS
+
+PARTS = ["a", "B9", "_", "-", ".", ":", "=", "==", "+", "/", "@", "＠", "x.com/", "twitter.com/", "tel:", "("]
+PARTS += [")", " ", ","]
+PARTS += ["1", "12", "123", "4567", "0151", "Anna", "Muster", "é", "名前", "\t", "\n", "\x00", "\u200b"]
+PARTS += ["\ufffd", "null"]
+ODD = ["", "123-456-7890", "123.456.7890", "1-123-456-7890", "0151-2345678", "0151/2345678"]
+ODD += ["+491512345678", "tel:+491512345"]
+ODD += ["@anna", "anna@b", "anna@b.de", "Anna Muster", "Anna", "anna,", "x.com/anna", "a/x.com/anna", "a/b"]
+ODD += ["a+b==", "+123a4567"]
+ODD += [" 12", "12 ", "\t12", "12\n", "1" * 30, "a_b:c.d", "12-34", "12.34", "1=2", "(123)4567890", "é"]
+ODD += ["éé", "a\ufffd", "\xa0"]
+ODD += [shape for word in sorted(WORDS) for shape in (word, word.upper(), f" {word}")]
