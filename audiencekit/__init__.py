@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
-    from audiencekit.pipeline import check, prepare, upload, upload_async
+    from audiencekit.pipeline import check, prepare, resume, resume_async, upload, upload_async
     from audiencekit.reporting.plan import Plan
     from audiencekit.reporting.report import Report
     from audiencekit.settings import Settings, load_settings
@@ -34,6 +34,8 @@ __all__ = [
     "load_settings",
     "normalize",
     "prepare",
+    "resume",
+    "resume_async",
     "upload",
     "upload_async",
 ]
@@ -52,6 +54,8 @@ _HOMES = {
     "load_settings": "audiencekit.settings",
     "normalize": "audiencekit.values",
     "prepare": "audiencekit.pipeline",
+    "resume": "audiencekit.pipeline",
+    "resume_async": "audiencekit.pipeline",
     "upload": "audiencekit.pipeline",
     "upload_async": "audiencekit.pipeline",
 }

@@ -8,14 +8,17 @@ AudiencekitError                    exit 1
 │   ├── MappingRefused                        no column, or the wrong one, for a kind
 │   ├── PlanRefused                           read well, but must not be sent
 │   ├── DefinitionRefused                     a file that defines audiences breaks rules
-│   └── HostRefused                           an address that credentials do not go to
+│   ├── HostRefused                           an address that credentials do not go to
+│   └── ResumeRefused                         a run that cannot go on as it was begun
 ├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
 ├── ServiceUnavailable              exit 69
 ├── InputOutputFailed               exit 74
 ├── NotFinished                     exit 75   part is sent, the rest can follow
+├── AudienceBusy                    exit 75   another run works on the audience
 ├── CredentialsRefused              exit 77
 └── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
     ├── TransportFailed                       no whole answer
+    │   ├── StaleConnection                   a kept connection had been closed by the peer
     │   └── CertificateRefused                the host could not prove who it is: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
     ├── CountMismatch                         success_count, total_count and records sent differ
@@ -113,6 +116,14 @@ class HostRefused(Refused):
     """Credentials and bodies do not go to this address."""
 
 
+class ResumeRefused(Refused):
+    """A run that cannot be resumed, or not with what is there now. `reason` is a stable code."""
+
+    def __init__(self, message: str, *, reason: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
+
+
 class IdentifierRejected(AudiencekitError, ValueError):
     """One value does not qualify; `reason` is the stable code."""
 
@@ -141,6 +152,16 @@ class NotFinished(AudiencekitError):
     exit_code = 75
 
 
+class AudienceBusy(AudiencekitError):
+    """Another run works on the audience. `run_id` and `process_id` say which, where that is known."""
+
+    exit_code = 75
+
+    def __init__(self, message: str, *, run_id: str | None, process_id: int | None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.run_id, self.process_id = run_id, process_id
+
+
 class CredentialsRefused(AudiencekitError):
     """Credentials are missing, wrong, revoked, or without the permission."""
 
@@ -163,6 +184,10 @@ class TransportFailed(ExchangeError):
     def __init__(self, message: str, *, sent: bool, hint: str = "") -> None:
         super().__init__(message, outcome=Outcome.UNKNOWN if sent else Outcome.REFUSED, hint=hint)
         self.sent = sent
+
+
+class StaleConnection(TransportFailed):
+    """A connection that was kept from an earlier exchange broke before a byte of the answer came."""
 
 
 class CertificateRefused(TransportFailed):

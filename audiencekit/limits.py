@@ -29,6 +29,7 @@ READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is 
 
 # --- identifiers ---
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
+SHA256_BYTES: Final = 32  # of a hash, as it is kept
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
 MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
 
@@ -42,6 +43,15 @@ RETRY_BASE_SECONDS: Final = 1.0
 RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
 RETRY_GROWTH: Final = 4.0  # each wait is up to four times the one before: 1, 4, 16, 64 seconds
 DOUBTFUL_RESENDS: Final = 3  # of a request whose answer makes no sense; reliability bar, faults 16 and 17
+ISOLATION_SINGLES: Final = 5  # records refused one by one, none taken: then the fault is not the records'
+ISOLATION_REQUESTS: Final = 1_000  # sent to find the bad records of one request
+THREADED_BODY_BYTES: Final = 1_000_000  # a larger body is cut up in a thread of its own
+PROBE_SECONDS: Final = 30.0  # longest wait between two probes; reliability bar, P9: full rate within 60 s
+OUTAGE_PATIENCE_SECONDS: Final = 900.0  # since the last success of the run; P9: ten minutes are outlived
+SETTLE_SECONDS: Final = 900.0  # after which no attempt can still be applied; reliability bar, P7
+RESIGN_SECONDS: Final = 60.0  # between two corrections of our clock; reliability bar, fault 23
+MAX_CLOCK_OFFSET_SECONDS: Final = 900.0  # of the service's clock to ours; beyond, ours is to be set
+MIN_CLOCK_OFFSET_SECONDS: Final = 30.0  # below, the clock is not why a signature was refused
 RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then its account is somebody else's
 JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
 FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
@@ -77,8 +87,10 @@ ROUNDED_SHARE: Final = 0.05  # of a column's ids; the larger of the two bounds h
 WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is of another kind
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
+QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
+ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 
 def tolerated_fault_rows(rows: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -20,8 +20,9 @@ class Keywords(TypedDict, total=False):
 
     `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
-    several values in a cell. `header`: False when the first line is a row. `operation`: update or delete, for all rows;
-    `operation_column` names a column that says it. Times are ISO 8601. `max_rejected_share`: of all rows, 0 to 1.
+    several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
+    `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
+    `max_rejected_share`: of all rows, 0 to 1.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -32,6 +33,7 @@ class Keywords(TypedDict, total=False):
     encoding: str | None
     delimiter: str | None
     header: bool | None
+    sql: str | None
     phone_validity: Literal["valid", "possible"]
     operation: Literal["update", "delete"] | None
     operation_column: str | None
@@ -61,6 +63,15 @@ class Options:
     def operation(self) -> str:
         """What people are told: update, delete, or update and delete."""
         return "update and delete" if self.source.operation_column else self.operation_type.lower()
+
+
+def plain_keywords(keywords: Keywords) -> Keywords:
+    """The keywords that were given, as JSON can hold them: pairs and kinds as lists."""
+    plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
+    columns, hashed = plain.get("columns", ()), plain.get("hashed", ())
+    plain["columns"] = [list(pair) for pair in (columns.items() if isinstance(columns, Mapping) else columns)]
+    plain["hashed"] = [hashed] if isinstance(hashed, str) else sorted(hashed)
+    return cast("Keywords", plain)
 
 
 def read_keywords(keywords: Keywords, profile: Profile) -> Options:
@@ -102,7 +113,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
 def _source_options(given: Mapping[str, Any]) -> SourceOptions:
     columns = given.get("columns") or ()
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
         raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
     hashed = given.get("hashed") or ()
     return SourceOptions(
@@ -115,6 +126,7 @@ def _source_options(given: Mapping[str, Any]) -> SourceOptions:
         encoding=given.get("encoding"),
         delimiter=given.get("delimiter"),
         header=given.get("header"),
+        sql=given.get("sql"),
     )
 
 

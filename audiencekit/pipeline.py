@@ -1,50 +1,46 @@
 """Read this first: the stages of a run, in order, wired together.
 
     source -> text -> records -> plan     pass one (`planning`): everything is read and judged, nothing is sent
-    spool -> bodies -> service            pass two (here): what the plan says, and nothing else
+    spool -> bodies -> service            pass two (`execution`): what the plan says, and nothing else
     outcomes -> report                    the sums close, or it is an error (`runs`)
 
-`check` stops after the plan, `prepare` writes what `upload` would send, `upload` sends it.
+`check` stops after the plan, `prepare` writes what `upload` would send, `upload` sends it. Every request is in the
+journal before it leaves and after it was confirmed (`delivery/journal`), so that `resume` can finish what anything has
+ended early.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import random
-import secrets
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.exchange import Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.paths import check_identifier
 from audiencekit.api.transport import HttpTransport
-from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.results import Delivered, RequestResult
-from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.uploader import deliver
-from audiencekit.errors import AudiencekitError, ExchangeError, NotFinished, UsageError
-from audiencekit.options import Keywords, Options, read_keywords
-from audiencekit.planning import PlannedRun, plan_run
-from audiencekit.preparation.packing import PackedRequest, pack_requests
+from audiencekit.delivery.runs import RunStore
+from audiencekit.errors import UsageError
+from audiencekit.execution import execute
+from audiencekit.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning import plan_run
 from audiencekit.prepared import write_prepared
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
-from audiencekit.reporting.report import Report, State
-from audiencekit.runs import Run, failure_of, touched
+from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.report import Report
+from audiencekit.runs import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-
-FilePath = str | os.PathLike[str]
+from audiencekit.sources.files import FilePath
 
 
 def check(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -71,7 +67,7 @@ def check(
 
 
 def prepare(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -96,7 +92,7 @@ def prepare(
 
 
 def upload(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -128,7 +124,7 @@ def _is_loop_running() -> bool:
 
 
 async def upload_async(
-    source: FilePath,
+    source: FilePath | Sequence[FilePath],
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -140,110 +136,54 @@ async def upload_async(
     """Check the source, then send it to the audience; the report of a complete run.
 
     Whatever is less than complete is raised, with the report's JSON as `document`: Refused (nothing was sent),
-    CredentialsRefused, ServiceUnavailable, NotFinished (part of it was sent). `limiter` is for services of one's own.
+    CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
+    be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
+    own.
     """
     settings = settings or load_settings()
-    options = read_keywords(keywords, settings.profile)
+    keywords = plain_keywords(keywords)
+    read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
     client = open_client(settings)
     check_identifier("audience", audience_id)
-    progress = progress or NoProgress()
-    async with open_limiter(settings, clock=SystemClock(), given=limiter) as limiter:
-        run = Run.start(audience_id, options, settings)
-        with ExitStack() as stack:
-            planned = await _read_and_plan(source, options, run, settings, progress, stack, rejections)
-            if isinstance(planned, PlannedRun) and not planned.refusals:
-                return await _send_planned(planned, run, client, settings, limiter, progress)
-    # Raised outside the handlers of what went wrong, whose frames hold records.
-    raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
+    with ExitStack() as stack:
+        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+            run = Run.start(source, audience_id, keywords, settings, rejections, stack)
+            return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
 
 
-async def _read_and_plan(
-    source: FilePath,
-    options: Options,
-    run: Run,
-    settings: Settings,
-    progress: Progress,
-    stack: ExitStack,
-    rejections: FilePath | None,
-) -> PlannedRun | AudiencekitError:
-    """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
-    stoppable = Stoppable(progress)
-    reading = asyncio.ensure_future(
-        asyncio.to_thread(
-            plan_run,
-            source,
-            options,
-            profile=settings.profile,
-            now=run.started_at,
-            progress=stoppable,
-            stack=stack,
-            spool_dir=run.directory,
-            rejections=rejections or run.directory / "rejections.csv",
-        )
-    )
-    try:
-        return await asyncio.shield(reading)
-    except AudiencekitError as error:
-        return error
-    except asyncio.CancelledError:
-        stoppable.stop()
-        await asyncio.wait([reading])
-        reading.exception()
-        return NotFinished("interrupted while the source was read: nothing was sent")
+def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
+    """`resume_async`, for callers without an event loop. Raises UsageError where one is running."""
+    if _is_loop_running():
+        raise UsageError("an event loop is running here", hint="await audiencekit.resume_async(…) instead")
+    return asyncio.run(resume_async(run, settings=settings, progress=progress))
 
 
-async def _send_planned(
-    planned: PlannedRun,
-    run: Run,
-    client: AdsClient,
-    settings: Settings,
-    limiter: RateLimiter,
-    progress: Progress,
+async def resume_async(
+    run: str,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
 ) -> Report:
-    run.write(run.report(planned, "incomplete", None))
-    async with client:
-        delivered = await _deliver(planned, client, run.audience_id, settings, limiter, progress)
-    if delivered.is_complete:
-        return run.write(run.report(planned, "complete", delivered))
-    failure = failure_of(delivered)
-    state: State = "incomplete" if touched(delivered) or isinstance(failure, NotFinished) else "refused"
-    raise run.fail(failure, run.report(planned, state, delivered))
+    """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`. The report of the whole run.
 
-
-async def _deliver(
-    planned: PlannedRun,
-    client: AdsClient,
-    audience_id: str,
-    settings: Settings,
-    limiter: RateLimiter,
-    progress: Progress,
-) -> Delivered:
-    """Pass two: pack what was planned and send it."""
-    clock = SystemClock()
-    confirmed = 0
-
-    async def send(request: PackedRequest) -> Counts:
-        try:
-            return await client.send_users(audience_id, Body((request.body.unwrap(),)), records=request.records)
-        except ExchangeError as error:
-            progress.tell(f"request {request.number}: {error}")
-            raise
-
-    def tell(result: RequestResult) -> None:
-        nonlocal confirmed
-        confirmed += result.is_confirmed
-        progress.step("sending", confirmed, len(planned.requests), unit="requests")
-
-    return await deliver(
-        pack_requests(planned.requests, planned.users_of, planned.times),
-        send=send,
-        limiter=limiter,
-        policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
-        clock=clock,
-        concurrency=settings.concurrency,
-        on_progress=tell,
-    )
+    The source is read again, and what was not confirmed is sent, the same bytes as before. A run that is complete
+    already is not touched: its report comes back. Raises ResumeRefused, with nothing sent, when the source, the columns
+    or the options are not those of then, when the journal cannot be trusted, or when the run was refused for good;
+    AudienceBusy while a run is at work on the audience; and what `upload_async` raises.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    run_id = RunStore(settings.state_dir).find(run)
+    with ExitStack() as stack:
+        reopened = Run.reopen(run_id, settings, stack)
+        if (report := reopened.ended()) is not None:
+            progress.tell(f"run {run_id} is complete: nothing is left to send")
+            return report
+        settings = settings_of(reopened.facts, settings)
+        client = open_client(settings)
+        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+            return await execute(reopened, client, settings, limiter=pace, progress=progress)
 
 
 def open_client(settings: Settings) -> AdsClient:

@@ -5,34 +5,42 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import MappingRefused, Refused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.options import Options
-from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.judgement import judge
-from audiencekit.preparation.keysets import KeySets, Selection
-from audiencekit.preparation.plan import Packing, PlannedRequest, plan_requests
+from audiencekit.preparation.keysets import KeySets
+from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.selection import Layout, Selection, Wave
+from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
+from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
-from audiencekit.reading import ReadBatch, read_batches
+from audiencekit.reading import ReadBatch, read_batches, unseal
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.source import Source, open_source
+
+_NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,10 +52,11 @@ class PlannedRun:
     times: PlanTimes
     tally: Tally
     selection: Selection
+    layout: Layout
     requests: list[PlannedRequest]
     refusals: list[Refused]
-    spool: Spool
-    deletes: npt.NDArray[np.bool_] = field(repr=False)
+    unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
+    profile: Profile
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -57,21 +66,35 @@ class PlannedRun:
     @property
     def records(self) -> int:
         """Records that the plan sends."""
-        return int(self.selection.kept.sum())
+        return self.selection.kept.count()
 
-    def users_of(self, wave: int, deletes: bool) -> Iterator[HashedRecords]:
-        """The encoded users of one wave and verb, in row order, from the spool."""
-        return unsealed(self.spool, self.selection.kept & (self.selection.waves == wave) & (self.deletes == deletes))
+    def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
+        """The batches, in row order, and the places of the records that are sent."""
+        for batch in self.layout.batches():
+            yield self.unsealed(batch), np.flatnonzero(self.layout.kept(batch))
 
-    def row_counts(self, *, sent: int = 0) -> RowCounts:
-        """Where every row is when `sent` records were confirmed."""
+    def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        """The encoded Updates and Deletes of one request, from the spool. May be called from any thread."""
+        return (
+            self._users((request.wave, False), request.first_update, request.updates),
+            self._users((request.wave, True), request.first_delete, request.deletes),
+        )
+
+    def _users(self, wave: Wave, first: int, count: int) -> EncodedUsers:
+        stretch = self.layout.stretch(wave, first, count)
+        return EncodedUsers.joined(
+            encode_users(self.unsealed(batch), places, self.profile) for batch, places in stretch
+        )
+
+    def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
+        """Where every row is when `sent` records were confirmed and the service refused others one by one."""
         return RowCounts(
             read=self.tally.rows_read,
             sent=sent,
-            rejected=self.tally.rows_rejected,
+            rejected=self.tally.rows_rejected + refused,
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
-            pending=self.records - sent,
+            pending=self.records - sent - refused,
         )
 
     def fill_ratio(self) -> float | None:
@@ -84,6 +107,7 @@ class PlannedRun:
         verdict: Verdict = "refused" if self.refusals else "ready" if self.requests else "empty"
         return Plan(
             source=self.source.description,
+            sources=tuple(part.to_json() for part in self.source.parts),
             columns=self.mapping.names_by_kind(),
             rows=self.row_counts(),
             identifiers=identifier_counts(self.tally, self.mapping),
@@ -104,7 +128,7 @@ class PlannedRun:
 
 
 def plan_run(
-    path: str | os.PathLike[str],
+    source: FilePath | Sequence[FilePath],
     options: Options,
     *,
     profile: Profile,
@@ -113,12 +137,12 @@ def plan_run(
     stack: ExitStack,
     spool_dir: Path | None = None,
     rejections: str | os.PathLike[str] | None = None,
-    on_records: Callable[[HashedRecords], None] | None = None,
+    on_records: Callable[[RecordChunk], None] | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
-    `on_records` is called with the HashedRecords of every batch. Raises SourceRefused for what cannot be read to the
-    end; what was read but must not be sent stands in `refusals`.
+    `on_records` is called with the records of every batch, in the order of the source. Raises SourceRefused for what
+    cannot be read to the end; what was read but must not be sent stands in `refusals`.
     """
     times = pin_times(
         parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC),
@@ -126,44 +150,43 @@ def plan_run(
         ttl_days=options.ttl_days,
         effective_at=options.effective_at,
     )
-    if rejections is not None and _is_same_file(path, rejections):
+    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
-    source = open_source(path, options.source)
-    spool = stack.enter_context(Spool(spool_dir or Path(tempfile.gettempdir())))
-    gathered = _Gathered(KeySets(mixed=source.mapping.operation is not None))
+    opened = open_source(source, options.source)
+    directory = spool_dir or Path(tempfile.gettempdir())
+    spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
+    gathered = _Gathered(aside, KeySets(aside, mixed=opened.mapping.operation is not None))
     with ExitStack() as writing:
         rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
-        for batch in read_batches(source, options, profile, gathered.keysets):
+        for batch in read_batches(opened, options, profile, gathered.keysets, spool):
             gathered.add(batch)
-            seal(batch.users, spool)
             if rejected:
                 rejected.add(batch.rejections)
             if on_records:
-                on_records(batch.records)
-            progress.step("reading", source.bytes_read, source.bytes_total, unit="bytes")
+                on_records(batch.chunk)
+            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
-    deletes = gathered.keysets.deletes()
-    kept = selection.kept
-    requests = plan_requests(
-        gathered.user_bytes()[kept],
-        deletes=deletes[kept],
-        waves=selection.waves[kept],
-        times=times,
-        packing=Packing(),
-    )
-    refusals = _unheeded_operation(source, options) + judge(
-        gathered.tally, source.mapping, options.bounds, notes=source.notes
+    layout = Layout(selection, gathered.batch_records)
+
+    def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
+        for number, chosen in layout.of_wave((wave, deletes)):
+            yield gathered.sizes(number)[chosen]
+
+    requests = plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
+    refusals = _unheeded_operation(opened, options) + judge(
+        gathered.tally, opened.mapping, options.bounds, notes=opened.notes
     )
     return PlannedRun(
-        source=source,
+        source=opened,
         options=options,
         times=times,
         tally=gathered.tally,
         selection=selection,
+        layout=layout,
         requests=requests,
         refusals=refusals,
-        spool=spool,
-        deletes=deletes,
+        unsealed=lru_cache(_NEIGHBOURS)(lambda batch: unseal(batch, spool)),
+        profile=profile,
     )
 
 
@@ -199,48 +222,20 @@ def warnings(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
 
 
 class _Gathered:
-    """What pass one keeps in memory of the records: tags and sizes, nothing that names anyone."""
+    """What pass one keeps of the records: bits and counts in memory, tags and sizes put aside, sealed."""
 
-    def __init__(self, keysets: KeySets) -> None:
+    def __init__(self, aside: Spool, keysets: KeySets) -> None:
         self.keysets, self.tally = keysets, Tally()
-        self._sizes: list[npt.NDArray[np.int64]] = []
+        self.batch_records: list[int] = []
+        self._aside = aside
+        self._sizes: list[int] = []  # chunks of `aside`, one a batch
 
     def add(self, batch: ReadBatch) -> None:
         self.tally.add(batch.tally)
         self.keysets.add(batch.tagged)
-        self._sizes.append(batch.user_bytes)
+        self.batch_records.append(len(batch.user_bytes))
+        self._sizes.append(self._aside.append(sizes_to_bytes(batch.user_bytes)))
 
-    def user_bytes(self) -> npt.NDArray[np.int64]:
-        return np.concatenate(self._sizes) if self._sizes else np.zeros(0, dtype=np.int64)
-
-
-class _Chunk(Personal[bytes]):
-    """One chunk of the spool, open."""
-
-
-@guarded
-def seal(records: HashedRecords, spool: Spool) -> None:
-    """Append one batch to the spool."""
-    sink = pa.BufferOutputStream()
-    batch = records.unwrap()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    spool.append(memoryview(sink.getvalue()).cast("B"))  # AES-GCM takes unsigned bytes only
-
-
-def unsealed(spool: Spool, chosen: npt.NDArray[np.bool_]) -> Iterator[HashedRecords]:
-    """The batches of the spool, each with those of its records that the mask over all of them chooses."""
-    start = 0
-    for chunk in map(_Chunk, spool.chunks()):
-        records, start = _unseal(chunk, chosen, start)
-        yield records
-
-
-@guarded
-def _unseal(chunk: _Chunk, chosen: npt.NDArray[np.bool_], start: int) -> tuple[HashedRecords, int]:
-    """The chosen ones of a chunk whose first record is the `start`-th, and where the next chunk starts."""
-    with pa.ipc.open_stream(chunk.unwrap()) as reader:
-        batch = reader.read_next_batch()
-    end = start + batch.num_rows
-    mask = chosen[start:end]
-    return HashedRecords(batch if mask.all() else batch.filter(pa.array(mask))), end
+    def sizes(self, batch: int) -> Sizes:
+        """Bytes of each user of `batch`, without its comma."""
+        return sizes_from_bytes(self._aside.read(self._sizes[batch]))

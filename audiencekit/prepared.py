@@ -1,6 +1,6 @@
 """The prepared directory: what `upload` would send, on disk.
 
-records.parquet         RECORD_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
+records.parquet         PREPARED_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
 manifest.json           what the records came from, the plan and its times, each request's sizes
 rejections.csv          row, column, reason
 requests/000001.json    with `requests`: each body, byte for byte
@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -22,16 +22,18 @@ import orjson
 import pyarrow.parquet as pq
 
 from audiencekit import __version__
-from audiencekit.delivery.spool import Spool
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.options import Options
 from audiencekit.personal import guarded
-from audiencekit.planning import PlannedRun, plan_run, seal, unsealed
+from audiencekit.planning import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.preparation.textrecords import PREPARED_SCHEMA, to_prepared
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.standardinput import STANDARD_INPUT
+from audiencekit.workers import cores, in_order
 
 FORMAT: Final = "audiencekit-prepared/1"
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
@@ -40,7 +42,7 @@ _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requ
 
 
 def write_prepared(
-    source: str | os.PathLike[str],
+    source: FilePath | Sequence[FilePath],
     options: Options,
     out: Path,
     *,
@@ -55,8 +57,7 @@ def write_prepared(
     written.
     """
     with ExitStack() as stack:
-        staging = stack.enter_context(_staging(out, Path(source)))
-        records = stack.enter_context(Spool(staging))
+        staging = stack.enter_context(_staging(out, paths_of(source)))
         planned = plan_run(
             source,
             options,
@@ -66,24 +67,23 @@ def write_prepared(
             stack=stack,
             spool_dir=staging,
             rejections=staging / REJECTIONS,
-            on_records=lambda batch: seal(batch, records),
         )
         plan = planned.to_plan()
         if not planned.refusals:
-            _write_all(staging, planned, plan, records, requests=requests, progress=progress)
+            _write_all(staging, planned, plan, requests=requests, progress=progress)
         _replace(out, staging)
         return plan
 
 
 @contextmanager
-def _staging(out: Path, source: Path) -> Iterator[Path]:
+def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
     """A directory inside `out` to write in, so that what stands there stays whole until the new is.
 
     Raises UsageError when `out` holds what no `prepare` wrote, or the source.
     """
     with _explained(out):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if out.resolve() in source.resolve().parents:
+        if any(out.resolve() in Path(source).resolve().parents for source in sources if source != STANDARD_INPUT):
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"
@@ -119,11 +119,9 @@ def _replace(out: Path, staging: Path) -> None:
                 (staging / name).rename(out / name)
 
 
-def _write_all(
-    staging: Path, planned: PlannedRun, plan: Plan, records: Spool, *, requests: bool, progress: Progress
-) -> None:
+def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool, progress: Progress) -> None:
     with _explained(staging):
-        _write_records(staging / RECORDS, planned, records)
+        _write_records(staging / RECORDS, planned)
         if requests:
             _write_requests(staging / REQUESTS, planned, progress)
         manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
@@ -131,16 +129,16 @@ def _write_all(
 
 
 @guarded
-def _write_records(path: Path, planned: PlannedRun, records: Spool) -> None:
-    schema = RECORD_SCHEMA.with_metadata({"format": FORMAT})
+def _write_records(path: Path, planned: PlannedRun) -> None:
+    schema = PREPARED_SCHEMA.with_metadata({"format": FORMAT})
     with (
         _explained(path),
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
-        for batch in unsealed(records, planned.selection.kept):
-            if rows := batch.unwrap().num_rows:
-                writer.write_batch(batch.unwrap(), row_group_size=rows)
+        for records in in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores()):
+            if rows := records.unwrap().num_rows:
+                writer.write_batch(records.unwrap(), row_group_size=rows)
 
 
 def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> None:

@@ -1,12 +1,20 @@
-"""One run from start to report: its id, its directory, and what is said of it when it ends early."""
+"""One run from start to report: its id, its directory, its journal, and what is said of it when it ends early."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from audiencekit import __version__
+from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
+from audiencekit.delivery.journal.file import JournalFile
+from audiencekit.delivery.journal.schema import JOURNAL
+from audiencekit.delivery.locks import AudienceLock
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.errors import (
@@ -16,64 +24,187 @@ from audiencekit.errors import (
     CredentialsRefused,
     InputOutputFailed,
     NotFinished,
-    Outcome,
     Refused,
+    ResumeRefused,
     ServiceUnavailable,
     Unauthorized,
+    UsageError,
 )
-from audiencekit.options import Options
-from audiencekit.planning import PlannedRun, warnings
-from audiencekit.preparation.times import format_time
-from audiencekit.reporting.counts import RowCounts, identifier_counts
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.kept import updated
+from audiencekit.keys import DIGESTS, SubKey, find_state_key
+from audiencekit.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planfacts import facts_for_journal, facts_for_report
+from audiencekit.planning import PlannedRun
+from audiencekit.preparation.times import format_time, parse_time
+from audiencekit.profile import Profile, find_profile
+from audiencekit.reporting.counts import RowCounts
+from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.settings import Settings
+from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.standardinput import STANDARD_INPUT
 
 E = TypeVar("E", bound=AudiencekitError)
+REJECTIONS = "rejections.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One execution of a plan. Its report stands in its directory from the moment the plan is made."""
+    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its audience.
 
-    run_id: str
-    audience_id: str
-    operation: str
-    started_at: datetime
+    `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan if there was one.
+    """
+
+    facts: RunFacts
     store: RunStore
     directory: Path
+    journal: JournalFile
+    key: SubKey = field(repr=False)
+    earlier: Sums = field(default_factory=Sums)
+    plan: PlanFacts | None = None
 
     @classmethod
-    def start(cls, audience_id: str, options: Options, settings: Settings) -> Run:
-        """A new run with a directory of its own. Raises InputOutputFailed when there can be none."""
-        started_at = datetime.now(UTC)
+    def start(
+        cls,
+        source: FilePath | Sequence[FilePath],
+        audience_id: str,
+        keywords: Keywords,
+        settings: Settings,
+        rejections: str | os.PathLike[str] | None,
+        stack: ExitStack,
+    ) -> Run:
+        """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
+        state directory cannot be written."""
+        now = datetime.now(UTC)
+        run_id = new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
-        run_id = new_run_id(started_at.timestamp())
-        return cls(
+        stack.enter_context(AudienceLock(settings.state_dir, settings.require_account(), audience_id, run_id))
+        key = _run_key(settings, run_id)
+        directory = store.create(run_id)
+        facts = RunFacts(
             run_id=run_id,
+            account_id=settings.require_account(),
             audience_id=audience_id,
-            operation=options.operation,
-            started_at=started_at,
-            store=store,
-            directory=store.create(run_id),
+            operation=read_keywords(keywords, settings.profile).operation,
+            profile=settings.profile.name,
+            sources=[_absolute(path) for path in paths_of(source)],
+            rejections=os.path.abspath(rejections or directory / REJECTIONS),
+            keywords=dict(keywords),
+            started_at=format_time(now),
+            audiencekit=__version__,
         )
+        journal = JournalFile.begin(directory / JOURNAL, facts, key)
+        stack.callback(journal.close)
+        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key)
+
+    @classmethod
+    def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
+        """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed."""
+        store = RunStore(settings.state_dir)
+        directory = store.directory(run_id)
+        journal = JournalFile.open(directory / JOURNAL)
+        stack.callback(journal.close)
+        facts, key = journal.facts(), _run_key(settings, run_id)
+        journal.check(run_id, key)
+        if journal.ending() is None:
+            _refuse_standard_input(facts)
+            # How far it came is looked at under the lock only: until then another process may be writing.
+            stack.enter_context(AudienceLock(settings.state_dir, facts.account_id, facts.audience_id, run_id))
+        return cls(
+            facts=facts, store=store, directory=directory, journal=journal, key=key,
+            earlier=journal.sums(), plan=journal.plan(),
+        )  # fmt: skip
+
+    def ended(self) -> Report | None:
+        """The report of a run that is complete, None while there is something to do.
+
+        Raises ResumeRefused for one that was refused for good.
+        """
+        ending = self.journal.ending()
+        if ending is None:
+            return None
+        document = self.store.read_report(self.facts.run_id)
+        if ending.state == "complete":
+            return Report.from_json(document)
+        refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
+        refusal.document = document
+        raise refusal
+
+    @property
+    def started_at(self) -> datetime:
+        """When it was begun, in whole seconds."""
+        return parse_time(self.facts.started_at, "the start of the run")
+
+    @property
+    def keywords(self) -> Keywords:
+        """The keywords of `upload`, as `read_keywords` takes them."""
+        return plain_keywords(cast("Keywords", self.facts.keywords))
+
+    # --- the plan ---
+
+    def keep_plan(self, planned: PlannedRun, fingerprint: str, profile: Profile) -> None:
+        """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
+        plan = facts_for_journal(planned, fingerprint, profile)
+        if self.plan is None:
+            self.journal.keep_plan(plan, self.key)
+        elif difference := self.plan.difference(plan):
+            raise _cannot_resume(*difference)
+
+    # --- what is said of it ---
 
     def write(self, report: Report) -> Report:
         """Keep the report in the state directory, and give it back."""
-        self.store.write_report(self.run_id, report.to_json())
+        self.store.write_report(self.facts.run_id, report.to_json())
         return report
 
-    def refuse(self, error: E, planned: PlannedRun | None = None) -> E:
-        """`error`, with the report of a run that sent nothing as its document."""
-        state: State = "incomplete" if isinstance(error, NotFinished) else "refused"
-        return self.fail(error, self.report(planned, state, None, rows_read=getattr(error, "rows_read", None)))
+    def complete(self, report: Report) -> Report:
+        """Keep the report of a complete run, end the journal, and give the report back."""
+        failure: InputOutputFailed
+        try:
+            self.write(report)
+            self.journal.finish(Ending(state="complete", exit_code=0), self.key)
+            return report
+        except InputOutputFailed as error:
+            failure = error
+        failure.hint = f"everything was sent; {self._how_to_resume()} writes that down"
+        failure.document = replace(report, state="incomplete").to_json()
+        raise failure.bare()
 
-    def fail(self, error: E, report: Report) -> E:
+    def refuse(self, error: AudiencekitError, planned: PlannedRun | None = None) -> AudiencekitError:
+        """`error`, with the report of a run that ended before it sent anything in this process as its document."""
+        if self.plan is None:
+            return self.fail(error, self.report(planned, rows_read=getattr(error, "rows_read", None)), self.earlier)
+        if isinstance(error, Refused):
+            error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
+        return self.keep_out(error)
+
+    def list_refused(self, sums: Sums) -> None:
+        """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
+        if sums.refused:
+            rows = ((each.row, None, Reason.REFUSED_BY_SERVICE.value) for each in sums.refused)
+            append_rejections(Path(self.facts.rejections), rows)
+
+    def keep_out(self, error: E) -> E:
+        """`error`, with what is known of the run as its document; nothing of the run is touched."""
+        with suppress(InputOutputFailed):  # killed before there was a report
+            error.document = updated(self.store.read_report(self.facts.run_id), self.earlier)
+        return error
+
+    def fail(self, error: E, report: Report, sums: Sums) -> E:
         """`error`, with `report` written and as its document; a disk that fails as well does not hide the error."""
+        final = isinstance(error, Refused | UsageError) and not sums.is_touched
+        state: State = "refused" if final else "incomplete"
         problems = report.problems or ({"message": str(error), "hint": error.hint},)
-        report = replace(report, problems=problems, finished_at=format_time(datetime.now(UTC)))
+        report = replace(report, state=state, problems=problems, finished_at=format_time(datetime.now(UTC)))
+        if not final:
+            error.hint = "; ".join(filter(None, (error.hint, f"{self._how_to_resume()} sends the rest")))
         error.document = report.to_json()
         try:
             self.write(report)
+            if final:
+                ending = Ending(state=state, exit_code=error.exit_code, message=str(error), hint=error.hint)
+                self.journal.finish(ending, self.key)
         except InputOutputFailed as failure:
             error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
         return error
@@ -81,70 +212,76 @@ class Run:
     def report(
         self,
         planned: PlannedRun | None,
-        state: State,
-        delivered: Delivered | None,
+        state: State = "incomplete",
+        sums: Sums | None = None,
         *,
+        notes: tuple[str, ...] = (),
         rows_read: int | None = None,
     ) -> Report:
-        """The report as things stand."""
+        """The report as things stand. `notes` are those of the delivery."""
+        sums = sums or self.earlier
         facts: dict[str, Any] = {"rows": RowCounts(read=rows_read or 0, pending=rows_read or 0)}
         if planned is not None:
-            facts = _planned_facts(planned, sent=delivered.records_confirmed if delivered else 0)
-        if delivered is not None:
-            facts |= {
-                "requests_confirmed": delivered.confirmed,
-                "attempts": delivered.attempts,
-                "records_sent": delivered.records_confirmed,
-                "success_count": delivered.success_count,
-                "total_count": delivered.total_count,
-            }
+            facts = facts_for_report(planned, sums)
+            facts["notes"] += notes
         if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))
         return Report(
-            run_id=self.run_id,
+            run_id=self.facts.run_id,
             state=state,
-            audience_id=self.audience_id,
-            operation=self.operation,
-            started_at=format_time(self.started_at),
+            audience_id=self.facts.audience_id,
+            operation=self.facts.operation,
+            requests_confirmed=sums.confirmed,
+            attempts=sums.attempts,
+            records_sent=sums.records_confirmed,
+            success_count=sums.success_count,
+            total_count=sums.total_count,
+            started_at=self.facts.started_at,
             **facts,
         )
 
-
-def _planned_facts(planned: PlannedRun, *, sent: int) -> dict[str, Any]:
-    times = planned.times
-    return {
-        "rows": planned.row_counts(sent=sent),
-        "columns": planned.mapping.names_by_kind(),
-        "identifiers": identifier_counts(planned.tally, planned.mapping),
-        "rejections": dict(planned.tally.reasons),
-        "requests_planned": len(planned.requests),
-        "bytes": sum(request.body_bytes for request in planned.requests),
-        "fill_ratio": planned.fill_ratio(),
-        "plan_time": format_time(times.plan_time),
-        "expires_at": format_time(times.expires_at),
-        "effective_at": format_time(times.effective_at) if times.effective_at else None,
-        "problems": tuple({"message": str(refusal), "hint": refusal.hint} for refusal in planned.refusals),
-        "notes": planned.source.notes + warnings(planned.tally, planned.mapping),
-    }
+    def _how_to_resume(self) -> str:
+        return f"`audiencekit resume {self.facts.run_id}`"
 
 
-def failure_of(delivered: Delivered) -> AudiencekitError:
+def _absolute(path: FilePath) -> str:
+    text = os.fspath(path)
+    return text if text == STANDARD_INPUT else os.path.abspath(text)
+
+
+def settings_of(facts: RunFacts, settings: Settings) -> Settings:
+    """`settings`, with the service and the account that the run was begun with."""
+    return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
+
+
+def _refuse_standard_input(facts: RunFacts) -> None:
+    if STANDARD_INPUT in facts.sources:
+        raise ResumeRefused(
+            "the source was standard input, which cannot be read again",
+            reason="standard_input",
+            hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
+        )
+
+
+def _run_key(settings: Settings, run_id: str) -> SubKey:
+    return find_state_key(settings.state_dir, settings.key).derive(DIGESTS, run_id)
+
+
+def _cannot_resume(reason: str, message: str) -> ResumeRefused:
+    hint = "restore what was there and resume; or upload what is there now as a new run"
+    return ResumeRefused(f"{message}: nothing was sent", reason=reason, hint=hint)
+
+
+def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
     """The error of a delivery that ended early, with the exit code that fits what is known of it."""
     error = delivered.error or NotFinished("the upload was stopped before everything was sent")
-    doubtful = sum(result.outcome is Outcome.UNKNOWN for result in delivered.pending)
-    facts = f"{delivered.confirmed} requests confirmed, {doubtful} unknown: {error}"
+    facts = f"{sums.confirmed} requests confirmed, {sums.unknown} unknown: {error}"
     if isinstance(error, Unauthorized):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
-    if isinstance(error, InputOutputFailed | Bug):
+    if isinstance(error, InputOutputFailed | Bug | ResumeRefused):
         return error
-    if touched(delivered) or isinstance(error, NotFinished):
-        again = "upload the same source again with --plan-time of this run: a repeated Update or Delete changes nothing"
-        return NotFinished(facts, hint=f"{error.hint}; {again}" if error.hint else again)
+    if sums.is_touched or isinstance(error, NotFinished):
+        return NotFinished(facts, hint=error.hint)
     if delivered.pending_refused or isinstance(error, CertificateRefused):
         return Refused(f"nothing was accepted: {error}", hint=error.hint)
     return ServiceUnavailable(f"nothing was confirmed: {error}", hint=error.hint or "try again later")
-
-
-def touched(delivered: Delivered) -> bool:
-    """Whether anything may have reached the audience."""
-    return bool(delivered.confirmed) or any(result.outcome is Outcome.UNKNOWN for result in delivered.pending)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ FILE_KEYS: Final = frozenset({"profile", "account_id", "state_dir", "requests_pe
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
+KEY_NAME: Final = "key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,7 @@ class Settings:
     account_id: str | None
     secrets: Mapping[str, Secret]
     state_dir: Path
+    key: Secret | None = None  # of what is sealed in the state directory; see `keys`
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
@@ -86,8 +88,9 @@ def load_settings(
         base_url=found.get("base_url"),
         allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
         account_id=found.get("account_id"),
-        secrets=_read_secrets(environment),
+        secrets=_read_secrets(environment, SECRET_NAMES),
         state_dir=Path(found["state_dir"]).expanduser() if "state_dir" in found else _default_state_dir(),
+        key=_read_secrets(environment, (KEY_NAME,)).get(KEY_NAME),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
@@ -102,8 +105,8 @@ def _read_limiter(text: str) -> Secret | None:
     return Secret(text)
 
 
-def _read_secrets(environment: Mapping[str, str]) -> dict[str, Secret]:
-    values = {name: environment.get(PREFIX + name.upper(), "").strip() for name in SECRET_NAMES}
+def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:
+    values = {name: environment.get(PREFIX + name.upper(), "").strip() for name in names}
     return {name: Secret(value) for name, value in values.items() if value}
 
 

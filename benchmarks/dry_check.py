@@ -10,13 +10,14 @@ import time
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 import audiencekit
 from audiencekit import planning
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.keysets import KeySets, Selection, TaggedBatch
-from audiencekit.preparation.tags import TAG
+from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.keysets import KeySets, TaggedBatch
+from audiencekit.preparation.partitions import ENTRY, SortedEntries
+from audiencekit.preparation.selection import Selection
 from audiencekit.settings import load_settings
 
 from .trials import Figures, trial_arguments
@@ -25,14 +26,14 @@ from .trials import Figures, trial_arguments
 class UncountedKeySets(KeySets):
     """Key sets of which every one is taken to be new. Nothing is tagged, kept or compared."""
 
-    def tag(self, records: HashedRecords, deletes: npt.NDArray[np.bool_]) -> TaggedBatch:
+    def tag(self, records: HashedRecords) -> TaggedBatch:
         """No tag for any record."""
-        return TaggedBatch(np.zeros(0, dtype=TAG), deletes, [])
+        updates = np.zeros(records.unwrap().num_rows, dtype=bool)
+        return TaggedBatch(updates, SortedEntries(np.zeros(0, dtype=ENTRY), []))
 
     def select(self) -> Selection:
         """Every record is sent, in one wave."""
-        records = len(self.deletes())
-        return Selection(np.ones(records, dtype=bool), np.zeros(records, dtype=np.int64), 0, 0)
+        return Selection(Bits.of(len(self), True), Bits.of(len(self), False))
 
 
 def run_check(path: Path, *, without_duplicates: bool = False) -> Figures:

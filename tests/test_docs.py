@@ -22,7 +22,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
-from audiencekit.settings import FILE_KEYS, PREFIX, SECRET_NAMES
+from audiencekit.settings import FILE_KEYS, KEY_NAME, PREFIX, SECRET_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
@@ -108,7 +108,7 @@ def test_defaults_are_documented(path: str) -> None:
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("commands.md"))["Settings"]
-    names = {*FILE_KEYS, *SECRET_NAMES, "ads_url", "ads_sandbox_url", "base_url", "allow_host", "limiter"}
+    names = {*FILE_KEYS, *SECRET_NAMES, KEY_NAME, "ads_url", "ads_sandbox_url", "base_url", "allow_host", "limiter"}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)
 

@@ -19,7 +19,17 @@ try:
 except SystemExit:
     pass
 """
-HEAVY = ("aiohttp", "duckdb", "pyarrow", "phonenumbers", "numpy", "cryptography", "email_validator", "rich", "orjson")
+HEAVY = (
+    "aiohttp",
+    "datafusion",
+    "pyarrow",
+    "phonenumbers",
+    "numpy",
+    "cryptography",
+    "email_validator",
+    "rich",
+    "orjson",
+)
 
 
 def test_all_names_exist_and_are_sorted() -> None:

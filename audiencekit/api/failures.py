@@ -10,7 +10,7 @@ from typing import Final
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from audiencekit.errors import AudiencekitError, Bug, CertificateRefused, TransportFailed
+from audiencekit.errors import AudiencekitError, Bug, CertificateRefused, StaleConnection, TransportFailed
 
 # Raised before the first byte of a request is written.
 _NOT_CONNECTED: Final = (
@@ -26,11 +26,14 @@ _CERTIFICATE_HINT: Final = (
 )
 
 
-def describe_failure(failure: Exception, *, host: str, body_started: bool | None) -> AudiencekitError:
+def describe_failure(
+    failure: Exception, *, host: str, body_started: bool | None, is_stale: bool = False
+) -> AudiencekitError:
     """A TransportFailed that names host and cause; errors of ours as they are; a Bug for anything unforeseen.
 
     `body_started` says whether a byte of the body was handed to the connection, None for a request without
-    body: such a request counts as sent as soon as there was a connection.
+    body: such a request counts as sent as soon as there was a connection. `is_stale` says that the connection was
+    kept from an earlier exchange and nothing of an answer came.
     """
     if isinstance(failure, AudiencekitError):
         return failure.bare()
@@ -40,8 +43,14 @@ def describe_failure(failure: Exception, *, host: str, body_started: bool | None
         cause = "its certificate is not valid for this name or not trusted"
         return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
+    if is_stale and _is_lost(failure):
+        return StaleConnection(f"no answer from {host}: it had closed the connection that was kept", sent=sent)
     cause, hint = _describe(failure)
     return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
+
+
+def _is_lost(failure: Exception) -> bool:
+    return isinstance(failure, aiohttp.ClientConnectionError) and not isinstance(failure, asyncio.TimeoutError)
 
 
 def _describe(failure: Exception) -> tuple[str, str]:

@@ -67,17 +67,34 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
     return error
 
 
+def read_operation_refusal(response: ApiResponse, document: Document) -> RequestRefused:
+    """The error of an answer whose status says success and whose body blames operations; nobody knows what it did."""
+    entries = [*_nested_entries(document.get("operation_errors"))]
+    codes = tuple(dict.fromkeys(_codes(entries)))
+    return RequestRefused(
+        f"the service refuses operations of the request: {_facts(response.status, codes, entries)}",
+        status=response.status,
+        codes=codes,
+        operation_errors=read_operation_errors(document),
+        outcome=Outcome.UNKNOWN,
+    )
+
+
 def read_operation_errors(document: Document) -> OperationErrors:
     """Codes per index of an operation, from either shape: a list of lists, or a flat list in the same order.
 
-    Source of the shapes: models of production clients. The specification says only that the index matches the
-    input (part 2, section 7).
+    An entry of a flat list may name its index itself. Source of the shapes: models of production clients. The
+    specification says only that the index matches the input (part 2, section 7).
     """
     given = document.get("operation_errors")
     if not isinstance(given, list):
         return {}
-    found = {index: list(_entries(entry if isinstance(entry, list) else [entry])) for index, entry in enumerate(given)}
-    return {index: tuple(dict.fromkeys(_codes(entries))) for index, entries in found.items() if entries}
+    found: dict[int, list[Document]] = {}
+    for position, entry in enumerate(given):
+        for one in _entries(entry if isinstance(entry, list) else [entry]):
+            index = one.get("index")
+            found.setdefault(index if type(index) is int else position, []).append(one)
+    return {index: tuple(dict.fromkeys(_codes(entries))) for index, entries in found.items()}
 
 
 def _kind(status: int) -> tuple[type[ServiceError], str]:

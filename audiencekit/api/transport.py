@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 import ssl
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 import aiohttp
 from yarl import URL
@@ -19,6 +19,8 @@ from audiencekit.api.failures import describe_failure
 from audiencekit.api.hosts import Address, check_address
 from audiencekit.api.oauth import Credentials, authorization_header, percent_encode
 from audiencekit.api.payload import BodyPayload
+from audiencekit.api.rate_limit import read_date
+from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed, UsageError
 from audiencekit.limits import (
     CONNECT_TIMEOUT_SECONDS,
@@ -47,6 +49,19 @@ class Timeouts:
     total: float = EXCHANGE_TIMEOUT_SECONDS
 
 
+@dataclass(slots=True)
+class Connection:
+    """What is known of the connection of one exchange."""
+
+    was_kept: bool = False
+    has_answered: bool = False
+
+    @property
+    def may_be_stale(self) -> bool:
+        """Whether the peer may have closed it before the exchange began."""
+        return self.was_kept and not self.has_answered
+
+
 class HttpTransport:
     """Signed exchanges over HTTP/1.1, as an async context manager.
 
@@ -62,14 +77,14 @@ class HttpTransport:
         credentials: Credentials,
         addresses: Mapping[str, str | None] | None = None,
         allowed_hosts: frozenset[str] = frozenset(),
-        clock: Callable[[], float] = time.time,
+        clock: ServiceClock | None = None,
         nonce: Callable[[], str] = secrets.token_hex,
         timeouts: Timeouts | None = None,
         concurrency: int = DEFAULT_CONCURRENCY,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._profile, self._credentials, self._allowed_hosts = profile, credentials, allowed_hosts
-        self._clock, self._nonce = clock, nonce
+        self._clock, self._nonce = clock or ServiceClock(), nonce
         self._timeouts = timeouts or Timeouts()
         self._concurrency, self._max_answer_bytes = concurrency, max_answer_bytes
         given = {base: (addresses or {}).get(base) or getattr(profile, base) for base in BASES}
@@ -95,37 +110,45 @@ class HttpTransport:
         """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
         address = self._find_address(request.base)
         payload = BodyPayload(request.body) if request.body is not None else None
+        connection = Connection()
         failed: AudiencekitError
         try:
-            return await self._attempt(request, address, payload)
+            return await self._attempt(request, address, payload, connection)
         except asyncio.CancelledError as cancelled:
             # Its traceback runs through frames that hold the signed header.
             cancelled.__context__ = None
             raise cancelled.with_traceback(None) from None
         except Exception as failure:
             started = payload.started if payload is not None else None
-            failed = describe_failure(failure, host=address.authority, body_started=started)
+            failed = describe_failure(
+                failure, host=address.authority, body_started=started, is_stale=connection.may_be_stale
+            )
         # Raised outside the handler: a context would be the library's exception, with the signed header.
         raise failed
 
-    async def _attempt(self, request: ApiRequest, address: Address, payload: BodyPayload | None) -> ApiResponse:
+    async def _attempt(
+        self, request: ApiRequest, address: Address, payload: BodyPayload | None, connection: Connection
+    ) -> ApiResponse:
         if self._session is None:
             raise Bug("the transport is not open: use it in `async with`")
         url = address.prefix + request.path
-        headers = {"Authorization": self._sign(request, url)}
+        given = {"Authorization": self._sign(request, url)}
         if request.body is not None:
-            headers["Content-Type"] = request.body.content_type
+            given["Content-Type"] = request.body.content_type
         async with self._session.request(
             request.method,
             _wire_url(url, request.query),
             data=payload,
-            headers=headers,
+            headers=given,
             allow_redirects=False,
+            ssl=self._tls if address.scheme == "https" else True,
+            trace_request_ctx=connection,
         ) as answer:
+            connection.has_answered = True
             body = await self._read_decisive_body(answer, address)
-            return ApiResponse(
-                status=answer.status, headers=_plain(answer.raw_headers), body=body, received_at=self._clock()
-            )
+            headers = _plain(answer.raw_headers)
+            self._clock.learn(status=answer.status, answered_at=read_date(headers))
+            return ApiResponse(status=answer.status, headers=headers, body=body, received_at=self._clock.now())
 
     def _sign(self, request: ApiRequest, url: str) -> str:
         return authorization_header(
@@ -134,7 +157,7 @@ class HttpTransport:
             url=url,
             query=request.query,
             nonce=self._nonce(),
-            timestamp=int(self._clock()),
+            timestamp=int(self._clock.now()),
         ).unwrap()
 
     async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: Address) -> bytes:
@@ -173,7 +196,7 @@ class HttpTransport:
 
     def _open_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._concurrency, ssl=_tls()),
+            connector=aiohttp.TCPConnector(limit=self._concurrency),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(
                 total=self._timeouts.total, sock_connect=self._timeouts.connect, sock_read=self._timeouts.read
@@ -189,7 +212,23 @@ class HttpTransport:
             trust_env=False,
             auto_decompress=True,
             middlewares=(_send_once,),
+            trace_configs=[_tracing()],
         )
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # Reading the authorities takes longer than a run against a local service: only for who needs them.
+        return open_tls()
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_reuseconn.append(_note_kept)
+    return tracing
+
+
+async def _note_kept(session: aiohttp.ClientSession, context: Any, given: object) -> None:
+    context.trace_request_ctx.was_kept = True
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
@@ -203,7 +242,8 @@ async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHand
     raise aiohttp.ClientConnectionError
 
 
-def _tls() -> ssl.SSLContext:
+def open_tls() -> ssl.SSLContext:
+    """A context that asks every host to prove who it is, by the authorities of this machine."""
     # Built by hand because `create_default_context` writes session keys to the file that SSLKEYLOGFILE names.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -9,7 +9,7 @@ from typing import Any
 from audiencekit.api.documents import Document, read_document
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import RateLimit, read_date, read_rate_limit
-from audiencekit.api.refusals import read_refusal
+from audiencekit.api.refusals import read_operation_refusal, read_refusal
 from audiencekit.errors import CountMismatch, MalformedAnswer
 
 
@@ -41,14 +41,17 @@ class Counts:
 def read_answer(response: ApiResponse) -> Answer:
     """The answer to a request that succeeded; raises the ExchangeError that any other answer stands for.
 
-    MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors.
+    MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors. Where it
+    reports errors of operations, RequestRefused of unknown outcome.
     """
     if not 200 <= response.status <= 299:
         raise read_refusal(response)
     document = read_document(response.body)
     if document is None:
         raise _malformed(response.status, "is not one whole JSON object")
-    if not (_is_silent(document.get("errors")) and _is_silent(document.get("operation_errors"))):
+    if not _is_silent(document.get("operation_errors")):
+        raise read_operation_refusal(response, document)
+    if not _is_silent(document.get("errors")):
         raise _malformed(response.status, "reports errors")
     return Answer(
         status=response.status,

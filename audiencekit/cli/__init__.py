@@ -14,7 +14,7 @@ from audiencekit.cli.emulator import emulator
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.runs import report, runs
-from audiencekit.cli.upload import upload
+from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 
 INTERRUPTED = 130
@@ -29,7 +29,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, check, prepare, upload, hash_values, report, runs, audiences, emulator):
+for command in (demo, check, prepare, upload, resume, hash_values, report, runs, audiences, emulator):
     cli.add_command(command)
 
 

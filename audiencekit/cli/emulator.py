@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.faults import Fault
 
 
 class Rate(click.ParamType[Any]):
@@ -28,14 +31,31 @@ class Rate(click.ParamType[Any]):
 @click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
 @click.option("--sink", is_flag=True, help="Check bodies in bulk and apply nothing: for benchmarks, never for tests.")
 @click.option("--profile", default="spec", show_default=True, help="Which service it plays: spec or x.")
-def emulator(port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str) -> None:
+@click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
+def emulator(
+    port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str, faults: str | None
+) -> None:
     """Run a local ads API on loopback until SIGTERM; one JSON line on stdout says how to reach it."""
     import asyncio
 
     from audiencekit.emulator import EmulatorOptions, serve
 
-    options = EmulatorOptions(port=port, seed=seed, rate=rate, sink=sink, profile=profile)
+    options = EmulatorOptions(
+        port=port, seed=seed, rate=rate, sink=sink, profile=profile, faults=tuple(_read_faults(faults))
+    )
     asyncio.run(serve(options, announce=_announce))
+
+
+def _read_faults(source: str | None) -> list[Fault]:
+    """The faults to begin with. Raises click.BadParameter with the place of what is wrong."""
+    from audiencekit.emulator.faults import FaultError, load_faults
+
+    try:
+        return load_faults(source) if source is not None else []
+    except FaultError as error:
+        raise click.BadParameter(f"{source}: {error}", param_hint="--faults") from None
+    except OSError as error:
+        raise click.BadParameter(f"{source}: {error.strerror}", param_hint="--faults") from None
 
 
 def _announce(line: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -29,6 +30,23 @@ class KindAndColumn(click.ParamType[Any]):
         return kind, column
 
 
+class QueryFile(click.ParamType[Any]):
+    """@FILE, read."""
+
+    name = "@FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text of the file."""
+        if not value.startswith("@"):
+            self.fail("write @FILE: a query may name people, and a command line is seen by many", param, ctx)
+        try:
+            return Path(value[1:]).read_text("utf-8")
+        except OSError as error:
+            return self.fail(f"the file cannot be read: {error.strerror}", param, ctx)
+        except ValueError:
+            return self.fail("the file is not UTF-8", param, ctx)
+
+
 def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         for decorator in reversed(decorators):
@@ -39,9 +57,9 @@ def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def source_options(function: F) -> F:
-    """SOURCE and how to read it."""
+    """SOURCE, which is one file, several, or - for standard input, and how to read it."""
     return _stack(
-        click.argument("source", metavar="SOURCE"),
+        click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
         click.option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
         click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
         click.option("--country-column", metavar="NAME", help="Column with the country of each row."),
@@ -49,6 +67,7 @@ def source_options(function: F) -> F:
         click.option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         click.option("--encoding", help="Encoding of the file, when it is not UTF-8."),
         click.option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
+        click.option("--sql", type=QueryFile(), metavar="@FILE", help="One SELECT over the table `source`, in FILE."),
         click.option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
         click.option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,

@@ -41,8 +41,9 @@ def complain(error: AudiencekitError) -> None:
 
 
 def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
-    """Print what is known of the failed run, complain, and exit with the error's code."""
+    """Complain, print what is known of the failed run, whose state is the last line, and exit with the error's code."""
     document = error.document
+    complain(error)
     if as_json:
         failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
         print_json({**(document or {"state": "refused"}), "error": failure})
@@ -50,5 +51,4 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
         from audiencekit.reporting.text import render_report
 
         say(render_report(document))
-    complain(error)
     sys.exit(error.exit_code)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @plan_options
 @rejections_option
 @json_option
-def check(source: str, as_json: bool, rejections: str | None, **given: Any) -> None:
+def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **given: Any) -> None:
     """Read SOURCE to its end and say what `upload` would send. Sends nothing and needs no credentials."""
     from audiencekit.pipeline import check as check_source
     from audiencekit.reporting.progress import progress_for
@@ -45,7 +45,7 @@ def check(source: str, as_json: bool, rejections: str | None, **given: Any) -> N
 @click.option("--out", required=True, type=click.Path(file_okay=False), help="Directory to write to; made if missing.")
 @click.option("--requests", is_flag=True, help="Also write each request, byte for byte as it would be sent.")
 @json_option
-def prepare(source: str, out: str, requests: bool, as_json: bool, **given: Any) -> None:
+def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **given: Any) -> None:
     """Write the hashed records of SOURCE (records.parquet, manifest.json, rejections.csv) to a directory."""
     from audiencekit.pipeline import prepare as prepare_source
     from audiencekit.reporting.progress import progress_for

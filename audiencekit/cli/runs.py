@@ -12,10 +12,10 @@ from audiencekit.cli.output import print_json, say
 @json_option
 def runs(as_json: bool) -> None:
     """List the runs of this machine, newest first."""
-    from audiencekit.delivery.runs import RunStore
+    from audiencekit.kept import list_runs
     from audiencekit.settings import load_settings
 
-    found = RunStore(load_settings().state_dir).list_runs()
+    found = list_runs(load_settings().state_dir)
     if as_json:
         print_json(found)
     elif not found:
@@ -23,7 +23,8 @@ def runs(as_json: bool) -> None:
     else:
         for run in found:
             started, audience = run.get("started_at") or "", run.get("audience_id") or ""
-            say(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {audience}".rstrip())
+            remark = "running" if run["running"] else "resumable" if run["resumable"] else ""
+            say(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {audience}  {remark}".rstrip())
 
 
 @click.command()
@@ -31,11 +32,11 @@ def runs(as_json: bool) -> None:
 @json_option
 def report(run: str, as_json: bool) -> None:
     """Show the report of RUN (an id, the beginning of one, or `last`)."""
-    from audiencekit.delivery.runs import RunStore
+    from audiencekit.kept import read_report
     from audiencekit.reporting.text import render_report
     from audiencekit.settings import load_settings
 
-    document = RunStore(load_settings().state_dir).read_report(run)
+    document = read_report(load_settings().state_dir, run)
     if as_json:
         print_json(document)
     else:

@@ -1,10 +1,10 @@
-"""`upload`: check, then send."""
+"""`upload` and `resume`: check, then send; and finish what was begun."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
 @json_option
 def upload(
-    source: str,
+    source: tuple[str, ...],
     audience: str,
     as_json: bool,
     rejections: str | None,
@@ -38,11 +38,8 @@ def upload(
     **given: Any,
 ) -> None:
     """Put the people of SOURCE into an audience, or take them out with --operation delete."""
-    import asyncio
-
     from audiencekit.pipeline import upload_async
     from audiencekit.reporting.progress import progress_for
-    from audiencekit.reporting.text import render_report
     from audiencekit.settings import load_settings
 
     try:
@@ -61,23 +58,43 @@ def upload(
                 progress=progress,
                 **as_keywords(given),
             )
-            report = asyncio.run(_until_terminated(uploading))
+            report = _finish(uploading)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
+    _leave_complete(report, as_json=as_json)
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option("--concurrency", type=int, help="Requests in flight; 16 by default.")
+@click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
+@json_option
+def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute: int | None) -> None:
+    """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
+    from audiencekit.pipeline import resume_async
+    from audiencekit.reporting.progress import progress_for
+    from audiencekit.settings import load_settings
+
+    try:
+        settings = load_settings(concurrency=concurrency, requests_per_minute=requests_per_minute)
+        with progress_for() as progress:
+            report = _finish(resume_async(run, settings=settings, progress=progress))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    _leave_complete(report, as_json=as_json)
+
+
+def _finish(work: Coroutine[Any, Any, Report]) -> Report:
+    from audiencekit.cli.interruption import run_until_interrupted
+
+    return run_until_interrupted(work)
+
+
+def _leave_complete(report: Report, *, as_json: bool) -> NoReturn:
+    from audiencekit.reporting.text import render_report
+
     if as_json:
         print_json(report.to_json())
     else:
         say(render_report(report))
     sys.exit(0)
-
-
-async def _until_terminated(uploading: Coroutine[Any, Any, Report]) -> Report:
-    """The report; SIGTERM and SIGHUP end the upload as Ctrl-C does: what is under way is finished, the rest said."""
-    import asyncio
-    import signal
-
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(ending, task.cancel)
-    return await uploading

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from audiencekit.errors import AudiencekitError, Outcome, RateLimited, ServiceError, TemporarilyUnavailable
+from audiencekit.personal import Personal
 
 
 class Counts(Protocol):
@@ -21,7 +25,7 @@ class Counts(Protocol):
 
 
 class PackedRequest(Protocol):
-    """What the uploader reads of a request; its body is for `send` alone."""
+    """What the uploader reads of a request. Its body is opened only when records of it were refused."""
 
     @property
     def number(self) -> int:
@@ -39,6 +43,22 @@ class PackedRequest(Protocol):
     def body_bytes(self) -> int:
         """Size of the body as sent."""
 
+    @property
+    def body(self) -> Personal[bytes]:
+        """The JSON as sent."""
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The source row of each record, in the order of the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row whose record the service refused when it was sent alone; `codes` are the service's words for it."""
+
+    row: int
+    codes: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
@@ -46,6 +66,7 @@ class RequestResult:
 
     `outcome` is None when nothing was ever sent, and `unknown` as soon as one attempt may have been applied
     without a confirmation. `error` is the class name of the last error, `codes` the service's words for it.
+    `records` of a confirmed request are those that the service took: the `refused` ones do not count.
     """
 
     number: int
@@ -56,6 +77,7 @@ class RequestResult:
     body_bytes: int
     error: str | None = None
     codes: tuple[str, ...] = ()
+    refused: tuple[RefusedRow, ...] = ()
 
     @property
     def is_confirmed(self) -> bool:
@@ -68,7 +90,8 @@ class Delivered:
     """How a delivery ended. Its sums are over confirmed requests; `attempts` and `rate_limited` over all.
 
     `pending` are the requests that were taken and are not confirmed, in order; unless `is_read_to_end`, the
-    plan holds more, which were never taken. `error` is the first one that stopped the delivery, None when
+    plan holds more, which were never taken. `refused` are single rows of confirmed requests, in row order. `notes`
+    tell what a reader of the report should know. `error` is the first one that stopped the delivery, None when
     complete.
     """
 
@@ -82,6 +105,8 @@ class Delivered:
     pending: tuple[RequestResult, ...]
     is_read_to_end: bool
     error: AudiencekitError | None
+    refused: tuple[RefusedRow, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from audiencekit.crashpoints import pass_point
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
+from audiencekit.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
 
 RUNS: Final = "runs"
 REPORT: Final = "report.json"
@@ -41,11 +42,11 @@ class RunStore:
     def create(self, run_id: str) -> Path:
         """The new directory of `run_id`. One that exists already is a failure."""
         directory = self.directory(run_id)
-        with _explained("the directory of the run cannot be made", directory):
+        with explained("the directory of the run cannot be made", directory):
             self._runs.parent.mkdir(parents=True, exist_ok=True)
-            _make_private(self._runs)
+            make_private_directory(self._runs)
             directory.mkdir(mode=0o700)
-            _sync_directory(self._runs)
+            sync_directory(self._runs)
         return directory
 
     def directory(self, run_id: str) -> Path:
@@ -57,8 +58,10 @@ class RunStore:
     def write_report(self, run_id: str, document: dict[str, Any]) -> Path:
         """The path of the report, which is whole at every moment: written aside, synced, then renamed."""
         path = self.directory(run_id) / REPORT
-        with _explained("the report cannot be written", path):
-            _replace(path, _encoded(document))
+        with explained("the report cannot be written", path):
+            pass_point("before report")
+            replace_file(path, _encoded(document))
+            pass_point("after report")
         return path
 
     def read_report(self, run: str) -> dict[str, Any]:
@@ -67,8 +70,8 @@ class RunStore:
 
     def _read(self, run_id: str) -> dict[str, Any]:
         path = self.directory(run_id) / REPORT
-        with _explained("the report cannot be read", path):
-            content = _read(path)
+        with explained("the report cannot be read", path):
+            content = read_file(path, MAX_REPORT_BYTES)
         try:
             document = orjson.loads(content)
         except ValueError:  # its message would quote the file
@@ -97,7 +100,7 @@ class RunStore:
         raise UsageError(what, hint="`audiencekit runs` lists them")
 
     def _run_ids(self) -> list[str]:
-        with _explained("the runs cannot be listed", self._runs):
+        with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))
             except FileNotFoundError:
@@ -125,57 +128,8 @@ def _time_of(run_id: str) -> str | None:
     return made.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@contextlib.contextmanager
-def _explained(what: str, path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputOutputFailed(f"{what}: {str(path)!r}: {error.strerror or type(error).__name__}") from None
-
-
-def _make_private(directory: Path) -> None:
-    with contextlib.suppress(FileExistsError):
-        directory.mkdir(mode=0o700)
-    status = os.lstat(directory)
-    if directory.is_symlink() or status.st_uid != os.geteuid():
-        raise InputOutputFailed(f"{str(directory)!r} belongs to somebody else, or is a link")
-    if status.st_mode & 0o077:
-        os.chmod(directory, 0o700)
-
-
 def _encoded(document: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         raise Bug("the report holds something that is not JSON") from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    aside = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
-    try:
-        file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(file, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(aside, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
-        raise
-    _sync_directory(path.parent)
-
-
-def _read(path: Path) -> bytes:
-    # Neither through a link, nor stuck in a pipe that somebody put there.
-    flags = os.O_NOFOLLOW | os.O_NONBLOCK
-    with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as stream:
-        return stream.read(MAX_REPORT_BYTES) or b""
-
-
-def _sync_directory(directory: Path) -> None:
-    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import threading
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,22 +19,26 @@ from audiencekit.errors import Bug, InputOutputFailed
 
 KEY_BITS: Final = 256
 NONCE_BYTES: Final = 12
+SEAL_BYTES: Final = 16  # what AES-GCM adds to a chunk
+
+_PLACE: Final = 3  # numbers that say where a chunk is: nonce, offset, size as sealed; a size of 0 is no chunk
 
 
-class Spool:
-    """Chunks of bytes, in order, in a temporary file without a name, each sealed with AES-GCM.
+class SealedFile:
+    """Chunks of bytes by number, in an open file, each sealed with AES-GCM. Any thread may read or write.
 
-    The key is drawn for each spool and lives in memory only, as do the places and sizes of the chunks:
-    nothing in the file is trusted, and a kill leaves nothing that could be read. One thread at a time
-    appends. Raises InputOutputFailed when the disk fails, is full, or gives back something else.
+    Nothing in the file is trusted: places and sizes live in memory, and a chunk in the place of another is refused.
+    Raises InputOutputFailed when the disk fails, is full, or gives back something else.
     """
 
-    def __init__(self, directory: Path) -> None:
-        # The cipher alone has the key. The chunk's number is the nonce: it never repeats under one key.
-        self._cipher = AESGCM(AESGCM.generate_key(KEY_BITS))
-        self._sealed_sizes: list[int] = []
-        self._end = 0
-        self._file: int | None = _open_unnamed(directory)
+    def __init__(self, file: int, key: bytes, *, end: int = 0, places: array[int] | None = None) -> None:
+        self._cipher = AESGCM(key)  # it alone has the key
+        self._file: int | None = file
+        self._end = end
+        self._places = array("Q") if places is None else places
+        self._nonces = 0  # a nonce is never used twice, not even for a chunk whose writing failed
+        self._lock = threading.Lock()
+        self._is_finished = places is not None
 
     def __enter__(self) -> Self:
         return self
@@ -43,59 +49,105 @@ class Spool:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Spool: {len(self)} chunks, {self._end} bytes>"
+        return f"<{type(self).__name__}: {len(self)} chunks, {self._end} bytes>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Spool is not to be stored or passed between processes")
+        raise TypeError(f"a {type(self).__name__} is not to be stored or passed between processes")
 
     def __len__(self) -> int:
         """How many chunks it holds."""
-        return len(self._sealed_sizes)
+        return len(self._places) // _PLACE
 
     def fileno(self) -> int:
-        """The descriptor of the sealed file. Raises Bug when the spool is closed."""
+        """The descriptor of the sealed file. Raises Bug when it is closed."""
         if self._file is None:
             raise Bug("the spool is closed")
         return self._file
 
-    def append(self, chunk: bytes | memoryview) -> None:
-        """Seals `chunk` and writes it at the end. When that fails, the chunks before it are still there."""
-        file, number = self.fileno(), len(self)
-        sealed = self._seal(number, chunk)
+    def append(self, chunk: bytes | bytearray | memoryview, number: int | None = None) -> int:
+        """Seals `chunk` and writes it at the end, as the one of `number` or the next; its number.
+
+        Several threads may do so at once if they give numbers. When it fails, the other chunks are still there.
+        """
+        number, size = len(self) if number is None else number, _sealed_bytes(chunk)
+        file, nonce, offset = self.fileno(), *self._reserve(number, size)
+        sealed = self._cipher.encrypt(_nonce(nonce), chunk, _associated(number)) if size else b""
         del chunk  # so that no frame of a failure holds it
-        if sealed is None:
+        if not size:
             raise Bug("a chunk of the spool must be contiguous bytes, less than 2 GB of them")
-        _write_at(file, sealed, self._end, number)
-        self._end += len(sealed)
-        self._sealed_sizes.append(len(sealed))
+        _write_at(file, sealed, offset, number)
+        self._settle(number, array("Q", (nonce, offset, size)))
+        return number
+
+    def read(self, number: int) -> bytes:
+        """The chunk of this number, unsealed. Raises Bug when there is none."""
+        nonce, offset, size = self._places[number * _PLACE : (number + 1) * _PLACE] or (0, 0, 0)
+        if not size:
+            raise Bug(f"chunk {number + 1} of the spool was never written")
+        sealed = _read_at(self.fileno(), size, offset, number)
+        try:
+            return self._cipher.decrypt(_nonce(nonce), sealed, _associated(number))
+        except InvalidTag:
+            raise _failed(number, "was changed after it was written") from None
 
     def chunks(self) -> Iterator[bytes]:
         """Every chunk in order, unsealed one at a time. Several readings may go on at once."""
-        offset = number = 0
+        number = 0
         while number < len(self):
-            size = self._sealed_sizes[number]
-            yield self._unseal(number, _read_at(self.fileno(), size, offset, number))
-            offset, number = offset + size, number + 1
+            yield self.read(number)
+            number += 1
 
     def close(self) -> None:
-        """Gives up file and key; what was spooled is gone."""
+        """Gives up the file and the places of the chunks."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 os.close(self._file)
         self._file = None
-        self._sealed_sizes.clear()
+        self._places = array("Q")
 
-    def _seal(self, number: int, chunk: bytes | memoryview) -> bytes | None:
-        try:
-            return self._cipher.encrypt(_nonce(number), chunk, _associated(number))
-        except (TypeError, ValueError, BufferError, OverflowError):
-            return None
+    def _close_places(self) -> array[int]:
+        """The places of all chunks; no other can be written. Raises Bug when one is missing."""
+        with self._lock:
+            self._is_finished = True
+        if not all(self._places[_PLACE - 1 :: _PLACE]):
+            raise Bug("a chunk of the spool was never written")
+        return self._places
 
-    def _unseal(self, number: int, sealed: bytes) -> bytes:
-        try:
-            return self._cipher.decrypt(_nonce(number), sealed, _associated(number))
-        except InvalidTag:
-            raise _failed(number, "was changed after it was written") from None
+    def _reserve(self, number: int, size: int) -> tuple[int, int]:
+        """A nonce and an offset that nobody else has."""
+        with self._lock:
+            if self._is_finished:
+                raise Bug("the spool is finished")
+            if self._places[number * _PLACE + 2 : (number + 1) * _PLACE] not in (array("Q"), array("Q", [0])):
+                raise Bug(f"chunk {number + 1} of the spool was written before")
+            nonce, offset = self._nonces, self._end
+            self._nonces, self._end = nonce + 1, offset + size
+        return nonce, offset
+
+    def _settle(self, number: int, place: array[int]) -> None:
+        with self._lock:
+            missing = (number + 1) * _PLACE - len(self._places)
+            self._places.extend([0] * missing)
+            self._places[number * _PLACE : (number + 1) * _PLACE] = place
+
+
+class Spool(SealedFile):
+    """A temporary file without a name, sealed under a key that is drawn for it and lives in memory only.
+
+    A kill leaves nothing that could be read.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(_open_unnamed(directory), AESGCM.generate_key(KEY_BITS))
+
+
+def _sealed_bytes(chunk: object) -> int:
+    """How long `chunk` will be when it is sealed; 0 for what cannot be."""
+    if not isinstance(chunk, bytes | bytearray | memoryview):
+        return 0
+    view = memoryview(chunk)
+    sealed = view.nbytes + SEAL_BYTES
+    return sealed if view.c_contiguous and sealed < 2**31 else 0
 
 
 def _nonce(number: int) -> bytes:
@@ -135,16 +187,20 @@ def _write_at(file: int, sealed: bytes, offset: int, number: int) -> None:
 
 
 def _read_at(file: int, size: int, offset: int, number: int) -> bytes:
-    pieces = bytearray()
-    while len(pieces) < size:
-        try:
-            piece = os.pread(file, size - len(pieces), offset + len(pieces))
-        except OSError as error:
-            raise _failed(number, f"cannot be read: {error.strerror}") from None
+    sealed = _pread(file, size, offset, number)
+    while len(sealed) < size:
+        piece = _pread(file, size - len(sealed), offset + len(sealed), number)
         if not piece:
             raise _failed(number, "is cut off")
-        pieces += piece
-    return bytes(pieces)
+        sealed += piece
+    return sealed
+
+
+def _pread(file: int, size: int, offset: int, number: int) -> bytes:
+    try:
+        return os.pread(file, size, offset)
+    except OSError as error:
+        raise _failed(number, f"cannot be read: {error.strerror}") from None
 
 
 def _failed(number: int, what: str) -> InputOutputFailed:

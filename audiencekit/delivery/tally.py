@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from audiencekit.delivery.results import Delivered, RequestResult
+from audiencekit.delivery.results import Delivered, RefusedRow, RequestResult
 from audiencekit.errors import AudiencekitError
 
 
 class Tally:
-    """Adds up results. Nothing is kept of a confirmed request but its numbers."""
+    """Adds up results. Nothing is kept of a confirmed request but its numbers and its refused rows."""
 
     def __init__(self) -> None:
         self.is_read_to_end = False
         self._confirmed = self._records = self._body_bytes = self._attempts = self._rate_limited = 0
         self._pending: list[RequestResult] = []
+        self._refused: list[RefusedRow] = []
 
     def add(self, result: RequestResult) -> None:
         """Counts one request, confirmed or not."""
@@ -24,13 +25,19 @@ class Tally:
         self._confirmed += 1
         self._records += result.records
         self._body_bytes += result.body_bytes
+        self._refused.extend(result.refused)
+
+    @property
+    def confirmed(self) -> int:
+        """Requests confirmed so far."""
+        return self._confirmed
 
     @property
     def is_complete(self) -> bool:
         """Whether there is no request left, taken or not."""
         return self.is_read_to_end and not self._pending
 
-    def close(self, error: AudiencekitError | None) -> Delivered:
+    def close(self, error: AudiencekitError | None, *, notes: tuple[str, ...] = ()) -> Delivered:
         """The sums so far, with what stopped the delivery."""
         return Delivered(
             confirmed=self._confirmed,
@@ -44,4 +51,6 @@ class Tally:
             pending=tuple(sorted(self._pending, key=lambda result: result.number)),
             is_read_to_end=self.is_read_to_end,
             error=error,
+            refused=tuple(sorted(self._refused, key=lambda refused: refused.row)),
+            notes=notes,
         )

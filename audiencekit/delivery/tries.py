@@ -8,8 +8,9 @@ from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState
 
+from audiencekit.delivery.faults import CLOCK_OFF, STALE, Reaction, RetryClass, retry_class
 from audiencekit.delivery.results import Counts
-from audiencekit.delivery.retry import Reaction, RetryPolicy, retry_class
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
@@ -26,20 +27,24 @@ Attempted = Counts | AudiencekitError
 class Tries:
     """What one request has been through. `exchanges` counts all, `rate_limited` those that a 429 answered.
 
-    `error` is that of the last exchange, None when it was confirmed.
+    `error` is that of the last exchange, None when it was confirmed. `is_probing` says that the next attempt asks
+    whether the service is back. `doubtful_at` is the monotonic second of the last attempt that may be applied late.
     """
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy = policy
-        self._failures: Counter[type[AudiencekitError]] = Counter()
+        self._failures: Counter[RetryClass] = Counter()
+        self._failing_since = self._began_at = self._began_before = 0.0
         self._rate_limits_in_a_row = 0
-        self._under_way = False
+        self._under_way = self._was_stale = False
         self._known: Outcome | None = None
         self.error: AudiencekitError | None = None
         self.exchanges = 0
         self.rate_limited = 0
         self.reaction: Reaction | None = None
         self.delay_seconds = 0.0
+        self.doubtful_at: float | None = None
+        self.is_probing = False
         self.given_up = False
 
     @property
@@ -47,41 +52,79 @@ class Tries:
         """What is known of the request over all attempts; None when none was made."""
         return Outcome.UNKNOWN if self._under_way else self._known
 
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the last attempt was confirmed."""
+        return self.outcome is Outcome.CONFIRMED
+
+    @property
+    def wants_isolation(self) -> bool:
+        """Whether some of its records may be the reason, so that the others are to be sent without them."""
+        if self.error is None:
+            return False
+        answer = retry_class(self.error)
+        is_spent = self.given_up and answer.afterwards is Reaction.ISOLATE and self._failures[answer] > answer.at_most
+        return answer.reaction is Reaction.ISOLATE or is_spent
+
     def begin_exchange(self) -> None:
         """Notes that the request leaves now. Until `record` says otherwise, its outcome is unknown."""
         self.exchanges += 1
         self._under_way = True
+        self._began_before = self._began_at
+        self._began_at = self._policy.clock.monotonic()
 
     def record(self, attempted: Attempted) -> None:
-        """Notes what an exchange came to; decides `reaction`, `delay_seconds` and `given_up`."""
-        self._under_way = False
+        """Notes what an exchange came to; decides `reaction`, `delay_seconds`, `is_probing` and `given_up`."""
+        self._under_way = self.is_probing = False
         if not isinstance(attempted, AudiencekitError):
             self._known, self.reaction, self.error = Outcome.CONFIRMED, None, None
-            self._policy.quota.refund(after_resend=bool(self._failures))
+            self._policy.succeeded(began_at=self._began_at, after_resend=bool(self._failures))
             return
         # An attempt that may have been applied is not undone by a later refusal.
         if self._known is not Outcome.UNKNOWN:
             self._known = _outcome_of(attempted)
-        self.error, self.reaction = attempted, retry_class(attempted).reaction
+        answer = retry_class(attempted)
+        self.error, self.reaction = attempted, answer.reaction
+        if answer.may_come_late(attempted):
+            self.doubtful_at = self._policy.clock.monotonic()
         if self.reaction is Reaction.WAIT:
-            self._record_rate_limit(attempted)
+            self._record_rate_limit(attempted, answer)
         elif self.reaction is Reaction.RESEND:
-            self._record_failure(attempted)
+            self._record_failure(attempted, answer)
 
-    def _record_rate_limit(self, error: AudiencekitError) -> None:
+    def probe_delay(self, probes: int) -> float:
+        """Seconds before the `probes`-th probe of an outage, when this request makes it."""
+        assert self.error is not None  # noqa: S101
+        return self._policy.probe_delay(self.error, probes)
+
+    def _record_rate_limit(self, error: AudiencekitError, answer: RetryClass) -> None:
         self.rate_limited += 1
         self._rate_limits_in_a_row += 1
-        self.given_up = self._rate_limits_in_a_row >= retry_class(error).at_most
+        self.given_up = self._rate_limits_in_a_row >= answer.at_most
         self.delay_seconds = self._policy.rate_limit_delay(error, self._rate_limits_in_a_row)
 
-    def _record_failure(self, error: AudiencekitError) -> None:
+    def _record_failure(self, error: AudiencekitError, answer: RetryClass) -> None:
         self._rate_limits_in_a_row = 0
-        self._failures[type(error)] += 1
+        if answer is STALE and not self._was_stale:
+            self._was_stale, self.given_up, self.delay_seconds = True, False, 0.0
+            return
+        if not self._failures:
+            self._failing_since = self._began_at
+        self._failures[answer] += 1
         failures = self._failures.total()
-        too_often = self._failures[type(error)] > retry_class(error).at_most
-        used_up = too_often or failures >= self._policy.max_attempts
-        self.given_up = used_up or not self._policy.quota.spend()
         self.delay_seconds = self._policy.resend_delay(error, failures)
+        if answer is CLOCK_OFF:
+            self.given_up = not self._policy.may_resign(self._began_at)
+        elif answer.is_outage:
+            tries_left = failures < self._policy.max_attempts
+            self.is_probing = not (tries_left and self._policy.quota.spend())
+            outlived = self._policy.outage.is_outlived(
+                failing_since=self._failing_since, tried_before_at=self._began_before, tries_left=tries_left
+            )
+            self.given_up = self.is_probing and not outlived
+        else:
+            used_up = self._failures[answer] > answer.at_most or failures >= self._policy.max_attempts
+            self.given_up = used_up or not self._policy.quota.spend()
 
 
 def _outcome_of(error: AudiencekitError) -> Outcome:

@@ -8,67 +8,101 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Generic, TypeVar
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.gate import Gate
-from audiencekit.delivery.limiter import Pausable, RateLimiter
-from audiencekit.delivery.results import Counts, Delivered, PackedRequest, RequestResult
-from audiencekit.delivery.retry import Reaction, RetryPolicy
+from audiencekit.delivery.course import Course
+from audiencekit.delivery.isolation import Isolation
+from audiencekit.delivery.journal.protocol import Journal, NoJournal
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.parts import OpenedBody
+from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow, RequestResult
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.sending import Send, Sending
+from audiencekit.delivery.stop import Stop, end
 from audiencekit.delivery.tally import Tally
-from audiencekit.delivery.tries import Attempted, Tries, retrying
-from audiencekit.delivery.waves import Waves
-from audiencekit.errors import AudiencekitError, Bug, CountMismatch, MalformedAnswer, NotFinished, UsageError
-from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS
+from audiencekit.delivery.waves import FIRST_WAVE, Waves
+from audiencekit.errors import AudiencekitError, NotFinished, UsageError
+from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS, THREADED_BODY_BYTES
 from audiencekit.personal import without_frames
 
-R = TypeVar("R", bound=PackedRequest)
+T = TypeVar("T")
+
+_WHY_SETTLE: Final = "an answer was lost, and until then its request could still be applied and undo them"
 
 
 async def deliver(
-    requests: Iterable[R],
+    requests: Iterable[PackedRequest],
     *,
-    send: Callable[[R], Awaitable[Counts]],
+    send: Send,
     limiter: RateLimiter,
     policy: RetryPolicy,
     clock: Clock,
+    journal: Journal | None = None,
     concurrency: int = DEFAULT_CONCURRENCY,
     on_progress: Callable[[RequestResult], None] = lambda result: None,
+    tell: Callable[[str], None] = lambda message: None,
     drain_seconds: float = DRAIN_SECONDS,
+    settle_seconds: float = SETTLE_SECONDS,
+    confirmed_before: int | None = None,
 ) -> Delivered:
     """What became of `requests`, which are taken one by one, in order, only as fast as they can be sent.
 
     `send` is one exchange and raises an ExchangeError for whatever is not confirmed. The first error that
     cannot be retried stops the delivery: exchanges under way are finished, and nothing else is sent. A
     cancellation does the same, for at most `drain_seconds`, and comes back as NotFinished; a second one is
-    raised. `on_progress` gets one result for every request that was taken.
+    raised. `on_progress` gets one result for every request that was taken, `tell` what explains a wait.
+
+    `journal` hears of each request before its first byte leaves, and of its end. A wave waits `settle_seconds`
+    after an attempt of an earlier one that may be applied late, so that this cannot undo what the wave does. With
+    `confirmed_before`, the number of requests that earlier processes of this run have confirmed, such attempts may
+    have been left behind by them, of any wave; None when this is the first process.
     """
     if concurrency < 1:
         raise UsageError("concurrency must be at least 1")
-    delivery = _Delivery(requests, send=send, limiter=limiter, policy=policy, clock=clock, on_progress=on_progress)
+    stop = Stop()
+    sending = Sending(send, limiter=limiter, policy=policy, clock=clock, stop=stop)
+    delivery = _Delivery(
+        requests, sending=sending, policy=policy, clock=clock, stop=stop, journal=journal or NoJournal(),
+        on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
+    )  # fmt: skip
+    if confirmed_before is not None:
+        delivery.follow(confirmed_before)
     return await delivery.run(concurrency, drain_seconds)
 
 
-class _Delivery(Generic[R]):
-    """One call of `deliver`: workers that share an iterator, a gate, the waves and a tally."""
+class _Delivery:
+    """One call of `deliver`: workers that share an iterator, the waves and a tally."""
 
     def __init__(
         self,
-        requests: Iterable[R],
+        requests: Iterable[PackedRequest],
         *,
-        send: Callable[[R], Awaitable[Counts]],
-        limiter: RateLimiter,
+        sending: Sending,
         policy: RetryPolicy,
         clock: Clock,
+        stop: Stop,
+        journal: Journal,
         on_progress: Callable[[RequestResult], None],
+        tell: Callable[[str], None],
+        settle_seconds: float,
     ) -> None:
         self._requests = iter(requests)
-        self._send, self._limiter, self._policy, self._clock = send, limiter, policy, clock
-        self._on_progress = on_progress
-        self._gate, self._waves, self._tally = Gate(clock=clock), Waves(), Tally()
-        self._idle: set[asyncio.Task[None]] = set()
-        self._error: AudiencekitError | None = None
+        self._sending, self._policy, self._clock, self._stop, self._journal = sending, policy, clock, stop, journal
+        self._on_progress, self._tell, self._settle_seconds = on_progress, tell, settle_seconds
+        self._waves, self._tally = Waves(), Tally()
+        self._isolating = asyncio.Lock()  # an opened body is large: one at a time
+        self._settled: dict[int, float] = {}
+        self._confirmed_before = 0
+        self._unrecorded: AudiencekitError | None = None  # what kept a result from the journal, or from the caller
+
+    def follow(self, confirmed: int) -> None:
+        """Notes what processes before this one have confirmed, and that attempts of theirs may still be applied."""
+        self._confirmed_before = confirmed
+        self._waves.doubt(FIRST_WAVE, self._clock.monotonic())
 
     async def run(self, concurrency: int, drain_seconds: float) -> Delivered:
         """All workers to their end, and the facts."""
@@ -77,14 +111,15 @@ class _Delivery(Generic[R]):
             await asyncio.wait(workers)
         except asyncio.CancelledError:
             _take_back_cancellation()
-            self._stop(_interrupted())
+            self._stop.call(_interrupted())
             await self._drain(workers, drain_seconds)
         finally:
-            await _end(workers)
+            await end(workers)
             self._close_requests()
-        if self._tally.is_complete and isinstance(self._error, NotFinished):
-            self._error = None  # the interruption came too late to keep anything back
-        return self._tally.close(self._error)
+        error = self._stop.error
+        if self._tally.is_complete and isinstance(error, NotFinished):
+            error = self._unrecorded  # the interruption came too late to keep anything back
+        return self._tally.close(error, notes=self._notes())
 
     # --- the way of one request ---
 
@@ -94,27 +129,28 @@ class _Delivery(Generic[R]):
             while await self._deliver_next():
                 pass
         except asyncio.CancelledError:
-            self._stop(_interrupted())
+            self._stop.call(_interrupted())
             raise
         except Exception as error:
-            self._stop(without_frames(error))
+            self._stop.call(without_frames(error))
 
     async def _deliver_next(self) -> bool:
         request = self._take()
         if request is None:
             return False
-        tries = Tries(self._policy)
+        course = Course(self._policy)
         try:
-            await self._settle(request, tries)
+            await self._stop.idly(lambda: self._begun(request.wave))
+            await self._settle(request, course)
         except asyncio.CancelledError as cancellation:
             cancellation.__traceback__ = None  # tenacity keeps it, and with its frames the body
             raise
         finally:
-            self._conclude(request, tries)
+            await self._conclude(request, course)
         return True
 
-    def _take(self) -> R | None:
-        if self._is_stopped():
+    def _take(self) -> PackedRequest | None:
+        if self._stop.is_called:
             return None
         try:
             request = next(self._requests, None)
@@ -123,92 +159,86 @@ class _Delivery(Generic[R]):
             else:
                 self._waves.take(request.wave)
         except Exception as error:  # whatever packs or unseals requests; its frames hold hashes
-            self._stop(without_frames(error))
+            self._stop.call(without_frames(error))
             return None
         return request
 
-    async def _settle(self, request: R, tries: Tries) -> None:
-        await self._idly(lambda: self._waves.reached(request.wave))
+    async def _begun(self, wave: int) -> None:
+        """Returns when `wave` may begin: all before it is confirmed, and nothing of it can be applied late."""
+        await self._waves.reached(wave)
+        settled_at = self._waves.doubted_at(wave) + self._settle_seconds
+        wait_seconds = settled_at - self._clock.monotonic()
+        if wait_seconds > 0 and wave not in self._settled:
+            self._settled[wave] = wait_seconds
+            self._tell(f"waiting {math.ceil(wait_seconds)} s before what overrules earlier requests: {_WHY_SETTLE}")
+        while (wait_seconds := settled_at - self._clock.monotonic()) > 0:
+            await self._clock.sleep(wait_seconds)
 
-        async def sleep(seconds: float) -> None:
-            await self._rest(tries, seconds)
+    async def _settle(self, request: PackedRequest, course: Course) -> None:
+        await self._sending.settle(request, course.whole, announce=lambda: self._announce(request, course))
+        if course.whole.wants_isolation and not self._stop.is_called:
+            await self._stop.idly(self._isolating.acquire)
+            try:
+                await self._isolate(request, course)
+            except Exception as error:  # a body that cannot be cut up
+                course.end_isolation((), without_frames(error))
+            finally:
+                self._isolating.release()
 
-        await retrying(tries, sleep=sleep, is_stopped=self._is_stopped)(self._attempt, request, tries)
+    async def _announce(self, request: PackedRequest, course: Course) -> None:
+        course.is_intended = True  # who is stopped in the middle has it written all the same
+        await self._journal.intend(request)
 
-    async def _attempt(self, request: R, tries: Tries) -> Attempted:
-        await self._idly(self._turn)
-        tries.begin_exchange()
-        try:
-            return _checked(await self._send(request), request.records)
-        except Exception as error:
-            return without_frames(error)
-        except asyncio.CancelledError:
-            if _is_being_cancelled():
-                raise
-            return Bug("an exchange ended as cancelled, and nobody cancelled it")
-
-    async def _turn(self) -> None:
-        """Returns when one request may leave: the gate is open and the limiter has given a place."""
-        while True:
-            await self._gate.passed()
-            await self._limiter.acquire()
-            if self._gate.is_open:
-                return
-
-    async def _rest(self, tries: Tries, seconds: float) -> None:
-        if tries.reaction is Reaction.WAIT:
-            self._gate.shut(seconds)  # for all workers; the next attempt waits there
-            limiter = self._limiter
-            if isinstance(limiter, Pausable):  # and for all who share the quota
-                await self._idly(lambda: limiter.pause(seconds))
-        elif seconds > 0:
-            await self._idly(lambda: self._clock.sleep(seconds))
-
-    def _conclude(self, request: R, tries: Tries) -> None:
-        result = RequestResult(
-            number=request.number,
-            outcome=tries.outcome,
-            attempts=tries.exchanges,
-            rate_limited=tries.rate_limited,
-            records=request.records,
-            body_bytes=request.body_bytes,
-            error=None if tries.error is None else type(tries.error).__name__,
-            codes=getattr(tries.error, "codes", ()),
+    async def _isolate(self, request: PackedRequest, course: Course) -> None:
+        """Sends `request` in parts until each record is confirmed or refused alone."""
+        assert course.whole.error is not None  # noqa: S101
+        opened = await _aside(request, functools.partial(OpenedBody, request))
+        isolation = Isolation(
+            opened.operation_of,
+            course.whole.error,
+            is_trusted=lambda: self._confirmed_before + self._tally.confirmed > 0,
         )
+        while (group := isolation.next_group()) is not None:
+            tries = course.begin_part()
+            part = await _aside(request, functools.partial(opened.part, group.records))
+            await self._sending.settle(part, tries)
+            if tries.is_confirmed:
+                isolation.taken(group)
+            elif tries.wants_isolation and tries.error is not None:
+                isolation.refused(group, tries.error)
+            else:
+                return
+        isolation.finish()
+        refused = tuple(RefusedRow(int(request.rows[index]), codes) for index, codes in isolation.bad.items())
+        course.end_isolation(refused, isolation.halted_by)
+
+    async def _conclude(self, request: PackedRequest, course: Course) -> None:
+        result = course.result(request)
         self._tally.add(result)
-        if tries.error is not None:
-            self._stop(tries.error)
-        elif result.is_confirmed:
-            self._waves.confirm(request.wave)
+        if course.error is not None:
+            self._stop.call(course.error)
+        if course.doubtful_at is not None:
+            self._waves.doubt(request.wave, course.doubtful_at)
         try:
+            if course.is_intended:
+                await self._journal.conclude(result)
+            if result.is_confirmed:
+                self._waves.confirm(request.wave)
             self._on_progress(result)
         except Exception as failure:
-            self._stop(without_frames(failure))
+            self._unrecorded = without_frames(failure)
+            self._stop.call(self._unrecorded)
+
+    def _notes(self) -> tuple[str, ...]:
+        waited = math.ceil(sum(self._settled.values()))
+        notes = {
+            f"waited {waited} s: {_WHY_SETTLE}": waited > 0,
+            "the service refused requests below our own limit: somebody else uses the same quota":
+                self._sending.is_quota_shared,
+        }  # fmt: skip
+        return tuple(note for note, holds in notes.items() if holds)
 
     # --- stopping ---
-
-    def _is_stopped(self) -> bool:
-        return self._error is not None
-
-    def _stop(self, error: AudiencekitError) -> None:
-        """Keeps the first error, and ends every wait: exchanges under way go on, no other begins."""
-        if self._error is not None:
-            return
-        self._error = error
-        for worker in self._idle:
-            worker.cancel()
-
-    async def _idly(self, wait: Callable[[], Awaitable[None]]) -> None:
-        """Waits for something that is no exchange: a stop ends it at once."""
-        if self._is_stopped():
-            raise asyncio.CancelledError
-        worker = asyncio.current_task()
-        assert worker is not None  # noqa: S101
-        self._idle.add(worker)
-        try:
-            await wait()
-        finally:
-            self._idle.discard(worker)
 
     async def _drain(self, workers: list[asyncio.Task[None]], seconds: float) -> None:
         alarm = asyncio.create_task(self._clock.sleep(seconds))
@@ -216,7 +246,7 @@ class _Delivery(Generic[R]):
             while not alarm.done() and (busy := [worker for worker in workers if not worker.done()]):
                 await asyncio.wait([*busy, alarm], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _end([alarm])
+            await end([alarm])
 
     def _close_requests(self) -> None:
         # What a generator does while it is closed cannot change what was sent.
@@ -224,35 +254,16 @@ class _Delivery(Generic[R]):
             getattr(self._requests, "close", lambda: None)()
 
 
-def _checked(counts: Counts, records: int) -> Attempted:
-    """`counts`, or the error that they are: only three equal integers confirm a request."""
-    success_count, total_count = counts.success_count, counts.total_count
-    if type(success_count) is not int or type(total_count) is not int:
-        return MalformedAnswer("the counts of the answer are not whole numbers", status=200)
-    if not success_count == total_count == records:
-        return CountMismatch(sent=records, success_count=success_count, total_count=total_count)
-    return counts
+async def _aside(request: PackedRequest, work: Callable[[], T]) -> T:
+    """What `work` gives back, from a thread when the body is large."""
+    return await asyncio.to_thread(work) if request.body_bytes > THREADED_BODY_BYTES else work()
 
 
 def _interrupted() -> NotFinished:
     return NotFinished("the upload was interrupted before everything was sent")
 
 
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
 def _take_back_cancellation() -> None:
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
-
-
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancels what is left of `tasks` and returns when all have ended."""
-    left = [task for task in tasks if not task.done()]
-    for task in left:
-        task.cancel()
-    if left:
-        await asyncio.wait(left)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
+from typing import Final
 
 from audiencekit.errors import Bug
+
+FIRST_WAVE: Final = 0  # as plans count
 
 
 class Waves:
@@ -16,6 +20,7 @@ class Waves:
 
     def __init__(self) -> None:
         self._open: Counter[int] = Counter()
+        self._doubts: dict[int, float] = {}
         self._highest: int | None = None
         self._moved = asyncio.Event()
 
@@ -38,3 +43,11 @@ class Waves:
         while min(self._open, default=wave) < wave:
             self._moved.clear()
             await self._moved.wait()
+
+    def doubt(self, wave: int, at: float) -> None:
+        """Notes that an attempt of `wave` ended at that monotonic second and may still be applied."""
+        self._doubts[wave] = max(self._doubts.get(wave, -math.inf), at)
+
+    def doubted_at(self, wave: int) -> float:
+        """When the last attempt ended that may still be applied and belongs to a wave before `wave`; -inf for none."""
+        return max((at for doubted, at in self._doubts.items() if doubted < wave), default=-math.inf)

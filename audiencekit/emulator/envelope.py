@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 JSON: Final = "application/json;charset=utf-8"
 
 
+class Piece(NamedTuple):
+    """Bytes for the wire, and the pause before them."""
+
+    content: bytes
+    pause_seconds: float = 0.0
+
+
+# Status, all headers and body of an answer, as the bytes of its own kind of HTTP; the connection is closed after them.
+Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Piece]]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, body, and the headers beyond the ordinary ones. A body in parts is streamed."""
+    """Status, body, and the headers beyond the ordinary ones. A body in parts is streamed.
+
+    `delivery` puts the answer on the wire in place of the server.
+    """
 
     status: int
     body: bytes | Iterable[bytes]
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
+    delivery: Delivery | None = None
 
 
 class RefusalError(Exception):

@@ -53,7 +53,7 @@ class RequestLog:
         return [asdict(entry) for entry in self._entries]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Upload:
     first_seq: int
     time: float
@@ -61,6 +61,7 @@ class _Upload:
     operations: Sequence[tuple[str, float, float]]
     # Kept as it came: parsed users would take five times the room.
     body: bytes = field(repr=False)
+    fault: int | None = None
 
 
 class OperationLog:
@@ -79,6 +80,14 @@ class OperationLog:
         self._uploads.append(_Upload(self._operations + 1, time, list_id, kept, body))
         self._operations += len(kept)
 
+    def attribute(self, first: int, last: int, fault: int) -> None:
+        """Notes that a fault struck the request of the operations after the `first`-th, up to the `last`-th."""
+        for upload in reversed(self._uploads):
+            if upload.first_seq <= first:
+                break
+            if upload.first_seq <= last:
+                upload.fault = fault
+
     def lines(self) -> Iterator[bytes]:
         """NDJSON: one operation a line, its users as they were received."""
         for upload in list(self._uploads):
@@ -92,5 +101,6 @@ class OperationLog:
                     "effective_at": format_time(effective_at),
                     "expires_at": format_time(expires_at),
                     "users": received[index]["params"]["users"],
+                    **({} if upload.fault is None else {"fault": upload.fault}),
                 }
                 yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .faults.fault import Fault
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorOptions:
@@ -13,7 +15,7 @@ class EmulatorOptions:
 
     `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies
     nothing. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds; `POST /__clock` moves
-    what it says. Raises ValueError for a setting that cannot be.
+    what it says. `faults` are set from the start. Raises ValueError for a setting that cannot be.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses
@@ -24,6 +26,7 @@ class EmulatorOptions:
     accept_upper_case: bool = False
     state: None = None
     clock: Callable[[], float] = time.time
+    faults: tuple[Fault, ...] = ()
 
     def __post_init__(self) -> None:
         if self.profile not in ("spec", "x"):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import logging
 import random
 import traceback
-from collections.abc import Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, replace
 from email.utils import formatdate
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -18,7 +20,14 @@ from .calls import Address, Call
 from .clock import Clock
 from .doors import Doors
 from .envelope import Answer, RefusalError, refuse
+from .faults.door import FaultDoor
+from .faults.effects import Cut, Hold, Late, Outage
+from .faults.fault import Place, Situation
+from .faults.lateness import LateApplies
+from .faults.register import Register
+from .faults.trial import SeveredError, StruckError, Trial
 from .journal import RequestEntry
+from .lines import Line
 from .options import EmulatorOptions
 from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routing import VERSION, Match, Router
@@ -39,6 +48,7 @@ class _Arrival:
     path: str
     query: bytes
     time: float
+    trial: Trial
 
     def header(self, name: str) -> str:
         return self.request.headers.get(name, "")
@@ -47,70 +57,105 @@ class _Arrival:
 class Reception:
     """Answers the requests of one emulator, whichever of its addresses they come to."""
 
-    def __init__(self, options: EmulatorOptions) -> None:
+    def __init__(
+        self,
+        options: EmulatorOptions,
+        *,
+        stop: Callable[[Outage], None],
+        prepare: Callable[[], Awaitable[dict[str, str]]],
+    ) -> None:
         self.clock = Clock(options.clock)
         self.store = Store(options.seed, self.clock.now())
-        self._options = options
+        self.faults = Register(options.faults)
+        self.late = LateApplies(self.clock)
+        self._options, self._stop = options, stop
         self._doors = Doors(self.store, self.clock, options)
+        self._fault_door = FaultDoor(self.faults, prepare)
         self._router = Router(ROUTES)
         self._signatures = Signatures(self.store.origin.credentials)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)
 
+    def admit(self, line: Line) -> None:
+        """Lets the faults of connections strike a new one."""
+        met = self.faults.meet(Situation(place=Place.CONNECT, now=self.clock.now()))
+        match met and met[0]:
+            case Cut():
+                line.abort()
+            case Hold(seconds):
+                line.stop_reading(seconds)
+            case Outage() as outage:
+                self._stop(outage)
+
     async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
-        """The answer to `request`, already sent when it is one in parts."""
+        """The answer to `request`, already sent when it is one in parts or that of a fault."""
+        self.late.run_due()
+        line = Line.of(request)
+        if line is None:
+            return web.Response()
         path, _, query = request.raw_path.partition("?")
-        arrival = _Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), self.clock.now())
-        if arrival.header("Expect").lower() == "100-continue":
-            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            request.writer.output_size = 0
-        serve = self._open_door if path.startswith("/__") else self._serve
-        return await self._send(arrival, await serve(arrival))
+        now = self.clock.now()
+        trial = Trial(self.faults, request, line, self._stop)
+        arrival = _Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, trial)
+        try:
+            if path.startswith("/__"):
+                return await self._send(arrival, line, await self._open_door(arrival))
+            return await self._send(arrival, line, await self._serve(arrival))
+        except SeveredError:
+            return web.Response()
 
     async def _open_door(self, arrival: _Arrival) -> Answer:
+        await _greet(arrival)
         received = await receive(arrival.request.content.iter_any())
         try:
             # A web page could else come in by a name of its own that leads to this host.
             if arrival.request.host.partition(":")[0] not in _LOOPBACK_NAMES:
                 raise refuse(403, "ACTION_NOT_ALLOWED", "The doors open to loopback only")
+            if arrival.path == "/__faults":
+                return await self._fault_door.open(arrival.request.method, received.content)
             return self._doors.open(arrival.request.method, arrival.path, received.content)
         except RefusalError as refusal:
             return refusal.answer
+        finally:
+            self.late.run_due()
 
     async def _serve(self, arrival: _Arrival) -> Answer:
         entry = self.store.requests.open(arrival.time, arrival.request.method, arrival.path)
-        # Only a form is covered by the signature; other requests are judged and counted before their body came.
-        received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
+        received = None
         try:
+            await arrival.trial.begin(entry.seq, arrival.time)
+            # Only a form is covered by the signature; other requests are judged and counted before their body came.
+            received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
             match, quota = self._admit(arrival, received)
-        except RefusalError as refusal:
+        except (RefusalError, StruckError) as end:
             received = received or await _take_in(arrival, entry)
-            answer = refusal.answer
+            answer = end.answer
         else:
             received = received or await _take_in(arrival, entry)
-            answer = self._handle(arrival, match, quota, received)
+            answer = await self._handle(arrival, match, quota, received)
         entry.status = answer.status
         closing = {} if received.drained else {"Connection": "close"}
         return replace(answer, headers={**answer.headers, **closing})
 
     def _admit(self, arrival: _Arrival, received: Received | None) -> tuple[Match, Quota]:
-        request = arrival.request
+        request, skew_seconds = arrival.request, arrival.trial.skew_seconds
         match = self._router.find(request.method, arrival.path, arrival.address)
         signed = SignedCall(
             method=request.method,
-            scheme="http",
+            scheme=request.scheme,
             host=request.host,
             path=arrival.path,
             query=arrival.query,
             form=received.content if received else b"",
             authorization=request.headers.get("Authorization"),
         )
-        token = self._signatures.verify(signed, arrival.time)
+        token = self._signatures.verify(signed, arrival.time + skew_seconds)
         window = self._window(match, arrival.query)
         owner: Hashable = token
         if window.each_endpoint:
             owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
-        return match, self._rate_limits.take(window, owner, arrival.time)
+        quota = self._rate_limits.take(window, owner, arrival.time)
+        return match, replace(quota, reset=quota.reset + round(skew_seconds))
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
@@ -121,14 +166,50 @@ class Reception:
             return replace(USERS, requests=requests, seconds=seconds)
         return window
 
-    def _handle(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Answer:
+    async def _handle(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Answer:
         try:
-            answer = match.route.handler(self._call(arrival, match, quota, received))
+            call = self._call(arrival, match, quota, received)
+            answer = await self._carry_out(call, match, arrival.trial)
         except RefusalError as refusal:
             answer = refusal.answer
-        except Exception as error:
-            answer = _own_fault(error)
+        except StruckError as struck:
+            # What stands between a client and the service knows nothing of rates.
+            if struck.answer.status >= 300:
+                return struck.answer
+            answer = struck.answer
         return replace(answer, headers={**quota.headers(), **answer.headers})
+
+    async def _carry_out(self, call: Call, match: Match, trial: Trial) -> Answer:
+        meet = functools.partial(trial.meet, ids=call.ids, body=call.body)
+        await meet(Place.BEFORE_APPLY, now=self.clock.now())
+        await meet(Place.LATE_APPLY, now=self.clock.now())
+        if trial.late is not None:
+            return await self._apply_late(trial.late, call, match, trial)
+        answer = self._apply(call, match, trial)
+        if answer.status < 300:
+            await meet(Place.AFTER_APPLY, now=self.clock.now(), answer=answer)
+        return answer
+
+    def _apply(self, call: Call, match: Match, trial: Trial) -> Answer:
+        first = len(self.store.operations)
+        try:
+            answer = match.route.handler(replace(call, now=self.clock.now()))
+        except RefusalError as refusal:
+            return refusal.answer
+        except Exception as error:
+            return _own_fault(error)
+        if match.route.method != "GET":
+            trial.mark_applied(functools.partial(self.store.operations.attribute, first, len(self.store.operations)))
+        return answer
+
+    async def _apply_late(self, late: Late, call: Call, match: Match, trial: Trial) -> Answer:
+        answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def apply() -> None:
+            answered.set_result(self._apply(call, match, trial))
+
+        self.late.add(late.seconds, apply)
+        return await trial.hear_late(late, answered)
 
     def _call(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Call:
         if not quota.granted:
@@ -152,9 +233,12 @@ class Reception:
             options=self._options,
         )
 
-    async def _send(self, arrival: _Arrival, answer: Answer) -> web.StreamResponse:
-        headers = {**self._ordinary_headers(arrival.time), **answer.headers, "Content-Type": answer.content_type}
+    async def _send(self, arrival: _Arrival, line: Line, answer: Answer) -> web.StreamResponse:
+        headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
         response: web.StreamResponse
+        if answer.delivery is not None and isinstance(answer.body, bytes):
+            await line.write(answer.delivery(answer.status, headers, answer.body))
+            raise SeveredError
         if isinstance(answer.body, bytes):
             response = web.Response(status=answer.status, body=answer.body, headers=headers)
         else:
@@ -167,21 +251,29 @@ class Reception:
                 await response.write(part)
         return response
 
-    def _ordinary_headers(self, arrived: float) -> dict[str, str]:
+    def _ordinary_headers(self, arrival: _Arrival) -> dict[str, str]:
         now = self.clock.now()
         return {
-            "Date": formatdate(now, usegmt=True),
+            "Date": formatdate(now + arrival.trial.skew_seconds, usegmt=True),
             "Server": "audiencekit-emulator",
             "x-current-api-version": VERSION,
             "content-disposition": "attachment; filename=json.json",
             "x-access-level": "read-write",
-            "x-response-time": str(int(1_000 * max(0.0, now - arrived))),
+            "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
             "x-transaction": f"{self._chance.getrandbits(64):016x}",
         }
 
 
+async def _greet(arrival: _Arrival) -> None:
+    if arrival.header("Expect").lower() == "100-continue":
+        await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        arrival.request.writer.output_size = 0
+
+
 async def _take_in(arrival: _Arrival, entry: RequestEntry) -> Received:
-    received = await receive(arrival.request.content.iter_any())
+    if arrival.trial.announced:
+        await _greet(arrival)
+    received = await receive(arrival.trial.take_in(arrival.request.content.iter_any()))
     entry.bytes = received.size
     return received
 

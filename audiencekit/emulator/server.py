@@ -6,23 +6,19 @@ import asyncio
 import contextlib
 import functools
 import json
-import logging
 import signal
 from collections.abc import Callable
 from types import TracebackType
-from typing import Final, Self
-
-from aiohttp import web
+from typing import Self
 
 from .calls import Address
 from .clock import Clock
+from .faults.effects import Outage
+from .faults.sites import FaultSites
+from .listening import Listener
 from .options import EmulatorOptions
 from .reception import Reception
 from .store import Store
-
-_LOOPBACK: Final = "127.0.0.1"
-_READ_BUFFER_BYTES: Final = 1_048_576
-_SHUTDOWN_SECONDS: Final = 1.0
 
 
 class Emulator:
@@ -30,15 +26,17 @@ class Emulator:
 
     def __init__(self, options: EmulatorOptions | None = None) -> None:
         self.options = options or EmulatorOptions()
-        self._reception = Reception(self.options)
-        self._addresses: dict[Address, str] = {}
-        self._runners: list[web.ServerRunner] = []
+        self._end = asyncio.Event()
+        self._listeners: dict[Address, Listener] = {}
+        self._reception = Reception(self.options, stop=self._stop, prepare=self._prepare)
+        answer = functools.partial(self._reception.answer, address=Address.ADS)
+        self._sites = FaultSites(self._reception.faults, answer, self._reception.admit, self._end, self._ports)
 
     async def __aenter__(self) -> Self:
         try:
             for address in Address:
-                port = self.options.port if address is Address.ADS else 0
-                self._addresses[address] = await self._open(address, port)
+                await self._open(address, self.options.port if address is Address.ADS else 0)
+            await self._sites.prepare()
         except BaseException:
             await self._close()
             raise
@@ -52,17 +50,17 @@ class Emulator:
     @property
     def ads_url(self) -> str:
         """The address of the ads API."""
-        return self._addresses[Address.ADS]
+        return self._listeners[Address.ADS].url
 
     @property
     def ads_sandbox_url(self) -> str:
         """The address of the sandbox; it has the same accounts."""
-        return self._addresses[Address.SANDBOX]
+        return self._listeners[Address.SANDBOX].url
 
     @property
     def base_url(self) -> str:
         """The address of what is no ads API."""
-        return self._addresses[Address.BASE]
+        return self._listeners[Address.BASE].url
 
     @property
     def account_id(self) -> str:
@@ -113,24 +111,31 @@ class Emulator:
             }
         )
 
-    async def _open(self, address: Address, port: int) -> str:
-        server = web.Server(
-            functools.partial(self._reception.answer, address=address),
-            access_log=None,
-            logger=_make_silent_logger(),
-            auto_decompress=False,
-            read_bufsize=_READ_BUFFER_BYTES,
-            lingering_time=_SHUTDOWN_SECONDS,
-        )
-        runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_SECONDS)
-        self._runners.append(runner)
-        await runner.setup()
-        await web.TCPSite(runner, _LOOPBACK, port).start()
-        return f"http://{_LOOPBACK}:{runner.addresses[0][1]}"
+    async def _open(self, address: Address, port: int) -> None:
+        # The doors at the third address answer whatever befalls connections to the others.
+        admit = self._reception.admit if address is not Address.BASE else lambda line: None
+        answer = functools.partial(self._reception.answer, address=address)
+        listener = self._listeners[address] = Listener(answer, admit, self._end)
+        await listener.open(port)
+
+    async def _prepare(self) -> dict[str, str]:
+        return await self._sites.prepare()
+
+    def _ports(self) -> set[int]:
+        return {listener.port for listener in self._listeners.values()} | self._sites.ports
+
+    def _stop(self, outage: Outage) -> None:
+        if outage.lost:
+            self.store.lose_members()
+        for address in (Address.ADS, Address.SANDBOX):
+            self._listeners[address].stop_for(outage.seconds)
 
     async def _close(self) -> None:
-        while self._runners:
-            await self._runners.pop().cleanup()
+        self._end.set()
+        self._reception.late.close()
+        await self._sites.close()
+        while self._listeners:
+            await self._listeners.popitem()[1].close()
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:
@@ -144,10 +149,3 @@ async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) ->
                 handlers.callback(loop.remove_signal_handler, number)
             announce(emulator.ready_line())
             await stop.wait()
-
-
-def _make_silent_logger() -> logging.Logger:
-    # aiohttp quotes the bytes that it could not read as HTTP. A logger outside the tree takes them nowhere.
-    logger = logging.Logger("audiencekit.emulator.http")
-    logger.addHandler(logging.NullHandler())
-    return logger

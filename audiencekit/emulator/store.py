@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .audiences.membership import Membership
 from .audiences.records import Audience
 from .credentials import base36, make_origin
 from .journal import OperationLog, RequestLog
@@ -48,3 +49,9 @@ class Store:
             if audience_id in account.audiences:
                 return account.audiences[audience_id]
         return None
+
+    def lose_members(self) -> None:
+        """Empties every list. The logs keep what was applied: they are the witness."""
+        for account in self.accounts.values():
+            for audience in account.audiences.values():
+                audience.members = Membership()

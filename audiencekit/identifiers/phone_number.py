@@ -9,6 +9,7 @@ at the ends, a second number, invisible characters, the parameters of a tel: add
 from __future__ import annotations
 
 import re
+import traceback
 import unicodedata
 from typing import Final
 
@@ -132,10 +133,19 @@ def _e164(number: PhoneNumber) -> str:
     return phonenumbers.format_number(number, PhoneNumberFormat.E164)
 
 
+def _forget_frames(fault: BaseException | None) -> None:
+    """Empty the frames that `fault` went through: phonenumbers ties one of them into a knot, with all its callers."""
+    while fault is not None:
+        traceback.clear_frames(fault.__traceback__)
+        fault.__traceback__ = None
+        fault = fault.__context__
+
+
 def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | Reason:
     try:
         parsed = phonenumbers.parse(number, region)
     except NumberParseException as fault:
+        _forget_frames(fault)
         is_text = fault.error_type == NumberParseException.NOT_A_NUMBER
         return Reason.INVALID_SYNTAX if is_text else Reason.NOT_POSSIBLE
     if parsed.extension:

@@ -13,6 +13,7 @@ from audiencekit.personal import RawColumns
 ROW: Final = "row"
 COUNTRY: Final = "country"
 OPERATION: Final = "operation"
+IS_DELETE: Final = "is_delete"
 
 # A rejection: never a value. `column` is a name that may be shown, null when the whole row is meant.
 REJECTION_SCHEMA: Final = pa.schema(

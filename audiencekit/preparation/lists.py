@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from audiencekit.preparation.normalisation import ColumnResult
 
 
-def value_lists(results: list[ColumnResult], rows: int) -> Any:
-    """list<string>, one a row: the distinct values of all columns of one kind, sorted; null where there is none."""
+def value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any:
+    """list<value_type>, one a row: the distinct values of all columns of one kind, sorted; null where there is none."""
     results = [result for result in results if len(result.value_rows)]
     if not results:
-        return pa.nulls(rows, pa.list_(pa.string()))
+        return pa.nulls(rows, pa.list_(value_type))
     if len(results) == 1 and bool((results[0].value_rows[1:] > results[0].value_rows[:-1]).all()):
         return _of_single_values(results[0], rows)
     owners = np.concatenate([result.value_rows for result in results])
@@ -26,13 +26,13 @@ def value_lists(results: list[ColumnResult], rows: int) -> Any:
     owners, ranks = owners[order], ranks[order]
     fresh = np.ones(len(owners), dtype=bool)
     fresh[1:] = (owners[1:] != owners[:-1]) | (ranks[1:] != ranks[:-1])
-    return _list_array(np.bincount(owners[fresh], minlength=rows), values.take(pa.array(order[fresh])))
+    return list_array(np.bincount(owners[fresh], minlength=rows), values.take(pa.array(order[fresh])))
 
 
 def _of_single_values(result: ColumnResult, rows: int) -> Any:
     counts = np.zeros(rows, dtype=np.int64)
     counts[result.value_rows] = 1
-    return _list_array(counts, result.values)
+    return list_array(counts, result.values)
 
 
 def _ranks(values: Any) -> npt.NDArray[np.int64]:
@@ -43,7 +43,8 @@ def _ranks(values: Any) -> npt.NDArray[np.int64]:
     return ranks
 
 
-def _list_array(counts: npt.NDArray[np.int64], values: Any) -> Any:
+def list_array(counts: npt.NDArray[np.int64], values: Any) -> Any:
+    """Lists of `counts` values each, one after the other in `values`; null for none."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int32)
     np.cumsum(counts, out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(counts == 0))

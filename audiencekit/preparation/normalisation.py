@@ -27,7 +27,8 @@ from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
-from audiencekit.preparation.columnar.hashing import sha256_hex
+from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
@@ -45,7 +46,7 @@ _EMPTY: Final = code_of(Reason.EMPTY)
 class ColumnResult:
     """What became of one column, by index of the row in the batch, ascending.
 
-    `values` (pa.StringArray) are the hashes that qualified (plain for partner user ids), of `value_rows`;
+    `values` are the hashes that qualified (HASH_TYPE; plain texts for partner user ids), of `value_rows`;
     `rejected_codes` are places in REASONS, of `rejected_rows`. `by_definition` counts the values that were not decided
     in bulk.
     """
@@ -70,12 +71,16 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     rows = np.arange(len(texts)) if rows is None else rows
     valid, rejected = codes == VALID, (codes != VALID) & (codes != _EMPTY)
     plain = normalized if valid.all() else normalized.filter(pa.array(valid))
-    values = sha256_hex(plain) if column.kind.is_hashed and not column.hashed else plain
+    values = _hashes(plain, column) if column.kind.is_hashed else plain
     tally = _tally(codes, valid, rejected, len(decisions.undecided))
     if column.kind is Kind.PLATFORM_ID and not column.hashed:
         tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
     _look(tally, texts, of_values, np.flatnonzero(rejected)[:LOOKED_AT])
     return ColumnResult(rows[valid], values, rows[rejected], codes[rejected], tally)
+
+
+def _hashes(plain: Any, column: MappedColumn) -> Any:
+    return from_hex(plain) if column.hashed else sha256_of(plain)
 
 
 def _look(tally: ColumnTally, texts: Any, countries: Any | None, rows: npt.NDArray[np.int64]) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.personal import Personal, guarded
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.users import EncodedUsers
+from audiencekit.workers import cores, in_order
 
 
 class RequestBody(Personal[bytes]):
@@ -33,33 +35,37 @@ class PackedRequest:
     rows: npt.NDArray[np.int64] = field(repr=False)
 
 
-# All users of one wave and verb, in order: called anew for each, so that nothing is held between them.
-UsersOf = Callable[[int, bool], Iterable[HashedRecords]]
+# The encoded Updates and Deletes of one request. Called in several threads at once.
+UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
+
+_SUFFIX_AND_COMMA: Final = OPERATION_SUFFIX + b","
 
 
 def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, times: PlanTimes) -> Iterator[PackedRequest]:
-    """The bodies of `planned`, in order, made one at a time as they are asked for."""
-    wave: int | None = None
-    for request in planned:
-        if request.wave != wave:
-            wave = request.wave
-            updates, deletes = _Feed(users_of(wave, False)), _Feed(users_of(wave, True))
-        parts = [
-            (UPDATE, request.update_operations, updates.take(request.updates)),
-            (DELETE, request.delete_operations, deletes.take(request.deletes)),
-        ]
-        yield _pack(request, [(verb, count, part) for verb, count, part in parts if count], times)
+    """The bodies of `planned`, in order, made side by side, a few ahead of what is asked for.
+
+    Any part of a plan may be packed: no body needs another.
+    """
+    return in_order(lambda request: pack_request(request, users_of, times), planned, workers=cores())
+
+
+def pack_request(request: PlannedRequest, users_of: UsersOf, times: PlanTimes) -> PackedRequest:
+    """The body of one request. Raises Bug when it is not what was planned."""
+    updates, deletes = users_of(request)
+    return _pack(request, updates, deletes, times)
 
 
 @guarded
-def _pack(request: PlannedRequest, parts: list[tuple[str, int, HashedRecords]], times: PlanTimes) -> PackedRequest:
-    operations: list[bytes] = []
-    rows: list[Any] = []
-    for verb, count, part in parts:
-        batch = part.unwrap()
-        rows.append(batch.column("row").to_numpy())
-        operations.extend(_operations(batch.column("user"), count, operation_prefix(verb, times)))
-    body = b"[" + b",".join(operations) + b"]"
+def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes) -> PackedRequest:
+    operations: list[bytes | memoryview] = []
+    for verb, count, users, records in (
+        (UPDATE, request.update_operations, updates, request.updates),
+        (DELETE, request.delete_operations, deletes, request.deletes),
+    ):
+        if len(users.rows) != records:
+            raise AssertionError("there are not as many users as planned")
+        operations.extend(_operations(users.entries.unwrap(), count, operation_prefix(verb, times)))
+    body = b"".join((b"[", *operations[:-1], OPERATION_SUFFIX, b"]"))
     if len(body) != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
     return PackedRequest(
@@ -69,45 +75,36 @@ def _pack(request: PlannedRequest, parts: list[tuple[str, int, HashedRecords]], 
         body_bytes=len(body),
         operations=request.operations,
         records=request.records,
-        rows=np.concatenate(rows),
+        rows=np.concatenate([updates.rows, deletes.rows]),
     )
 
 
-def _operations(users: Any, count: int, prefix: bytes) -> Iterator[bytes]:
-    """`users` spread evenly over `count` operations; slices of the one buffer that already holds the commas."""
-    offsets = np.frombuffer(users.buffers()[1], dtype=np.int32)[users.offset : users.offset + len(users) + 1]
-    buffer = memoryview(users.buffers()[2])
-    cuts = offsets[np.arange(count + 1) * len(users) // count]
-    for start, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        yield b"".join((prefix, buffer[start : end - 1], OPERATION_SUFFIX))
+def _operations(blocks: list[Any], count: int, prefix: bytes) -> Iterator[bytes | memoryview]:
+    """The users of all `blocks` spread evenly over `count` operations, each followed by its end and a comma.
+
+    What lies between is slices of the buffers that already hold the commas.
+    """
+    if not count:
+        return
+    buffers = [memoryview(block.buffers()[2]) for block in blocks]
+    ends = np.cumsum([len(block) for block in blocks])
+    cuts = np.arange(count + 1) * int(ends[-1]) // count
+    starts, last = _places(blocks, ends, cuts[:-1]), _places(blocks, ends, cuts[1:] - 1, end=True)
+    for block, start, last_block, end in zip(*starts, *last, strict=True):
+        yield prefix
+        if block == last_block:
+            yield buffers[block][start : end - 1]
+        else:
+            yield buffers[block][start:]
+            yield from buffers[block + 1 : last_block]
+            yield buffers[last_block][: end - 1]
+        yield _SUFFIX_AND_COMMA
 
 
-class _Feed:
-    """Hands out encoded users by number, whatever the sizes of the batches they come in."""
-
-    def __init__(self, batches: Iterable[HashedRecords]) -> None:
-        self._batches = iter(batches)
-        self._rest: list[Any] = []
-
-    @guarded
-    def take(self, count: int) -> HashedRecords:
-        """The next `count` users. Raises Bug when there are fewer than planned."""
-        taken: list[Any] = []
-        missing = count
-        while missing:
-            batch = self._rest.pop() if self._rest else next(self._batches).unwrap()
-            taken.append(batch.slice(0, missing))
-            if batch.num_rows > missing:
-                self._rest.append(batch.slice(missing))
-            missing -= taken[-1].num_rows
-        return HashedRecords(_concat(taken))
-
-    def __repr__(self) -> str:
-        return "<users: not shown>"
-
-
-def _concat(batches: list[Any]) -> Any:
-    """One RecordBatch of `batches`, None for none."""
-    if len(batches) < 2:
-        return batches[0] if batches else None
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+def _places(blocks: list[Any], ends: Indices, records: Indices, *, end: bool = False) -> tuple[list[int], list[int]]:
+    """The block of each of `records`, and where in its buffer the record begins, or ends."""
+    offsets = [np.frombuffer(block.buffers()[1], dtype=np.int32)[block.offset :][: len(block) + 1] for block in blocks]
+    of_records = np.searchsorted(ends, records, side="right")
+    # Each block has one offset more than it has records.
+    at = np.concatenate(offsets)[records + of_records + end]
+    return of_records.tolist(), at.tolist()

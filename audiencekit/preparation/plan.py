@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,11 @@ import numpy.typing as npt
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.preparation.records import OPERATION_TYPES
 from audiencekit.preparation.times import PlanTimes, format_time
+
+# Bytes of user entries as JSON, without a comma; and those of all records of one wave and verb (whether they are
+# Deletes), in row order, some thousands at a time.
+Sizes: TypeAlias = npt.NDArray[np.int64]
+SizesOf: TypeAlias = Callable[[int, bool], Iterable[Sizes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +31,15 @@ class Packing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRequest:
-    """One request to be. `updates` and `deletes` are records; within the body the Updates come first."""
+    """One request to be. `updates` and `deletes` are records; within the body the Updates come first.
+
+    Its Updates are those of its wave from `first_update` on, its Deletes those from `first_delete` on, in row order.
+    """
 
     number: int
     wave: int
+    first_update: int
+    first_delete: int
     updates: int
     deletes: int
     update_operations: int
@@ -62,70 +74,84 @@ def operation_bytes(times: PlanTimes) -> int:
 
 
 def plan_requests(
-    user_bytes: npt.NDArray[np.int64],
-    *,
-    deletes: npt.NDArray[np.bool_],
-    waves: npt.NDArray[np.int64],
-    times: PlanTimes,
-    packing: Packing,
+    waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, packing: Packing
 ) -> list[PlannedRequest]:
-    """The requests for records of `user_bytes` (JSON without comma), wave by wave, Updates before Deletes in each.
+    """The requests for all records, wave by wave, Updates before Deletes in each.
 
     A body is `[` operations joined by `,` `]`, so with n users of S bytes in m operations of `operation_bytes` each it
     has 1 + n + S + m * operation_bytes bytes: the cut is exact. Every record fits one body (see `records`).
     """
     overhead = operation_bytes(times)
     planned: list[PlannedRequest] = []
-    for wave in np.unique(waves):
-        of_wave = waves == wave
-        updates = user_bytes[of_wave & ~deletes]
-        sizes = np.concatenate([updates, user_bytes[of_wave & deletes]])
-        planned.extend(_cut(sizes, len(updates), int(wave), overhead, packing, first_number=len(planned) + 1))
+    for wave in waves:
+        updates = deletes = 0
+        for body in _cut(_Coming(sizes_of(wave, False), sizes_of(wave, True)), overhead, packing):
+            request = PlannedRequest(
+                number=len(planned) + 1,
+                wave=wave,
+                first_update=updates,
+                first_delete=deletes,
+                updates=body.updates,
+                deletes=body.deletes,
+                update_operations=body.spread[0],
+                delete_operations=body.spread[1],
+                body_bytes=body.body_bytes,
+            )
+            planned.append(request)
+            updates, deletes = updates + request.updates, deletes + request.deletes
     return planned
 
 
-def _cut(
-    sizes: npt.NDArray[np.int64],
-    updates: int,
-    wave: int,
-    overhead: int,
-    packing: Packing,
-    *,
-    first_number: int,
-) -> list[PlannedRequest]:
+class _Coming:
+    """The sizes of records that are not planned yet, as far as they were asked for."""
+
+    def __init__(self, updates: Iterable[Sizes], deletes: Iterable[Sizes]) -> None:
+        self._blocks = chain(((block, True) for block in updates), ((block, False) for block in deletes))
+        self.sizes = np.zeros(0, dtype=np.int64)
+        self.updates = 0  # the first so many of them are Updates
+
+    def fill(self, body_bytes: int) -> bool:
+        """Ask for more than fits one body; whether there is anything."""
+        parts, missing = [self.sizes], body_bytes - int(self.sizes.sum())
+        while missing >= 0 and (block := next(self._blocks, None)):
+            parts.append(block[0])
+            missing -= int(block[0].sum())
+            self.updates += len(block[0]) if block[1] else 0
+        self.sizes = np.concatenate(parts)
+        return bool(len(self.sizes))
+
+    def drop(self, count: int) -> None:
+        """The first `count` are planned."""
+        self.sizes, self.updates = self.sizes[count:], max(self.updates - count, 0)
+
+
+class _Body(NamedTuple):
+    updates: int
+    deletes: int
+    spread: tuple[int, int]
+    body_bytes: int
+
+
+def _cut(coming: _Coming, overhead: int, packing: Packing) -> Iterator[_Body]:
     """Greedy: each request takes as many records as operations and bytes allow."""
-    ends = np.concatenate([[0], np.cumsum(sizes + 1)])  # a user and its comma
-    requests: list[PlannedRequest] = []
-    start = 0
-    while start < len(sizes):
-        count = _fitting(ends, start, updates, overhead, packing)
-        own_updates = min(max(updates - start, 0), count)
-        spread = _operations(own_updates, count - own_updates, packing)
-        requests.append(
-            PlannedRequest(
-                number=first_number + len(requests),
-                wave=wave,
-                updates=own_updates,
-                deletes=count - own_updates,
-                update_operations=spread[0],
-                delete_operations=spread[1],
-                body_bytes=int(1 + ends[start + count] - ends[start] + sum(spread) * overhead),
-            )
-        )
-        start += count
-    return requests
+    while coming.fill(packing.max_body_bytes):
+        ends = np.concatenate([[0], np.cumsum(coming.sizes + 1)])  # a user and its comma
+        count = _fitting(ends, coming.updates, overhead, packing)
+        updates = min(coming.updates, count)
+        spread = _operations(updates, count - updates, packing)
+        yield _Body(updates, count - updates, spread, int(1 + ends[count] + sum(spread) * overhead))
+        coming.drop(count)
 
 
-def _fitting(ends: npt.NDArray[np.int64], start: int, updates: int, overhead: int, packing: Packing) -> int:
-    """The largest number of records from `start` on that fit one body, at least one (binary search)."""
+def _fitting(ends: Sizes, updates: int, overhead: int, packing: Packing) -> int:
+    """The largest number of records that fit one body, at least one (binary search)."""
 
     def fits(count: int) -> bool:
-        own_updates = min(max(updates - start, 0), count)
+        own_updates = min(updates, count)
         spread = sum(_operations(own_updates, count - own_updates, packing))
-        size = 1 + ends[start + count] - ends[start] + spread * overhead
-        return bool(spread <= packing.max_operations and size <= packing.max_body_bytes)
+        return bool(spread <= packing.max_operations and 1 + ends[count] + spread * overhead <= packing.max_body_bytes)
 
-    low, high = 1, len(ends) - 1 - start
+    low, high = 1, len(ends) - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)

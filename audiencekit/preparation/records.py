@@ -14,8 +14,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import COUNTRY, OPERATION, ROW, ColumnMapping, TextBatch
+from audiencekit.preparation.batches import COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.columnar.decisions import REASONS
+from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
 from audiencekit.preparation.lists import value_lists
 from audiencekit.preparation.normalisation import ColumnResult, normalize_column, resolve_countries
 from audiencekit.preparation.rejections import Rejections
@@ -26,13 +27,16 @@ DELETE: Final = "Delete"
 OPERATION_TYPES: Final = (UPDATE, DELETE)
 REASON_WORDS: Final = pa.array([None if reason is None else reason.value for reason in REASONS], pa.string())
 
-# The prepared format: one line a record. Hashes are lower-case hex; `partner_user_id` is plain. Within a kind the
-# values are distinct and sorted, so that equal key sets are equal bytes; null where a kind has none.
+# Of each kind, what a value is stored as: 32 bytes of hash, or the text of what leaves unhashed.
+VALUE_TYPES: Final = {kind: HASH_TYPE if kind.is_hashed else pa.string() for kind in Kind}
+
+# One line a record. Within a kind the values are distinct and sorted, so that equal key sets are equal bytes; null
+# where a kind has none.
 RECORD_SCHEMA: Final = pa.schema(
     [
         pa.field(ROW, pa.int64(), nullable=False),
-        pa.field(OPERATION, pa.string(), nullable=False),
-        *(pa.field(kind.value, pa.list_(pa.string())) for kind in Kind),
+        pa.field(IS_DELETE, pa.bool_(), nullable=False),
+        *(pa.field(kind.value, pa.list_(value_type)) for kind, value_type in VALUE_TYPES.items()),
     ]
 )
 
@@ -55,7 +59,7 @@ def prepare_batch(batch: TextBatch, mapping: ColumnMapping, *, rules: Rules, ope
     """
     columns = batch.columns.unwrap()
     rejections = Rejections(batch.faults)
-    columns, operations = _operations(columns, operation_type, mapping, rejections)
+    columns, deletes = _verbs(columns, operation_type, mapping, rejections)
     rows = columns.column(ROW)
     countries = resolve_countries(columns.column(COUNTRY)) if mapping.country is not None else None
     results = [
@@ -69,24 +73,27 @@ def prepare_batch(batch: TextBatch, mapping: ColumnMapping, *, rules: Rules, ope
         present[result.rejected_rows] = True
     silent = np.flatnonzero(~(qualified | present))
     rejections.add(rows, silent, None, pa.repeat(Reason.NO_IDENTIFIER.value, len(silent)))
-    lists = [value_lists([r for c, r in results if c.kind is kind], columns.num_rows) for kind in Kind]
-    records = pa.record_batch([rows, operations, *lists], schema=RECORD_SCHEMA)
+    lists = [
+        value_lists([result for column, result in results if column.kind is kind], columns.num_rows, value_type)
+        for kind, value_type in VALUE_TYPES.items()
+    ]
+    records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
     if not qualified.all():
         records = records.filter(pa.array(qualified))
     rejected = rejections.to_batch()
     return PreparedBatch(HashedRecords(records), rejected, _tally(batch, results, records.num_rows, rejected))
 
 
-def _operations(columns: Any, operation_type: str, mapping: ColumnMapping, rejections: Rejections) -> tuple[Any, Any]:
-    """The rows whose operation is known, and the operation type of each."""
+def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections: Rejections) -> tuple[Any, Any]:
+    """The rows whose operation is known, and whether each is a Delete."""
     if mapping.operation is None:
-        return columns, pa.repeat(operation_type, columns.num_rows)
+        return columns, pa.repeat(operation_type == DELETE, columns.num_rows)
     words = pc.utf8_capitalize(pc.utf8_lower(pc.utf8_trim_whitespace(columns.column(OPERATION))))
     known = pc.fill_null(pc.is_in(words, pa.array(OPERATION_TYPES)), False)
     unknown = np.flatnonzero(~known.to_numpy(zero_copy_only=False))
     words_of_unknown = pa.repeat(Reason.UNKNOWN_OPERATION.value, len(unknown))
     rejections.add(columns.column(ROW), unknown, mapping.operation_name, words_of_unknown)
-    return columns.filter(known), words.filter(known)
+    return columns.filter(known), pc.equal(words.filter(known), DELETE)
 
 
 def _tally(batch: TextBatch, results: list[tuple[Any, ColumnResult]], records: int, rejected: pa.RecordBatch) -> Tally:

@@ -15,15 +15,13 @@ import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.limits import SHA256_HEX_LENGTH
-from audiencekit.preparation.columnar.hashing import sha256_hex
+from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 
 TAG_BYTES: Final = 16
 TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])
 Tags: TypeAlias = npt.NDArray[np.void]
-
-_NIBBLES: Final = np.zeros(256, dtype=np.uint8)
-_NIBBLES[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16, dtype=np.uint8)
+Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class Tagger:
@@ -37,7 +35,7 @@ class Tagger:
     def __repr__(self) -> str:
         return "<Tagger>"
 
-    def tag_keys(self, records: Any) -> Iterator[tuple[npt.NDArray[np.int64], Tags]]:
+    def tag_keys(self, records: Any) -> Iterator[tuple[Places, Tags]]:
         """For each kind that `records` (RECORD_SCHEMA) hold: the record of each key, and its tag.
 
         Holds hashes: to be called from a guarded function only.
@@ -46,16 +44,16 @@ class Tagger:
             lists = records.column(kind.value)
             values = lists.flatten()
             if len(values):
-                hashes = values if kind.is_hashed else sha256_hex(values)
+                hashes = values if kind.is_hashed else sha256_of(values)
                 owners = lists.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
                 yield owners, self._tag(hashes, kind)
 
     def _tag(self, hashes: Any, kind: Kind) -> Tags:
-        halves = _first_half(hashes) ^ self._of_kinds[kind]
+        halves = hash_matrix(hashes)[:, :TAG_BYTES] ^ self._of_kinds[kind]
         return np.frombuffer(self._cipher.encryptor().update(halves.tobytes()), dtype=TAG)
 
 
-def sum_of_keys(of_kinds: list[tuple[npt.NDArray[np.int64], Tags]], records: int) -> Tags:
+def sum_of_keys(of_kinds: list[tuple[Places, Tags]], records: int) -> Tags:
     """The tag of each record's key set."""
     sums = np.zeros(records, dtype=TAG)
     for owners, tags in of_kinds:
@@ -66,13 +64,3 @@ def sum_of_keys(of_kinds: list[tuple[npt.NDArray[np.int64], Tags]], records: int
             np.add.at(sums["high"], owners, tags["high"])
             np.add.at(sums["low"], owners, tags["low"])
     return sums
-
-
-def _first_half(hashes: Any) -> npt.NDArray[np.uint8]:
-    """The first 16 bytes of each hash in hex (pa.StringArray without nulls)."""
-    _, offsets, letters = hashes.buffers()
-    start = np.frombuffer(offsets, dtype=np.int32)[hashes.offset]
-    flat = np.frombuffer(letters, dtype=np.uint8, count=len(hashes) * SHA256_HEX_LENGTH, offset=int(start))
-    nibbles = _NIBBLES[flat.reshape(-1, SHA256_HEX_LENGTH)[:, : 2 * TAG_BYTES]]
-    halves: npt.NDArray[np.uint8] = (nibbles[:, 0::2] << np.uint8(4)) | nibbles[:, 1::2]
-    return halves

@@ -15,6 +15,7 @@ Verdict = Literal["ready", "empty", "refused"]
 class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
+    `source` is what the source was found to be; `sources` the same of each of its files, with its name and rows.
     `minutes` is the least time that the service's rate allows. `bytes` counts bodies as sent.
     """
 
@@ -35,6 +36,7 @@ class Plan:
     verdict: Verdict
     refusals: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
+    sources: tuple[dict[str, Any], ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -45,6 +47,7 @@ class Plan:
         """The document that `check --json` prints."""
         return {
             "source": self.source,
+            "sources": list(self.sources),
             "columns": self.columns,
             "rows": self.rows.to_json(),
             "identifiers": self.identifiers,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -44,9 +46,21 @@ class RejectionsFile:
 
     def add(self, rejections: Any) -> None:
         """Append a RecordBatch of REJECTION_SCHEMA. Raises InputOutputFailed when the disk does."""
-        rows = zip(*(column.to_pylist() for column in rejections.columns), strict=True)
+        self.add_rows(zip(*(column.to_pylist() for column in rejections.columns), strict=True))
+
+    def add_rows(self, rows: Iterable[tuple[int, str | None, str]]) -> None:
+        """Append rows one by one: row, column, reason. Raises InputOutputFailed when the disk does."""
         try:
             self._writer.writerows((row, _as_text(column), reason) for row, column, reason in rows)
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def copy_old(self) -> None:
+        """Begin with what stands under the name already, its header left out."""
+        try:
+            with open(self.path, encoding="utf-8", newline="") as old:
+                old.readline()
+                shutil.copyfileobj(old, self._file)
         except OSError as error:
             raise self._failure(error) from None
 
@@ -64,6 +78,13 @@ class RejectionsFile:
 
     def _failure(self, error: OSError) -> InputOutputFailed:
         return InputOutputFailed(f"{str(self.path)!r} cannot be written: {error.strerror}")
+
+
+def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -> None:
+    """Put `rows` (row, column, reason) at the end of the file at `path`, which stays whole at every moment."""
+    with RejectionsFile(path) as file:
+        file.copy_old()
+        file.add_rows(rows)
 
 
 def _as_text(column: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,6 +41,7 @@ class Report:
     finished_at: str | None = None
     problems: tuple[dict[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    sources: tuple[dict[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""
@@ -49,6 +51,7 @@ class Report:
             "audience_id": self.audience_id,
             "operation": self.operation,
             "rows": self.rows.to_json(),
+            "sources": list(self.sources),
             "columns": self.columns,
             "identifiers": self.identifiers,
             "rejections": self.rejections,
@@ -72,3 +75,18 @@ class Report:
             "problems": list(self.problems),
             "notes": list(self.notes),
         }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Report:
+        """The report whose `to_json` is `document`."""
+        requests, facts = dict(document["requests"]), dict(document)
+        named = {
+            "rows": RowCounts(**facts.pop("rows")),
+            "requests_planned": requests.pop("planned"),
+            "requests_confirmed": requests.pop("confirmed"),
+            "problems": tuple(facts.pop("problems")),
+            "notes": tuple(facts.pop("notes")),
+            "sources": tuple(facts.pop("sources", ())),
+        }
+        del facts["requests"]
+        return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from audiencekit.reporting.plan import Plan
@@ -16,7 +16,12 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     document = report.to_json() if isinstance(report, Report) else report
     requests, counts = document["requests"], document["reconciliation"]
     lines = [f"Run {document['run_id']}: {document['operation']} audience {document['audience_id']}", ""]
-    lines += _columns(document["columns"]) + _rows(document["rows"]) + _identifiers(document["identifiers"])
+    lines += (
+        _sources(document.get("sources", ()))
+        + _columns(document["columns"])
+        + _rows(document["rows"])
+        + _identifiers(document["identifiers"])
+    )
     lines += _rejections(document["rejections"])
     confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
     lines += [
@@ -43,7 +48,7 @@ def render_plan(plan: Plan) -> str:
     document = plan.to_json()
     planned = document["plan"]
     described = ", ".join(f"{name} {value}" for name, value in plan.source.items() if value is not None)
-    lines = [f"Source: {described}", ""]
+    lines = [f"Source: {described}", *_sources(plan.sources), ""]
     lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _identifiers(plan.identifiers)
     lines += _rejections(plan.rejections)
     lines += [
@@ -55,6 +60,18 @@ def render_plan(plan: Plan) -> str:
     lines += _remarks(document)
     lines += ["", f"verdict: {plan.verdict}"]
     return "\n".join(lines)
+
+
+def _sources(sources: Sequence[Mapping[str, Any]]) -> Lines:
+    """Which rows are of which file, where there are several."""
+    width = max((len(source["name"]) for source in sources), default=0)
+    lines = [
+        f"  {source['name']:<{width}}  rows {source['first_row']:,} to {source['first_row'] + source['rows'] - 1:,}"
+        if source["rows"]
+        else f"  {source['name']:<{width}}  no rows"
+        for source in sources
+    ]
+    return ["sources", *lines] if len(sources) > 1 else []
 
 
 def _columns(columns: Mapping[str, list[str]]) -> Lines:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.inflation import GZ_MAGIC, Inflation
-from audiencekit.sources.regularfile import RegularFile
 from audiencekit.sources.transcoding import Encoding, find_encoding, transcode
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
@@ -37,14 +37,28 @@ OTHER_FORMATS: Final = (
 class SourceFormat(StrEnum):
     """What a file is, by its first bytes and never by its name."""
 
-    DELIMITED = "delimited"
+    TEXT = "text"
     PARQUET = "parquet"
+
+
+class RawFile(Protocol):
+    """Bytes from outside: a file on disk, or what is piped in."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in all, 0 when nobody knows."""
+
+    def open(self) -> BinaryIO:
+        """The bytes, from the first."""
+
+    def check_unchanged(self, handle: BinaryIO) -> None:
+        """Raises SourceRefused when what was read may not be what stands there."""
 
 
 class ByteStream:
     """One file as UTF-8 blocks, again from the beginning for every `blocks()`; `bytes_read` is of the file on disk."""
 
-    def __init__(self, file: RegularFile, declared_encoding: str | None = None) -> None:
+    def __init__(self, file: RawFile, declared_encoding: str | None = None) -> None:
         self.file = file
         self.bytes_read = 0
         with closing(file.open()) as handle:
@@ -52,15 +66,19 @@ class ByteStream:
         self.packed = first_bytes.startswith(GZ_MAGIC)
         self.format = find_format(first_bytes)
         self.encoding = Encoding("utf-8", 0)
-        if self.format is SourceFormat.DELIMITED:
-            first_text, _ = take_sample(self._plain_blocks(), MAGIC_BYTES)
+        if self.format is SourceFormat.TEXT:
+            first_text = take_sample(self._plain_blocks(), MAGIC_BYTES).data
             if self.packed:
                 _refuse_packed_twice(first_text)
             self.encoding = find_encoding(first_text, declared_encoding)
 
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 blocks from the first byte on. Raises SourceRefused for a damaged or changed file."""
-        return bounded_lines(transcode(self._plain_blocks(), self.encoding))
+        return transcode(self._plain_blocks(), self.encoding)
+
+    def bounded_blocks(self) -> Iterator[bytes]:
+        """The same, for readers to whom every line end may end a record: lines are bounded."""
+        return bounded_lines(self.blocks())
 
     def _plain_blocks(self) -> Iterator[bytes]:
         on_disk = self._disk_blocks()
@@ -82,7 +100,7 @@ def find_format(first_bytes: bytes) -> SourceFormat:
     for magic, what, instead in OTHER_FORMATS:
         if first_bytes.startswith(magic):
             raise SourceRefused(f"this is {what}, which is not read", hint=instead)
-    return SourceFormat.DELIMITED
+    return SourceFormat.TEXT
 
 
 def bounded_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -100,15 +118,23 @@ def bounded_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield block
 
 
-def take_sample(blocks: Iterator[bytes], size_bytes: int) -> tuple[bytes, bool]:
-    """The first `size_bytes` or somewhat more, and whether that is everything."""
+@dataclass(frozen=True, slots=True)
+class TextSample:
+    """The beginning of a text, UTF-8, and whether it is everything. It is personal data."""
+
+    data: bytes = field(repr=False)
+    is_whole: bool
+
+
+def take_sample(blocks: Iterator[bytes], size_bytes: int) -> TextSample:
+    """The first `size_bytes` or somewhat more."""
     taken: list[bytes] = []
     for block in blocks:
         taken.append(block)
         if sum(map(len, taken)) >= size_bytes:
             break
     rest = next(itertools.islice(blocks, 1), None)
-    return b"".join(taken), rest is None
+    return TextSample(b"".join(taken), rest is None)
 
 
 def _refuse_packed_twice(first_text: bytes) -> None:

@@ -28,7 +28,7 @@ class RecordCounter:
     def __init__(self, delimiter: str, *, scan_bytes: int = SCAN_BYTES) -> None:
         self.records = 0
         self.open_quote = self.overlong = False
-        self._one_record, self._unfinished = _patterns(delimiter)
+        self._patterns = Patterns(delimiter)
         self._carry = b""  # the beginning of a record whose end has not come
         self._waiting: list[bytes] = []
         self._waiting_bytes, self._scan_bytes = 0, scan_bytes
@@ -48,64 +48,85 @@ class RecordCounter:
         self._scan()
         last = self._carry.strip(b"\r\n") if not self.overlong else b""
         self._carry = b""
-        self.open_quote = bool(last) and self._unfinished.fullmatch(last) is None
+        self.open_quote = bool(last) and self._patterns.unfinished_record.fullmatch(last) is None
         self.records += bool(last) and not self.open_quote
 
     def _scan(self) -> None:
         data = b"".join((self._carry, *self._waiting))
         self._waiting, self._waiting_bytes = [], 0
-        records, self._carry = _cut(data, self._one_record)
+        records, self._carry, _ = _cut(data, self._patterns)
         self.records += records
         self.overlong = len(self._carry) > MAX_LINE_BYTES
 
 
-def whole_records(blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> Iterator[tuple[bytes, int]]:
-    """The same bytes in pieces of about `piece_bytes` that end where records end, each with its non-blank records.
+class WholeRecords:
+    """UTF-8 blocks in pieces of about `piece_bytes` that end where records end, each with its non-blank records.
 
     What is left at the end and is not whole by the counter's rules comes last, with -1. The first piece is small.
+    Of the piece that came last, `is_plain` says that no line end is inside quotes and no letter after a closing one;
+    `rest()` is everything after it.
     """
-    one_record, _ = _patterns(delimiter)
-    waiting: list[bytes] = []
-    waiting_bytes, wanted = 0, SCAN_BYTES
-    for block in itertools.chain(blocks, [b""]):
-        waiting.append(block)
-        waiting_bytes += len(block)
-        if block and waiting_bytes < wanted:
-            continue
-        data = b"".join(waiting)
-        records, carry = _cut(data, one_record)
-        if whole := data[: len(data) - len(carry)]:
-            yield whole, records
-        if len(carry) > MAX_LINE_BYTES or (carry and not block):
-            yield b"".join((carry, *blocks)), -1
-            return
-        waiting, waiting_bytes, wanted = [carry], len(carry), max(piece_bytes, 2 * len(carry))
+
+    def __init__(self, blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> None:
+        self._blocks, self._piece_bytes = blocks, piece_bytes
+        self._patterns = Patterns(delimiter)
+        self._carry = b""
+        self.is_plain = False
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        waiting: list[bytes] = []
+        waiting_bytes, wanted = 0, SCAN_BYTES
+        for block in itertools.chain(self._blocks, [b""]):
+            waiting.append(block)
+            waiting_bytes += len(block)
+            if block and waiting_bytes < wanted:
+                continue
+            data = b"".join(waiting)
+            records, self._carry, self.is_plain = _cut(data, self._patterns)
+            if whole := data[: len(data) - len(self._carry)]:
+                yield whole, records
+            if len(self._carry) > MAX_LINE_BYTES or (self._carry and not block):
+                last, self._carry, self.is_plain = self._carry, b"", False
+                yield last, -1
+                return
+            waiting, waiting_bytes = [self._carry], len(self._carry)
+            wanted = max(self._piece_bytes, 2 * len(self._carry))
+
+    def rest(self) -> Iterator[bytes]:
+        """The blocks after the last piece, for whoever reads on without this class."""
+        return itertools.chain([self._carry] if self._carry else [], self._blocks)
 
 
-def _cut(data: bytes, one_record: re.Pattern[bytes]) -> tuple[int, bytes]:
-    """How many whole non-blank records `data` begins with, and what follows them."""
-    if b'"' not in data:
-        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        return count_lines(data[:end]), data[end:]
+def _cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
+    """How many whole non-blank records `data` begins with, what follows them, and whether they are plain."""
+    end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    if b'"' not in data or patterns.plain_records.fullmatch(data, 0, end):
+        return count_lines(data[:end]), data[end:], True
     # Each find is group 1: empty for a whole record, and at the end what is left, if anything is.
-    found = one_record.findall(data)
+    found = patterns.one_record.findall(data)
     carry: bytes = found[-1] if found else b""
     # The line feed of a carriage return that ended the last record belongs to that record.
-    return len(found) - bool(carry), carry.lstrip(b"\r\n")
+    return len(found) - bool(carry), carry.lstrip(b"\r\n"), False
 
 
 def count_lines(data: bytes) -> int:
-    """Non-blank lines of `data`, each with its end. There is no quote in `data`."""
+    """Non-blank lines of `data`, each with its end. No line end in `data` is inside quotes."""
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = (letters == ord("\n")) | (letters == ord("\r"))
     return int(np.count_nonzero(ends[1:] & ~ends[:-1]))
 
 
-def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """One whole record, or group 1: all that is left and not whole; and a last record without its line end."""
-    mark = re.escape(delimiter.encode())
-    # A closing quote is one that no other quote follows: so a failed match cannot read a doubled quote as an end.
-    quoted = rb'"[^"]*+(?:""[^"]*+)*"(?!")'
-    field = rb'(?:%b|(?!"))[^%b\r\n]*+' % (quoted, mark)
-    record = rb"(?=[^\r\n])(?:%b%b)*%b" % (field, mark, field)
-    return re.compile(rb"[\r\n]*+%b[\r\n]|([\s\S]+)\Z" % record), re.compile(record)
+class Patterns:
+    """One whole record, or group 1: all that is left and not whole; a last record without its line end; and records
+    that are plain: no line end inside quotes, no letter after a closing one."""
+
+    def __init__(self, delimiter: str) -> None:
+        mark = re.escape(delimiter.encode())
+        # A closing quote is one that no other quote follows: so a failed match cannot read a doubled quote as an end.
+        quoted = rb'"[^"]*+(?:""[^"]*+)*"(?!")'
+        field = rb'(?:%b|(?!"))[^%b\r\n]*+' % (quoted, mark)
+        record = rb"(?=[^\r\n])(?:%b%b)*%b" % (field, mark, field)
+        self.one_record = re.compile(rb"[\r\n]*+%b[\r\n]|([\s\S]+)\Z" % record)
+        self.unfinished_record = re.compile(record)
+        plain = rb'(?:"[^"\r\n]*+(?:""[^"\r\n]*+)*+"|(?!")[^%b\r\n]*+)' % mark
+        self.plain_records = re.compile(rb"(?:%b(?:%b%b)*+[\r\n]++)*+" % (plain, mark, plain))

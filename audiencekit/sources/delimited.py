@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.bytestream import ByteStream, take_sample
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
-from audiencekit.sources.counting import whole_records
+from audiencekit.sources.counting import WholeRecords
 from audiencekit.sources.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header, is_header, is_whole_file
@@ -51,8 +51,9 @@ class Layout:
 
 def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
-    data, whole = take_sample(stream.blocks(), SAMPLE_BYTES)
-    text = data.decode("utf-8", "surrogateescape")
+    taken = take_sample(stream.bounded_blocks(), SAMPLE_BYTES)
+    text = taken.data.decode("utf-8", "surrogateescape")
+    whole = taken.is_whole
     told = _TOLD.match(text)
     with field_limit():
         delimiter = options.delimiter or (
@@ -103,31 +104,40 @@ class DelimitedTable:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
         faults = Faults()
         self.rows_read = 0
-        if not (yield from self._read_pieces(mapping, faults)):
-            # Read once more from the start, so that the row and the reason are those of the careful reader.
-            for _ in self.careful_batches(mapping):
-                pass
-            raise SourceRefused("the quotes of this file have more than one reading")
+        yield from self._read_pieces(mapping, faults)
         faults.refuse_too_many(self.rows_read)
 
-    def _read_pieces(self, mapping: ColumnMapping, faults: Faults) -> Generator[TextBatch, None, bool]:
-        """All rows; returns whether the end was reached: not when `csv` refuses a piece."""
+    def _read_pieces(self, mapping: ColumnMapping, faults: Faults) -> Iterator[TextBatch]:
         layout, positions = self.layout, used_positions(mapping)
         quick = QuickReader(layout.delimiter, width=layout.width, positions=positions)
         judge = RowJudge(layout, mapping, faults)
         leading = layout.leading
-        for piece, records in whole_records(self._stream.blocks(), layout.delimiter, piece_bytes=PIECE_BYTES):
-            arrays = quick.read(piece, records) if not leading and self._split_cells is None else None
+        pieces = WholeRecords(self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
+        for piece, records in pieces:
+            is_plain = pieces.is_plain and not leading and self._split_cells is None
+            arrays = quick.read(piece, records) if is_plain else None
             if arrays is not None:
                 yield from self._quick_batches(arrays, records, mapping, faults)
                 continue
-            rows = iter(Records(iter([piece]), layout.delimiter, leading=leading))
+            # What is not whole by the counter's rules may be to `csv`: it is read to the end of the file.
+            blocks = pieces.rest() if records < 0 else iter(())
+            before = self.rows_read
+            rows = iter(Records(itertools.chain([piece], blocks), layout.delimiter, leading=leading, before=before))
             try:
                 yield from self._careful_rows(rows, leading, judge, mapping)
+                leading = max(leading - records, 0)
+                continue
             except SourceRefused:
-                return False
-            leading = 0
-        return True
+                if records < 0:
+                    raise
+            self._refuse_from(itertools.chain([piece], pieces.rest()), leading, before)
+
+    def _refuse_from(self, blocks: Iterator[bytes], leading: int, before: int) -> NoReturn:
+        """Reads on from a piece that `csv` refuses, so that row, reason and count are those of reading in one go."""
+        with field_limit():
+            for _ in Records(blocks, self.layout.delimiter, leading=leading, before=before):
+                pass
+        raise SourceRefused("the quotes of this file have more than one reading")
 
     def _quick_batches(
         self, arrays: dict[int, pa.Array], records: int, mapping: ColumnMapping, faults: Faults
@@ -141,7 +151,7 @@ class DelimitedTable:
 
     def careful_batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """What `batches` gives, all of it read by `csv`: the definition of correct."""
-        records = Records(self._stream.blocks(), self.layout.delimiter, leading=self.layout.leading)
+        records = Records(self._stream.bounded_blocks(), self.layout.delimiter, leading=self.layout.leading)
         faults = Faults()
         self.rows_read = 0
         judge = RowJudge(self.layout, mapping, faults)

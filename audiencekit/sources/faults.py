@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -13,22 +14,34 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 
-_WHAT: Final[Mapping[Reason, str]] = {
-    Reason.RAGGED: "have another number of cells than the header, or most rows, have",
-    Reason.ENCODING: "hold bytes that are not text in this encoding",
-    Reason.TOO_LARGE: "hold a cell that is too large for an identifier",
-}
-_HINT: Final[Mapping[Reason, str]] = {
-    Reason.RAGGED: "say --delimiter if the columns were divided wrongly, or repair the rows",
-    Reason.ENCODING: "say the right encoding, for example --encoding cp1252",
-    Reason.TOO_LARGE: "check the mapping with --map, and the quotes of the file",
+
+@dataclass(frozen=True, slots=True)
+class FaultWords:
+    """What people are told of many rows with one fault, and what to do about it."""
+
+    what: str
+    hint: str
+
+
+DELIMITED_WORDS: Final[Mapping[Reason, FaultWords]] = {
+    Reason.RAGGED: FaultWords(
+        "have another number of cells than the header, or most rows, have",
+        "say --delimiter if the columns were divided wrongly, or repair the rows",
+    ),
+    Reason.ENCODING: FaultWords(
+        "hold bytes that are not text in this encoding", "say the right encoding, for example --encoding cp1252"
+    ),
+    Reason.TOO_LARGE: FaultWords(
+        "hold a cell that is too large for an identifier", "check the mapping with --map, and the quotes of the file"
+    ),
 }
 
 
 class Faults:
     """The faulty rows of one pass, handed out batch by batch."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Mapping[Reason, FaultWords] = DELIMITED_WORDS) -> None:
+        self._words = words
         self._rows: list[int] = []
         self._columns: list[str | None] = []
         self._reasons: list[str] = []
@@ -67,8 +80,8 @@ class Faults:
             return
         reason, times = self._counts.most_common(1)[0]
         raise SourceRefused(
-            f"{times} of {rows} rows {_WHAT[reason]}, the first is row {self._first[reason]}",
+            f"{times} of {rows} rows {self._words[reason].what}, the first is row {self._first[reason]}",
             row=self._first[reason],
             rows_read=rows,
-            hint=_HINT[reason],
+            hint=self._words[reason].hint,
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
@@ -23,7 +23,8 @@ class SourceOptions:
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `header`
-    False says that the first record is data, True that it is not, None that it is looked at.
+    False says that the first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over
+    the table `source`: the other options about columns and cells are then about its result.
     """
 
     columns: tuple[tuple[Kind, str], ...] = ()
@@ -35,6 +36,7 @@ class SourceOptions:
     encoding: str | None = None
     delimiter: str | None = None
     header: bool | None = None
+    sql: str | None = field(default=None, repr=False)  # it may name people
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -45,12 +47,18 @@ class SourceOptions:
         self._check_together()
 
     def _check_together(self) -> None:
+        if self.sql is not None and not (isinstance(self.sql, str) and self.sql.strip()):
+            raise UsageError("--sql holds no query")
         if self.delimiter is not None and self.delimiter == self.split_cells:
             raise UsageError("--delimiter and --split-cells are the same character")
         if any(not kind.is_hashed for kind in self.hashed):
             raise UsageError("--hashed partner_user_id: this kind is never hashed")
         if any(not name.strip() for _, name in self.columns):
             raise UsageError("--map names no column", hint="write --map email=NAME, or --map email=column3")
+
+    def of_queried_files(self) -> Self:
+        """What of these options is about the files that a query reads."""
+        return replace(self, columns=(), country_column=None, operation_column=None, split_cells=None, sql=None)
 
     @property
     def wanted_names(self) -> tuple[str, ...]:

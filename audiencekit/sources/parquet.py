@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
-from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import (
     BATCH_ROWS,
     INFLATION_GRACE_BYTES,
@@ -21,14 +20,15 @@ from audiencekit.limits import (
 )
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
+from audiencekit.sources.columns import used_positions
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquettypes import TextColumn, as_text, is_list, refusal_of, sample_texts
+from audiencekit.sources.parquettypes import is_list, sample_texts
 from audiencekit.sources.regularfile import RegularFile
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
+from audiencekit.sources.typedcolumns import TypedColumns
 
 T = TypeVar("T")
 BATCH_BYTES: Final = 64_000_000  # unpacked, by the average row: a batch of large rows has fewer
@@ -50,14 +50,16 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
     table = ParquetTable(file, schema, rows, options.split_cells)
-    return Look(table, Header.of(names, len(names), options.wanted_names), sample)
+    lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
+    return Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
 
 
 class ParquetTable:
     """The rows of a Parquet file."""
 
     def __init__(self, file: RegularFile, schema: pa.Schema, rows: int, split_cells: str | None) -> None:
-        self._file, self._schema, self._rows, self._split_cells = file, schema, rows, split_cells
+        self._file, self._schema, self._rows = file, schema, rows
+        self._columns = TypedColumns(tuple(schema.types), split_cells)
         self.rows_read = 0
 
     def __repr__(self) -> str:
@@ -75,20 +77,10 @@ class ParquetTable:
 
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused for mapped columns that are no text, MappingRefused for names that stand twice."""
-        names = column_names(mapping)
+        self._columns.check(mapping)
         for place in used_positions(mapping):
-            why = refusal_of(self._schema.field(place).type)
-            if why is not None:
-                raise SourceRefused(
-                    f"the column {names[place]} {why}",
-                    column=names[place],
-                    hint="write it as a string column, or map other columns with --map",
-                )
             if self._schema.names.count(self._schema.names[place]) > 1:
                 raise MappingRefused(f"more than one column has the name of column{place + 1}")
-        for single in (mapping.country, mapping.operation):
-            if single is not None and is_list(self._schema.field(single).type):
-                raise SourceRefused(f"the column {names[single]} holds several values a row", column=names[single])
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
@@ -110,35 +102,14 @@ class ParquetTable:
     def _build(self, batch: pa.RecordBatch, mapping: ColumnMapping, faults: Faults) -> pa.RecordBatch:
         rows = np.arange(self.rows_read + 1, self.rows_read + 1 + batch.num_rows, dtype=np.int64)
         self.rows_read += batch.num_rows
-        read = {place: self._column(batch, place) for place in used_positions(mapping)}
-        sound = _sound_rows(read, rows, column_names(mapping), faults)
-        identifiers = {column.position for column in mapping.columns}
-        arrays = {place: column.array for place, column in read.items()}
-        for place in identifiers if self._split_cells else ():
-            if not is_list(arrays[place].type):
-                arrays[place] = split_texts(arrays[place].to_pylist(), self._split_cells or "")
-        whole = text_columns(pa.array(rows), arrays, mapping)
-        return whole if sound.all() else whole.filter(pa.array(sound))
+        arrays = {place: self._column(batch, place) for place in used_positions(mapping)}
+        return _from_arrow(self._columns.to_text, arrays, rows, mapping, faults)
 
-    def _column(self, batch: pa.RecordBatch, place: int) -> TextColumn:
+    def _column(self, batch: pa.RecordBatch, place: int) -> pa.Array:
         name = self._schema.names[place]
         if batch.schema.names.count(name) != 1:
             raise SourceRefused(f"column{place + 1} cannot be told apart from others by its name")
-        return _from_arrow(as_text, batch.column(name))
-
-
-def _sound_rows(read: dict[int, TextColumn], rows: np.ndarray, names: dict[int, str], faults: Faults) -> np.ndarray:
-    """One True for each row without a fault; the others are noted, in row order and once each."""
-    sound = np.ones(len(rows), dtype=bool)
-    found: dict[int, tuple[Reason, str]] = {}
-    for place, column in read.items():
-        for reason, bad in ((Reason.ENCODING, column.broken), (Reason.TOO_LARGE, column.too_large)):
-            sound &= ~bad
-            for at in np.flatnonzero(bad):
-                found.setdefault(int(rows[at]), (reason, names[place]))
-    for row in sorted(found):
-        faults.add(row, *found[row])
-    return sound
+        return batch.column(name)
 
 
 def _refuse_bomb(metadata: pq.FileMetaData, wanted: set[str]) -> None:

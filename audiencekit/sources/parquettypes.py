@@ -150,9 +150,9 @@ def _narrow(array: pa.Array) -> pa.Array:
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:
-    if is_list(kind) or pt.is_dictionary(kind):
-        return _value_type(kind.value_type)
-    return kind
+    """The type of one value: lists hold values, but not lists of them."""
+    inner = kind.value_type if is_list(kind) else kind
+    return inner.value_type if pt.is_dictionary(inner) else inner
 
 
 def _is_uuid(kind: pa.DataType) -> bool:

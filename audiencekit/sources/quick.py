@@ -26,7 +26,7 @@ class QuickReader:
     def read(self, piece: bytes, records: int) -> dict[int, Any] | None:
         """The cells by position (pa.StringArray), or None when anything about `piece` calls for a careful look.
 
-        `records` is what the counter found: Arrow must find as many, and no record may run over line ends.
+        `piece` is plain, as the counter says, and `records` is what it found: Arrow must find as many.
         """
         has_quotes = b'"' in piece
         if records < 1 or not self._positions or not _is_plain(piece, records):

@@ -44,14 +44,15 @@ class CountedText(io.RawIOBase):
 class Records:
     """The non-blank records of UTF-8 blocks, as lists of cells. A broken byte is a lone surrogate.
 
-    The first `leading` ones are no rows. `read` is how many were read. Iterating raises SourceRefused where `csv` and
+    The first `leading` ones are no rows; `before` rows of the file came before them and are counted along in what is
+    said. `read` is how many were read. Iterating raises SourceRefused where `csv` and
     the rules of quotes part, for a cell or a record without end, and at the end when the counter counted another
     number.
     """
 
-    def __init__(self, blocks: Iterator[bytes], delimiter: str, *, leading: int) -> None:
+    def __init__(self, blocks: Iterator[bytes], delimiter: str, *, leading: int, before: int = 0) -> None:
         self.read = 0
-        self._delimiter, self._leading = delimiter, leading
+        self._delimiter, self._leading, self._before = delimiter, leading, before
         self._counter = RecordCounter(delimiter)
         self._bytes = CountedText(blocks, self._counter)
         self._letters = 0  # of the record that is being read
@@ -98,23 +99,26 @@ class Records:
             message, hint = f"{place} has letters after a closing quote", _REPAIR
         raise SourceRefused(
             message,
-            row=max(self.read + 1 - self._leading, 1),
-            rows_read=max(self._counter.records - self._leading, 0),
+            row=self._before + max(self.read + 1 - self._leading, 1),
+            rows_read=self._rows(self._counter.records),
             hint=hint,
         )
 
     def _place(self, record: int) -> str:
-        return "the header" if record <= self._leading else f"row {record - self._leading}"
+        return "the header" if record <= self._leading else f"row {self._before + record - self._leading}"
 
     def _agree(self) -> None:
         self._counter.finish()
         if self._counter.overlong or self._counter.open_quote or self._counter.records != self.read:
             raise SourceRefused(
-                f"the reader found {self.read} records and the counter {self._counter.records}: "
+                f"the reader found {self._rows(self.read)} rows and the counter {self._rows(self._counter.records)}: "
                 "the quotes of this file have more than one reading",
-                rows_read=max(self.read - self._leading, 0),
+                rows_read=self._rows(self.read),
                 hint=_REPAIR,
             )
+
+    def _rows(self, records: int) -> int:
+        return self._before + max(records - self._leading, 0)
 
 
 @contextmanager

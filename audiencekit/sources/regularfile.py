@@ -88,15 +88,15 @@ class RegularFile:
         if failure is not None:
             raise InputOutputFailed(f"cannot be read: {failure}")
         if not stat.S_ISREG(status.st_mode):
-            raise SourceRefused(f"this is {_what(status.st_mode)}, not a regular file", hint="give the path of a file")
+            what, instead = _what(status.st_mode)
+            raise SourceRefused(f"this is {what}, not a regular file", hint=instead)
         return status
 
 
-def _what(mode: int) -> str:
+def _what(mode: int) -> tuple[str, str]:
+    """What stands there instead of a regular file, and what to do."""
     if stat.S_ISDIR(mode):
-        return "a directory"
+        return "a directory", "give the files in it; the shell lists them for DIRECTORY/*.csv"
     if stat.S_ISFIFO(mode):
-        return "a pipe"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device"
+        return "a pipe", "give - and direct it to standard input, or give the path of a file"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device", "give the path of a file"

@@ -1,35 +1,40 @@
-"""The door of this room: a path and options in, text columns with row numbers out."""
+"""The door of this room: paths and options in, text columns with row numbers out."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.bytestream import ByteStream, SourceFormat
-from audiencekit.sources.delimited import open_delimited
+from audiencekit.sources.files import FilePath, LookedAtFile, look_at_files, named, paths_of
+from audiencekit.sources.joining import JoinedTable, common_notes, join_mappings
 from audiencekit.sources.mapping import Mapper
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.regularfile import RegularFile, shown_path
-from audiencekit.sources.table import Description, Look, Table
-
-T = TypeVar("T")
+from audiencekit.sources.table import Description, Part, Table
 
 
 class Source:
-    """One opened source. `rows_read` is final when `batches()` is exhausted: sound rows and faulty ones."""
+    """An opened source: one file, several, or a query. `rows_read` is final when `batches()` is exhausted.
 
-    def __init__(self, name: str, table: Table, mapper: Mapper, *, bytes_total: int) -> None:
-        self.name, self.bytes_total = name, bytes_total
-        self.mapping: ColumnMapping = mapper.map()
-        self.notes: tuple[str, ...] = tuple(mapper.notes)
-        # A column that says update or delete for each row, and that no option names.
-        self.operation_hint: str | None = mapper.operation_hint
-        table.check(self.mapping)
-        self._table = table
+    `rows_read` counts sound rows and faulty ones. `operation_hint` is a column that says update or delete for each
+    row, and that no option names. `repeatable` is False where standard input takes part.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        table: Table,
+        mapping: ColumnMapping,
+        *,
+        notes: tuple[str, ...] = (),
+        operation_hint: str | None = None,
+        bytes_total: int = 0,
+        repeatable: bool = True,
+        later_notes: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        self.name, self.mapping, self.bytes_total = name, mapping, bytes_total
+        self.operation_hint, self.repeatable = operation_hint, repeatable
+        self._table, self._notes, self._later_notes = table, notes, later_notes
 
     def __repr__(self) -> str:
         return f"<Source {self.name}>"
@@ -41,7 +46,7 @@ class Source:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of the file of the pass so far, of `bytes_total`."""
+        """Bytes of the files of the pass so far, of `bytes_total`; that is 0 when nobody knows."""
         return self._table.bytes_read
 
     @property
@@ -49,61 +54,92 @@ class Source:
         """What the source was found to be, for people: format, encoding, delimiter, header and so on."""
         return self._table.description
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which column was taken for what and why, and what the last pass of a query found."""
+        return self._notes + self._later_notes()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The files of the source, in order, each with its rows of the pass so far."""
+        if isinstance(self._table, JoinedTable):
+            return self._table.parts
+        return (Part(self.name, self.repeatable, 1, self.rows_read, self.description),)
+
     def batches(self) -> Iterator[TextBatch]:
         """All rows, in batches of up to limits.BATCH_ROWS; each call reads again from the beginning.
 
         Raises SourceRefused, at the latest after the last batch: until then nothing that was read may be sent.
         """
         rows = self._table.batches(self.mapping)
-        step = guarded(lambda: _named(self.name, lambda: next(rows, None), lambda: self.rows_read))
+        step = guarded(lambda: self._named(rows))
         while (batch := step()) is not None:
             yield batch
 
+    def _named(self, rows: Iterator[TextBatch]) -> TextBatch | None:
+        if isinstance(self._table, JoinedTable):
+            return next(rows, None)  # whose files name themselves
+        return named(self.name, lambda: next(rows, None), lambda: self.rows_read)
 
-def open_source(path: str | os.PathLike[str], options: SourceOptions) -> Source:
-    """The source at `path`, looked at and mapped. Without a column of identifiers its mapping is empty.
 
-    Raises SourceRefused for what cannot be read, MappingRefused for columns that are missing or ambiguous,
-    InputOutputFailed when the system says no.
+def open_source(source: FilePath | Sequence[FilePath], options: SourceOptions) -> Source:
+    """The file or files at `source` ("-" is standard input), looked at and mapped; the first is read after the last.
+
+    Without a column of identifiers the mapping is empty. Raises SourceRefused for what cannot be read, MappingRefused
+    for columns that are missing or ambiguous, InputOutputFailed when the system says no, UsageError for an option that
+    no file heeds.
     """
-    return guarded(_open)(path, options)
+    return guarded(_open)(paths_of(source), options)
 
 
-def _open(path: str | os.PathLike[str], options: SourceOptions) -> Source:
-    name = shown_path(path)
-    return _named(name, lambda: _open_named(name, path, options))
+def _open(paths: Sequence[FilePath], options: SourceOptions) -> Source:
+    if options.sql is not None:
+        return _open_query(paths, options, options.sql)
+    files = [_mapped(file, options) for file in look_at_files(paths, options)]
+    if len(files) == 1:
+        return files[0]
+    joined = join_mappings(files)
+    return Source(
+        f"{len(files)} files",
+        JoinedTable(files, joined),
+        joined.mapping,
+        notes=common_notes(files),
+        operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
+        bytes_total=_total(file.bytes_total for file in files),
+        repeatable=all(file.repeatable for file in files),
+    )
 
 
-def _open_named(name: str, path: str | os.PathLike[str], options: SourceOptions) -> Source:
-    file = RegularFile(path)
-    stream = ByteStream(file, options.encoding)
-    look = _look_at(stream, options)
-    return Source(name, look.table, Mapper(look.header, look.sample, options), bytes_total=file.size_bytes)
+def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
+    mapper = Mapper(file.look.header, file.look.sample, options)
+    mapping = named(file.name, mapper.map)
+    named(file.name, lambda: file.look.table.check(mapping))
+    return Source(
+        file.name,
+        file.look.table,
+        mapping,
+        notes=tuple(mapper.notes),
+        operation_hint=mapper.operation_hint,
+        bytes_total=file.size_bytes,
+        repeatable=file.repeatable,
+        later_notes=later_notes,
+    )
 
 
-def _look_at(stream: ByteStream, options: SourceOptions) -> Look:
-    if stream.format is SourceFormat.DELIMITED:
-        return open_delimited(stream, options)
-    # Arrow's Parquet reader is heavy, and most sources are text.
-    from audiencekit.sources.parquet import open_parquet
+def _open_query(paths: Sequence[FilePath], options: SourceOptions, sql: str) -> Source:
+    # The engine is heavy, and most sources are no queries.
+    from audiencekit.sources.query import open_query
 
-    return open_parquet(stream.file, options)
+    files = look_at_files(paths, options.of_queried_files())
+    name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"
+    look, later_notes = open_query(sql, files, options)
+    result = LookedAtFile(
+        name, look, _total(file.size_bytes for file in files), name, all(file.repeatable for file in files)
+    )
+    return _mapped(result, options, later_notes)
 
 
-def _named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:
-    """What `work` returns; its refusals say which source they are about, and how far it was read."""
-    failure: AudiencekitError
-    try:
-        return work()
-    except SourceRefused as error:
-        failure = SourceRefused(
-            f"{name}: {error}",
-            source=name,
-            row=error.row,
-            column=error.column,
-            rows_read=error.rows_read if error.rows_read is not None else rows_read(),
-            hint=error.hint,
-        )
-    except (MappingRefused, InputOutputFailed) as error:
-        failure = type(error)(f"{name}: {error}", hint=error.hint)
-    raise failure
+def _total(sizes: Iterable[int]) -> int:
+    """The sum; 0, unknown, when one is."""
+    known = list(sizes)
+    return sum(known) if all(known) else 0

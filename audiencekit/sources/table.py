@@ -14,9 +14,11 @@ Description = dict[str, str | int | bool | None]
 
 
 class Table(Protocol):
-    """A file, ready to be read as often as wanted."""
+    """Rows, ready to be read as often as wanted (those of standard input once)."""
 
-    rows_read: int  # of the last pass, faulty rows included
+    @property
+    def rows_read(self) -> int:
+        """Rows of the last pass so far, faulty ones included."""
 
     @property
     def bytes_read(self) -> int:
@@ -35,8 +37,31 @@ class Table(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped."""
+    """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
+
+    `lists` are the positions of columns whose cells hold several values.
+    """
 
     table: Table
     header: Header
     sample: Sample
+    lists: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a source: its row n is row `first_row` + n - 1 of the source.
+
+    `repeatable` is False for standard input, which cannot be read again.
+    """
+
+    name: str
+    repeatable: bool
+    first_row: int
+    rows: int
+    description: Description
+
+    def to_json(self) -> dict[str, str | int | bool | None]:
+        """What it was found to be, too: format, encoding and so on."""
+        facts = {"first_row": self.first_row, "rows": self.rows, "repeatable": self.repeatable}
+        return {"name": self.name, **self.description, **facts}

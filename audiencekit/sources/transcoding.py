@@ -85,4 +85,6 @@ def _wide_hint(family: str) -> str:
 
 def _looks_wide(first_bytes: bytes) -> bool:
     even, odd = first_bytes[::2], first_bytes[1::2]
+    if not any(first_bytes):
+        return False  # nothing but NUL is no text in any encoding
     return any(part.count(0) > NUL_SHARE * len(part) for part in (even, odd) if len(first_bytes) > LONGEST_MARK)

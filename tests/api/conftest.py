@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api.oauth import Credentials
+from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
@@ -143,7 +144,7 @@ def make_transport(credentials: Credentials) -> Callable[..., HttpTransport]:
             "profile": SPEC,
             "credentials": credentials,
             "addresses": {"ads_url": listener.url},
-            "clock": lambda: NOW,
+            "clock": ServiceClock(wall=lambda: NOW, elapsed=lambda: 0.0),
             "nonce": lambda: f"nonce{next(numbers)}",
             "timeouts": Timeouts(connect=5, read=5, total=5),
             **options,

@@ -21,7 +21,7 @@ from audiencekit.api.wire import (
     require_entity,
     require_list,
 )
-from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, Outcome, Redirected
+from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, Outcome, Redirected, RequestRefused
 
 FIXTURES = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "hash" / "x_sdk_response_fixtures.json"
 
@@ -86,8 +86,6 @@ def test_recorded_answers_are_read() -> None:
         {"data": {"success_count": 1, "total_count": 1}, "errors": [{}]},
         {"data": {"success_count": 1, "total_count": 1}, "errors": {"code": "A"}},
         {"data": {"success_count": 1, "total_count": 1}, "errors": ""},
-        {"data": {}, "operation_errors": [[], [{"code": "MISSING_PARAMETER"}]]},
-        {"data": {}, "operation_errors": [{"code": "MISSING_PARAMETER"}]},
         {"data": [], "next_cursor": 7},
         {"data": [], "next_cursor": ""},
         {"data": [], "next_cursor": ["c"]},
@@ -102,6 +100,18 @@ def test_success_that_is_none(status: int, document: Any) -> None:
     with pytest.raises(MalformedAnswer) as caught:
         read_answer(_response(document, status))
     assert caught.value.status == status
+    assert caught.value.outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("errors", [[[], [{"code": "MISSING_PARAMETER"}]], [{}, {"code": "MISSING_PARAMETER"}]])
+@pytest.mark.parametrize("status", [200, 201])
+def test_success_that_blames_operations(status: int, errors: Any) -> None:
+    """A 2xx that names operations refuses them, whatever its counts say, and nobody knows what it did."""
+    document = {"data": {"success_count": 2, "total_count": 2}, "operation_errors": errors}
+    with pytest.raises(RequestRefused) as caught:
+        read_answer(_response(document, status))
+    assert caught.value.operation_errors == {1: ("MISSING_PARAMETER",)}
+    assert caught.value.codes == ("MISSING_PARAMETER",)
     assert caught.value.outcome is Outcome.UNKNOWN
 
 

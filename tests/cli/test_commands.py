@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import urllib.request
@@ -193,6 +194,8 @@ def test_hash_refuses_what_is_no_json_string(run: Run) -> None:
         (["check", "list.csv", "--expires-at", "2001-01-01"], 2),
         (["check", "list.csv", "--operation", "update", "--operation-column", "email"], 2),
         (["report", "nonsense"], 2),
+        (["resume", "nonsense"], 2),
+        (["resume"], 2),
         (["hash", "partner_user_id"], 2),
         (["emulator", "--rate", "many"], 2),
         (["nonsense"], 2),
@@ -262,7 +265,19 @@ def test_the_demo_closes(run: Run) -> None:
 
 def test_every_command_explains_itself(run: Run) -> None:
     """--help of each."""
-    for command in ("", "demo", "check", "prepare", "upload", "hash", "report", "runs", "audiences", "emulator"):
+    for command in (
+        "",
+        "demo",
+        "check",
+        "prepare",
+        "upload",
+        "hash",
+        "report",
+        "runs",
+        "resume",
+        "audiences",
+        "emulator",
+    ):
         done = run(*filter(None, [command]), "--help")
         assert done.returncode == 0
         assert "Usage:" in done.stdout
@@ -360,6 +375,106 @@ def test_an_interrupted_upload_says_how_far_it_came(service: Service, tmp_path: 
     assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
 
 
+def _begin(service: Service, tmp_path: Path, *options: str) -> subprocess.Popen[str]:
+    """An upload of three requests that has had its first one confirmed."""
+    source = _list(tmp_path, "email\n" + "".join(f"person{number}@example.com\n" for number in range(130_000)))
+    command = [sys.executable, "-m", "audiencekit", "upload", source, "--audience", service.ready["audience_id"]]
+    process = subprocess.Popen(
+        [*command, "--requests-per-minute", "1", *options],
+        env=_environment(tmp_path, **service.ready["env"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while "sending" not in process.stderr.readline():
+        assert process.poll() is None
+    return process
+
+
+def test_a_killed_upload_is_shown_and_resumed(run: Run, service: Service, tmp_path: Path) -> None:
+    """The report counts what was confirmed before the kill; resuming from anywhere sends the rest, once."""
+    process = _begin(service, tmp_path)
+    process.kill()
+    process.communicate()
+    (listed,) = json.loads(run("runs", "--json").stdout)
+    assert (listed["state"], listed["resumable"], listed["running"]) == ("incomplete", True, False)
+    assert run("runs").stdout.rstrip().endswith("resumable")
+    kept = json.loads(run("report", "--json").stdout)
+    assert (kept["requests"]["confirmed"], kept["rows"]["pending"]) == (1, 130_000 - kept["rows"]["sent"])
+    done = run("resume", listed["run_id"][:-2], **service.ready["env"])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "state: complete"
+    assert "confirmed   3 of 3 planned, 3 attempts" in done.stdout
+    assert json.loads(service.get(f"/__members/{service.ready['audience_id']}"))["count"] == 130_000
+    again = run("resume", "--json")
+    assert (again.returncode, json.loads(again.stdout)["state"]) == (0, "complete")
+    assert "nothing is left to send" in again.stderr
+    assert len([entry for entry in json.loads(service.get("/__requests")) if entry["path"].endswith("/users")]) == 3
+
+
+def _is_something_under_way(tmp_path: Path) -> bool:
+    """Whether a journal says so."""
+    for path in (tmp_path / "state" / "runs").glob("*/journal.sqlite"):
+        connection = sqlite3.connect(path, timeout=10)
+        try:
+            return bool(connection.execute("SELECT count(*) FROM requests WHERE state = 'intended'").fetchone()[0])
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            connection.close()
+    return False
+
+
+def test_the_second_signal_stops_at_once(run: Run, service: Service, tmp_path: Path) -> None:
+    """The first waits for an answer that does not come; the last line names the state, and nothing is lost."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    os.kill(service.process.pid, signal.SIGSTOP)
+    command = [sys.executable, "-m", "audiencekit", "upload", source, "--audience", service.ready["audience_id"]]
+    process = subprocess.Popen(
+        command, env=_environment(tmp_path, **service.ready["env"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    while not _is_something_under_way(tmp_path):
+        assert process.poll() is None
+    assert process.stderr is not None
+    process.send_signal(signal.SIGTERM)
+    while "once more stops now" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    os.kill(service.process.pid, signal.SIGCONT)
+    assert process.returncode == 75, err
+    assert "stopped at once" in err
+    assert "audiencekit resume" in err
+    assert "Traceback" not in err
+    assert out.splitlines()[-1] == "state: incomplete"
+    done = run("resume", "--json", **service.ready["env"])
+    assert (done.returncode, json.loads(done.stdout)["requests"]["attempts"]) == (0, 2)
+
+
+def test_an_upload_that_meets_another_leaves_with_75(run: Run, service: Service, tmp_path: Path) -> None:
+    """So does resuming a run that is at work; the one that is at work goes on."""
+    process = _begin(service, tmp_path, "--json")
+    (listed,) = json.loads(run("runs", "--json").stdout)
+    other = run("upload", "list.csv", "--audience", service.ready["audience_id"], "--json", **service.ready["env"])
+    assert (other.returncode, json.loads(other.stdout)["error"]["type"]) == (75, "AudienceBusy")
+    assert listed["run_id"] in other.stderr
+    assert str(process.pid) in other.stderr
+    assert run("resume", **service.ready["env"]).returncode == 75
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["state"] == "incomplete"
+    assert run("resume", **service.ready["env"]).returncode == 0
+
+
+def test_a_state_directory_that_cannot_be_used_is_said_first(run: Run, service: Service, tmp_path: Path) -> None:
+    """Before the source is read, and before the first request."""
+    (tmp_path / "state").write_text("not a directory")
+    done = run("upload", "missing.csv", "--audience", service.ready["audience_id"], **service.ready["env"])
+    assert done.returncode == 74
+    assert str(tmp_path / "state") in done.stderr
+    assert "what to do" in done.stderr
+    assert json.loads(service.get("/__requests")) == []
+
+
 def test_hash_answers_blank_lines_too(run: Run) -> None:
     """As many answers as lines, so that they stay side by side."""
     done = run("hash", "handle", stdin='"@ada"\n\n"@bo"\n')
@@ -383,3 +498,59 @@ def test_membership_of_a_real_list_equals_an_independent_computation(run: Run, s
     sent = [frozenset((kind, value) for kind, values in user.items() for value in values) for user in users]
     assert len(sent) == 500
     assert set(sent) == expected
+
+
+def test_several_files_are_one_source(run: Run, service: Service, tmp_path: Path) -> None:
+    """Rows run on, the report says which are whose, and the text does, too."""
+    for name, people in (("one.csv", "ada@example.com\nnull\n"), ("two.csv", "null\nbo@example.com\n")):
+        (tmp_path / name).write_text(f"email\n{people}")
+    audience = service.ready["audience_id"]
+    done = run("upload", "one.csv", "two.csv", "--audience", audience, "--json", **service.ready["env"])
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [(part["name"], part["first_row"], part["rows"]) for part in report["sources"]] == [
+        ("one.csv", 1, 2),
+        ("two.csv", 3, 2),
+    ]
+    with (tmp_path / "state/runs" / report["run_id"] / "rejections.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["row", "column", "reason"],
+            ["2", "email", "placeholder"],
+            ["3", "email", "placeholder"],
+        ]
+    assert len(json.loads(service.get(f"/__members/{audience}"))) == 2
+    shown = run("check", "one.csv", "two.csv").stdout
+    assert "one.csv  rows 1 to 2\n  two.csv  rows 3 to 4" in shown
+
+
+@pytest.mark.parametrize("data", ["email\nada@example.com\n", '{"email":"ada@example.com"}\n'])
+def test_standard_input_is_a_source(run: Run, data: str) -> None:
+    """A dash, and what is piped in."""
+    done = run("check", "-", "--json", stdin=data)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert (plan["rows"]["pending"], plan["sources"][0]["name"]) == (1, "standard input")
+    assert plan["sources"][0]["repeatable"] is False
+
+
+def test_a_query_is_a_source(run: Run, tmp_path: Path) -> None:
+    """From a file; a query on the command line is refused, where everybody would see it."""
+    source = _list(tmp_path, "Name,Mail\nAda,ada@example.com\nBo,bo@example.com\n")
+    (tmp_path / "query.sql").write_text("SELECT Mail AS email FROM source WHERE Name = 'Ada'")
+    done = run("check", source, "--sql", "@query.sql", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"]["read"] == 1
+    for wrong in ("SELECT Mail FROM source", "@nothing.sql", "@."):
+        assert run("check", source, "--sql", wrong).returncode == 2
+    (tmp_path / "query.sql").write_text("DROP TABLE source")
+    assert run("check", source, "--sql", "@query.sql").returncode == 2
+
+
+def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None:
+    """Neither by rejections nor by what is prepared, whichever of the files it is."""
+    (tmp_path / "out").mkdir()
+    for name in ("one.csv", "out/two.csv"):
+        (tmp_path / name).write_text(f"email\n{len(name)}@example.com\n")
+    assert run("check", "one.csv", "out/two.csv", "--rejections", "out/two.csv").returncode == 2
+    assert run("prepare", "one.csv", "out/two.csv", "--out", "out").returncode == 2
+    assert (tmp_path / "out/two.csv").read_text() == "email\n11@example.com\n"

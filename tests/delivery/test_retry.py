@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,25 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.retry import RETRY_CLASSES, Reaction, RetryPolicy, retry_class
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
-    AudiencekitError,
-    Bug,
-    CertificateRefused,
-    CountMismatch,
-    ExchangeError,
-    HostRefused,
-    InputOutputFailed,
-    MalformedAnswer,
-    NotFound,
     Outcome,
     RateLimited,
-    Redirected,
-    RequestRefused,
-    ServiceError,
     TemporarilyUnavailable,
     TransportFailed,
-    Unauthorized,
 )
 
 NOW = 1_795_000_000.0
@@ -75,58 +61,6 @@ def unavailable(retry_after: float | None = None) -> TemporarilyUnavailable:
     error = TemporarilyUnavailable("the service is not available", status=503, outcome=Outcome.UNKNOWN)
     error.retry_after = retry_after
     return error
-
-
-@pytest.mark.parametrize(
-    ("error", "reaction"),
-    [
-        (TransportFailed("reset", sent=True), Reaction.RESEND),
-        (TransportFailed("refused", sent=False), Reaction.RESEND),
-        (CertificateRefused("not trusted"), Reaction.HALT),  # although its parent is sent again
-        (unavailable(), Reaction.RESEND),
-        (MalformedAnswer("no JSON", status=200), Reaction.RESEND),
-        (CountMismatch(sent=2, success_count=1, total_count=2), Reaction.RESEND),
-        (limited(None), Reaction.WAIT),
-        (RequestRefused("refused", status=400), Reaction.HALT),
-        (Unauthorized("revoked", status=401, codes=("89",)), Reaction.HALT),
-        (NotFound("gone", status=404), Reaction.HALT),
-        (Redirected("elsewhere", status=307), Reaction.HALT),
-        (ServiceError("a status of no class", status=418), Reaction.HALT),
-        (HostRefused("not there"), Reaction.HALT),
-        (InputOutputFailed("disk full"), Reaction.HALT),
-        (Bug("ours"), Reaction.HALT),
-    ],
-    ids=lambda given: type(given).__name__ if isinstance(given, Exception) else str(given.value),
-)
-def test_every_error_has_its_reaction(error: AudiencekitError, reaction: Reaction) -> None:
-    """The reactions are those of the fault catalogue, and whatever it does not know halts the run."""
-    assert retry_class(error).reaction is reaction
-
-
-def leaves(cls: type[ExchangeError]) -> Iterator[type[ExchangeError]]:
-    """The classes below `cls` that have none below them."""
-    children = cls.__subclasses__()
-    yield from [cls] if not children else [leaf for child in children for leaf in leaves(child)]
-
-
-def test_no_exchange_error_is_forgotten() -> None:
-    """Each class of exchange errors, or one above it, has a row in the table."""
-    forgotten = [cls.__name__ for cls in leaves(ExchangeError) if not RETRY_CLASSES.keys() & set(cls.__mro__)]
-    assert forgotten == []
-
-
-def test_subclass_reacts_as_its_parent() -> None:
-    """An error made more precise later keeps the reaction of the class above."""
-
-    class Overloaded(TemporarilyUnavailable):
-        pass
-
-    assert retry_class(Overloaded("", status=503)) == RETRY_CLASSES[TemporarilyUnavailable]
-
-
-def test_doubtful_answers_are_resent_three_times() -> None:
-    """Faults 16 and 17: three re-sends, then the run halts."""
-    assert RETRY_CLASSES[CountMismatch].at_most == RETRY_CLASSES[MalformedAnswer].at_most == 3
 
 
 @pytest.mark.parametrize(
@@ -234,3 +168,20 @@ def test_waits_follow_the_randomness_given() -> None:
         return [chosen.resend_delay(TransportFailed("reset", sent=True), failures) for failures in range(1, 9)]
 
     assert waits(7) == waits(7) != waits(8)
+
+
+def test_clock_is_corrected_once_a_minute(virtually: Any, clock: Clock) -> None:
+    """Fault 23: signed anew once in 60 s; who was under way meanwhile goes along, who fails after it halts."""
+
+    async def main() -> None:
+        chosen = policy(clock=clock)
+        assert chosen.may_resign(began_at=0.0)
+        await clock.sleep(5.0)
+        assert not chosen.may_resign(began_at=2.0)
+        await clock.sleep(50.0)
+        assert not chosen.may_resign(began_at=54.0)
+        await clock.sleep(10.0)
+        assert chosen.may_resign(began_at=64.0)
+        assert chosen.may_resign(began_at=64.9)  # before the second correction
+
+    virtually(main())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import random
 import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
@@ -266,3 +268,26 @@ def test_unusable_directory_is_said(tmp_path: Path, place: Callable[[Path], Path
     """A directory that is not there, or is none, is named with the cause."""
     with pytest.raises(InputOutputFailed, match="no temporary file can be made"):
         Spool(place(tmp_path))
+
+
+def test_threads_write_side_by_side(tmp_path: Path) -> None:
+    """Chunks put by number come back by number, whatever the order in which threads wrote them."""
+    numbers = list(range(200))
+    random.Random(1).shuffle(numbers)
+    with Spool(tmp_path) as spool, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: spool.append(b"%d" % number * number, number), numbers))
+        assert list(spool.chunks()) == [b"%d" % number * number for number in range(200)]
+        assert spool.read(7) == b"7777777"
+
+
+def test_a_number_is_used_once(tmp_path: Path) -> None:
+    """A chunk is never written over, and one that nobody wrote is not read as empty."""
+    with Spool(tmp_path) as spool:
+        spool.append(b"b", 1)
+        with pytest.raises(Bug, match="chunk 2 of the spool was written before"):
+            spool.append(b"c", 1)
+        with pytest.raises(Bug, match="chunk 1 of the spool was never written"):
+            spool.read(0)
+        with pytest.raises(Bug, match="chunk 3 of the spool was never written"):
+            spool.read(2)
+        assert spool.append(b"d") == 2

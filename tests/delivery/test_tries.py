@@ -25,6 +25,7 @@ from audiencekit.errors import (
     Outcome,
     RateLimited,
     RequestRefused,
+    StaleConnection,
     TemporarilyUnavailable,
     TransportFailed,
     Unauthorized,
@@ -47,6 +48,8 @@ LOST = TransportFailed("reset", sent=True)
 UNREACHED = TransportFailed("connection refused", sent=False)
 REFUSED = RequestRefused("refused", status=400)
 REVOKED = Unauthorized("revoked", status=401)
+SKEWED = Unauthorized("clock", status=401, codes=("135",))
+STALE = StaleConnection("closed meanwhile", sent=True)
 
 Step = Answer | AudiencekitError
 
@@ -87,6 +90,10 @@ def run_script(virtually: Any, clock: Clock, script: list[Step], **options: Any)
         ([LIMITED] * 9 + [BUSY] + [LIMITED] * 9 + [GOOD], 20, Outcome.CONFIRMED),  # not in a row
         ([LIMITED] * 3 + [BUSY] * 5 + [GOOD], 9, Outcome.CONFIRMED),  # 429 is no attempt
         ([LIMITED, LOST, LIMITED, GOOD], 4, Outcome.CONFIRMED),
+        ([SKEWED, GOOD], 2, Outcome.CONFIRMED),
+        ([SKEWED], 2, Outcome.REFUSED),  # signed anew once
+        ([STALE, *[BUSY] * 5, GOOD], 7, Outcome.CONFIRMED),
+        ([STALE], 7, Outcome.UNKNOWN),
         ([Bug("ours")], 1, Outcome.UNKNOWN),
         ([InputOutputFailed("disk")], 1, Outcome.UNKNOWN),
         ([HostRefused("not there")], 1, Outcome.REFUSED),
@@ -118,6 +125,15 @@ def test_empty_budget_ends_the_resends(virtually: Any, clock: Clock) -> None:
     assert run_script(virtually, clock, [LIMITED, GOOD], quota=quota)[0].exchanges == 2  # waiting is free
 
 
+def test_stale_connection_is_free_once(virtually: Any, clock: Clock) -> None:
+    """Fault 14: the first re-send on a fresh connection is at once and costs nothing, the next ones do."""
+    quota = RetryQuota(100, cost=5)
+    assert run_script(virtually, clock, [STALE, GOOD], quota=quota)[0].exchanges == 2
+    assert quota.tokens == 100
+    run_script(virtually, clock, [STALE, STALE, UNREACHED], quota=quota)
+    assert quota.tokens < 100
+
+
 def test_success_fills_the_budget(virtually: Any, clock: Clock) -> None:
     """A success after a re-send gives back its price, one without gives back one token."""
     quota = RetryQuota(100, cost=5)
@@ -127,7 +143,7 @@ def test_success_fills_the_budget(virtually: Any, clock: Clock) -> None:
     assert quota.tokens == 96
 
 
-def test_nothing_is_known_of_an_exchange_under_way(clock: Clock) -> None:
+async def test_nothing_is_known_of_an_exchange_under_way(clock: Clock) -> None:
     """Before the first exchange there is no outcome; while one goes on, it is unknown."""
     tries = Tries(RetryPolicy(clock=clock, randomness=random.Random(1)))
     assert tries.outcome is None

@@ -26,7 +26,9 @@ def _update(*users: dict[str, list[str]], **times: str) -> dict[str, Any]:
         ("GET", "/__log/x", 404),
         ("POST", "/__log", 405),
         ("GET", "/__clock", 405),
-        ("POST", "/__faults", 404),
+        ("POST", "/__faults", 400),
+        ("PUT", "/__faults", 405),
+        ("GET", "/__faults/1", 404),
         ("GET", "/__", 404),
     ],
 )

@@ -57,6 +57,17 @@ def test_operations_are_logged_in_order_with_their_users() -> None:
     ]
 
 
+def test_a_fault_is_told_of_its_own_request() -> None:
+    """The operations of that request and no others; the last fault is the one that is told."""
+    log = OperationLog()
+    body = b'[{"params":{"users":[{"email":["a"]}]}},{"params":{"users":[{"email":["b"]}]}}]'
+    for _ in range(3):
+        log.append(1.0, "list1", body, [Done("Update", 0.0, 1.0)] * 2)
+    log.attribute(2, 4, 9)
+    log.attribute(2, 4, 13)
+    assert [json.loads(line).get("fault") for line in log.lines()] == [None, None, 13, 13, None, None]
+
+
 def test_requests_are_numbered_by_arrival() -> None:
     """A request that is not answered yet has no status."""
     log = RequestLog()

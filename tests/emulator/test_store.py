@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audiencekit.emulator.audiences.entries import Span
 from audiencekit.emulator.store import Store
 
 
@@ -32,3 +33,15 @@ def test_a_deleted_audience_keeps_its_name() -> None:
     assert account.has_name("Gone")
     assert not account.has_name("gone")
     assert store.find_audience("nothing") is None
+
+
+def test_lost_members_are_gone_from_every_list() -> None:
+    """The lists stay."""
+    store = Store(0, 0.0)
+    audience = store.find_audience(store.audience_id)
+    assert audience is not None
+    audience.members.update([b"\x02" + bytes(32)], Span(0.0, 10.0), 0.0)
+    assert len(list(audience.members.members(1.0))) == 1
+    store.lose_members()
+    assert list(audience.members.members(1.0)) == []
+    assert store.find_audience(store.audience_id) is audience

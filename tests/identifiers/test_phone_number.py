@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import phonenumbers
@@ -188,6 +190,28 @@ def test_possible_numbers_with_the_digits_of_the_calling_code_are_not_ambiguous(
 def test_digits_form_drops_the_plus() -> None:
     """The other reading of the documentation hashes the same number without its plus."""
     assert normalize_phone_number("+49 1511 2345678", rules=Rules(phone_form="digits")) == "4915112345678"
+
+
+@pytest.mark.parametrize("number", ["+999 123 456 789", "12", "call the office", "+0151", "+49"])
+def test_a_refused_number_holds_no_frame(number: str) -> None:
+    """What its callers held is let go with them, before any garbage is collected."""
+
+    class Held:
+        """What a caller has in a variable."""
+
+    held: list[weakref.ref[Held]] = []
+
+    def call() -> None:
+        one = Held()
+        held.append(weakref.ref(one))
+        assert isinstance(normalize_phone_number(number, country="DE"), Reason)
+
+    gc.disable()
+    try:
+        call()
+        assert held[0]() is None
+    finally:
+        gc.enable()
 
 
 def test_international_form_is_recognised_by_its_plus() -> None:

@@ -67,6 +67,26 @@ def text_batch() -> Callable[..., tuple[TextBatch, ColumnMapping]]:
     return make
 
 
+class MemoryChunks:
+    """Chunks as a spool keeps them, in a list."""
+
+    def __init__(self) -> None:
+        self.chunks: list[bytes] = []
+
+    def append(self, chunk: bytearray) -> int:
+        self.chunks.append(bytes(chunk))
+        return len(self.chunks) - 1
+
+    def read(self, number: int) -> bytes:
+        return self.chunks[number]
+
+
+@pytest.fixture
+def memory_chunks() -> Callable[[], MemoryChunks]:
+    """A new store of chunks at each call."""
+    return MemoryChunks
+
+
 @pytest.fixture
 def hashed_records() -> Callable[..., HashedRecords]:
     """Records of (operation, {kind: texts}); each text is hashed, partner user ids are not."""
@@ -75,12 +95,13 @@ def hashed_records() -> Callable[..., HashedRecords]:
         columns: dict[str, list[object]] = {name: [] for name in RECORD_SCHEMA.names}
         for row, (operation, identifiers) in enumerate(records, start=1):
             columns["row"].append(row)
-            columns["operation"].append(operation)
+            columns["is_delete"].append(operation == "Delete")
             for kind in Kind:
                 texts = identifiers.get(kind)
-                values = [_sha256(text) if kind.is_hashed else text for text in texts or ()]
-                columns[kind.value].append(sorted(values) if texts else None)
-        return HashedRecords(pa.record_batch(list(columns.values()), schema=RECORD_SCHEMA))
+                values = [bytes.fromhex(_sha256(text)) if kind.is_hashed else text for text in texts or ()]
+                columns[kind.value].append(sorted(values) if texts else None)  # type: ignore[type-var]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns.values(), RECORD_SCHEMA, strict=True)]
+        return HashedRecords(pa.record_batch(arrays, schema=RECORD_SCHEMA))
 
     return make
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,48 +15,111 @@ from hypothesis import strategies as st
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.plan import Packing, plan_requests
+from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.packing import PackedRequest, pack_requests
+from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.times import pin_times
-from audiencekit.preparation.users import encode_users
+from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
+Make = Callable[..., HashedRecords]
+Row = tuple[str, dict[Kind, list[str]]]
+UsersOf = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
 
 
-def _bodies(users: HashedRecords, packing: Packing, batch_rows: int = 7) -> Iterator[bytes]:
-    batch = users.unwrap()
+def _encode(records: HashedRecords, places: Indices) -> EncodedUsers:
+    """Encoded in two halves, as those of two batches."""
+    half = len(places) // 2
+    return EncodedUsers.joined(encode_users(records, part, SPEC) for part in (places[:half], places[half:]))
+
+
+def _plan(records: HashedRecords, packing: Packing) -> tuple[list[PlannedRequest], UsersOf]:
+    """The plan of one wave, and what it is packed from."""
+    batch = records.unwrap()
+    sizes = measure_users(records, SPEC)
     deletes = batch.column("is_delete").to_numpy(zero_copy_only=False)
-    sizes = np.array([len(user) - 1 for user in batch.column("user").to_pylist()])
-    waves = np.zeros(batch.num_rows, dtype=np.int64)
+    places = {verb: np.flatnonzero(deletes == verb) for verb in (False, True)}
 
-    def users_of(wave: int, is_delete: bool) -> Iterator[HashedRecords]:
-        chosen = batch.filter(pa.array(deletes == is_delete))
-        for start in range(0, chosen.num_rows, batch_rows):
-            yield HashedRecords(chosen.slice(start, batch_rows))
+    def sizes_of(wave: int, is_delete: bool) -> Iterator[Sizes]:
+        yield sizes[places[is_delete]]
 
-    planned = plan_requests(sizes, deletes=deletes, waves=waves, times=TIMES, packing=packing)
-    for request, packed in zip(planned, pack_requests(planned, users_of, TIMES), strict=True):
-        assert (packed.number, packed.records, packed.operations) == (
-            request.number,
-            request.records,
-            request.operations,
+    def users_of(request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        return (
+            _encode(records, places[False][request.first_update :][: request.updates]),
+            _encode(records, places[True][request.first_delete :][: request.deletes]),
         )
-        assert packed.body_bytes == len(packed.body.unwrap())
-        yield packed.body.unwrap()
+
+    return plan_requests([0], sizes_of, times=TIMES, packing=packing), users_of
 
 
-def test_one_record_is_written_as_the_specification_shows(
-    hashed_records: Callable[..., HashedRecords], sha256: Callable[[str], str]
-) -> None:
+def _packed(records: HashedRecords, packing: Packing) -> list[PackedRequest]:
+    planned, users_of = _plan(records, packing)
+    packed = list(pack_requests(planned, users_of, TIMES))
+    for request, own in zip(planned, packed, strict=True):
+        assert (own.number, own.records, own.operations) == (request.number, request.records, request.operations)
+        assert own.body_bytes == len(own.body.unwrap()) == request.body_bytes
+    return packed
+
+
+def test_one_record_is_written_as_the_specification_shows(hashed_records: Make, sha256: Callable[[str], str]) -> None:
     """Compact JSON: operation type, the pinned expiry, the user entry."""
-    (body,) = _bodies(encode_users(hashed_records(("Update", {Kind.EMAIL: ["ada@example.com"]})), SPEC), Packing())
+    (packed,) = _packed(hashed_records(("Update", {Kind.EMAIL: ["ada@example.com"]})), Packing())
     expected = (
         '[{"operation_type":"Update","params":{"expires_at":"2027-12-21T00:00:00Z","users":[{"email":["'
         + sha256("ada@example.com")
         + '"]}]}}]'
     )
-    assert body == expected.encode()
+    assert packed.body.unwrap() == expected.encode()
+
+
+def _slowly(rows: list[Row], request: PlannedRequest, sha256: Callable[[str], str]) -> bytes:
+    """The body of a plan of one request, by json, one record after the other."""
+    operations = []
+    for verb, count in (("Update", request.update_operations), ("Delete", request.delete_operations)):
+        own = [identifiers for own_verb, identifiers in rows if own_verb == verb]
+        entries = [
+            {
+                kind.value: sorted(map(sha256, identifiers[kind])) if kind.is_hashed else sorted(identifiers[kind])
+                for kind in Kind
+                if kind in identifiers
+            }
+            for identifiers in own
+        ]
+        cuts = [number * len(own) // count for number in range(count + 1)] if count else []
+        for start, end in pairwise(cuts):
+            params = {"expires_at": "2027-12-21T00:00:00Z", "users": entries[start:end]}
+            operations.append({"operation_type": verb, "params": params})
+    return json.dumps(operations, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+PEOPLE = st.dictionaries(
+    st.sampled_from(list(Kind)),
+    st.lists(st.text(st.characters(codec="utf-8"), max_size=5), min_size=1, max_size=4, unique=True),
+    min_size=1,
+)
+
+
+@pytest.mark.parametrize("block", [1, 3, 4096])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(["Update", "Delete"]), PEOPLE), min_size=1, max_size=40), few=st.booleans()
+)
+def test_bodies_are_those_of_a_slow_packer(
+    hashed_records: Make,
+    sha256: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    block: int,
+    rows: list[Row],
+    few: bool,
+) -> None:
+    """Byte for byte what json writes of the same records, whatever kinds and however many values they have."""
+    monkeypatch.setattr("audiencekit.preparation.users._BLOCK_RECORDS", block)
+    records = hashed_records(*rows)
+    packing = Packing(max_operations=3) if few else Packing()
+    (request,), _ = _plan(records, packing)
+    (packed,) = _packed(records, packing)
+    assert packed.body.unwrap() == _slowly(rows, request, sha256)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -66,51 +129,78 @@ def test_one_record_is_written_as_the_specification_shows(
     bytes_=st.integers(900, 5_000),
 )
 def test_every_record_is_in_exactly_one_body(
-    hashed_records: Callable[..., HashedRecords],
-    sha256: Callable[[str], str],
-    verbs: list[str],
-    operations: int,
-    bytes_: int,
+    hashed_records: Make, sha256: Callable[[str], str], verbs: list[str], operations: int, bytes_: int
 ) -> None:
     """Read back as JSON, the bodies hold each record once, under its own verb, in row order a verb."""
     records = hashed_records(*((verb, {Kind.EMAIL: [f"p{row}@example.com"]}) for row, verb in enumerate(verbs)))
     sent: dict[str, list[str]] = {"Update": [], "Delete": []}
-    for body in _bodies(encode_users(records, SPEC), Packing(max_operations=operations, max_body_bytes=bytes_)):
-        document = json.loads(body)
-        assert len(body) <= bytes_
+    rows: dict[str, list[int]] = {"Update": [], "Delete": []}
+    for packed in _packed(records, Packing(max_operations=operations, max_body_bytes=bytes_)):
+        document = json.loads(packed.body.unwrap())
+        assert len(packed.body.unwrap()) <= bytes_
         assert 1 <= len(document) <= operations
+        own_rows = iter(packed.rows.tolist())
         for operation in document:
-            assert operation["params"]["users"]
-            sent[operation["operation_type"]] += [user["email"][0] for user in operation["params"]["users"]]
+            users = operation["params"]["users"]
+            assert users
+            sent[operation["operation_type"]] += [user["email"][0] for user in users]
+            rows[operation["operation_type"]] += [next(own_rows) for _ in users]
     for verb in sent:
-        assert sent[verb] == [sha256(f"p{row}@example.com") for row, own in enumerate(verbs) if own == verb]
+        own = [row for row, of_row in enumerate(verbs) if of_row == verb]
+        assert sent[verb] == [sha256(f"p{row}@example.com") for row in own]
+        assert rows[verb] == [row + 1 for row in own]
 
 
-def test_records_are_spread_evenly_over_the_operations(hashed_records: Callable[..., HashedRecords]) -> None:
+def test_records_are_spread_evenly_over_the_operations(hashed_records: Make) -> None:
     """No operation holds more than one record more than another."""
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{row}@example.com"]}) for row in range(100)))
-    (body,) = _bodies(encode_users(records, SPEC), Packing(max_operations=7))
-    sizes = [len(operation["params"]["users"]) for operation in json.loads(body)]
+    (packed,) = _packed(records, Packing(max_operations=7))
+    sizes = [len(operation["params"]["users"]) for operation in json.loads(packed.body.unwrap())]
     assert len(sizes) == 7
     assert max(sizes) - min(sizes) == 1
 
 
-def test_fewer_users_than_planned_is_an_error(hashed_records: Callable[..., HashedRecords]) -> None:
+def _emails(count: int) -> list[Row]:
+    return [("Update", {Kind.EMAIL: [f"p{number}@example.com"]}) for number in range(count)]
+
+
+def test_any_request_can_be_packed_alone(hashed_records: Make) -> None:
+    """The body of a request is the same whether the others are packed or not: so a resumed run sends the same bytes."""
+    planned, users_of = _plan(hashed_records(*_emails(50)), Packing(max_operations=4, max_body_bytes=1_000))
+    bodies = [packed.body.unwrap() for packed in pack_requests(planned, users_of, TIMES)]
+    assert len(bodies) > 3
+    alone = [next(iter(pack_requests([request], users_of, TIMES))).body.unwrap() for request in reversed(planned)]
+    assert alone[::-1] == bodies
+
+
+def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the plan, and none before the first is asked for."""
+    monkeypatch.setattr("audiencekit.preparation.packing.cores", lambda: 2)
+    planned, users_of = _plan(hashed_records(*_emails(300)), Packing(max_operations=4, max_body_bytes=1_000))
+    asked: list[int] = []
+
+    def counted(request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        asked.append(request.number)
+        return users_of(request)
+
+    packing = pack_requests(planned, counted, TIMES)
+    assert asked == []
+    for packed in packing:
+        assert len(asked) <= packed.number + 4
+    assert sorted(asked) == list(range(1, len(planned) + 1))
+
+
+def test_fewer_users_than_planned_is_an_error(hashed_records: Make) -> None:
     """A spool that lost a batch never becomes a short request."""
-    users = encode_users(hashed_records(("Update", {Kind.EMAIL: ["ada@example.com"]})), SPEC)
-    planned = plan_requests(
-        np.array([78, 78]), deletes=np.zeros(2, bool), waves=np.zeros(2, np.int64), times=TIMES, packing=Packing()
-    )
+    planned, _ = _plan(hashed_records(*_emails(2)), Packing())
+    users = encode_users(hashed_records(*_emails(1)), np.arange(1), SPEC)
+    nobody = EncodedUsers.joined([])
     with pytest.raises(Bug):
-        list(pack_requests(planned, lambda wave, is_delete: iter(() if is_delete else (users,)), TIMES))
+        list(pack_requests(planned, lambda request: (users, nobody), TIMES))
 
 
-def test_bodies_are_never_shown(hashed_records: Callable[..., HashedRecords], sha256: Callable[[str], str]) -> None:
+def test_bodies_are_never_shown(hashed_records: Make, sha256: Callable[[str], str]) -> None:
     """repr, str and format of a packed request hold no hash."""
-    users = encode_users(hashed_records(("Update", {Kind.EMAIL: ["ada@example.com"]})), SPEC)
-    planned = plan_requests(
-        np.array([78]), deletes=np.zeros(1, bool), waves=np.zeros(1, np.int64), times=TIMES, packing=Packing()
-    )
-    (packed,) = pack_requests(planned, lambda wave, is_delete: iter(() if is_delete else (users,)), TIMES)
-    for shown in (repr(packed), str(packed.body), f"{packed.body}", repr(users)):
-        assert sha256("ada@example.com")[:8] not in shown
+    (packed,) = _packed(hashed_records(*_emails(1)), Packing())
+    for shown in (repr(packed), str(packed.body), f"{packed.body}"):
+        assert sha256("p0@example.com")[:8] not in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,23 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-from audiencekit.preparation.plan import Packing, PlannedRequest, operation_bytes, plan_requests
+from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, operation_bytes, plan_requests
 from audiencekit.preparation.times import pin_times
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
+BLOCK = 7  # sizes that the plan gets at a time
 EMAIL_ONLY = len('{"email":["') + 64 + len('"]}')
 
 
 def _plan(
     sizes: list[int], deletes: list[bool] | None = None, waves: list[int] | None = None, packing: Packing | None = None
 ) -> list[PlannedRequest]:
-    return plan_requests(
-        np.array(sizes, dtype=np.int64),
-        deletes=np.array(deletes or [False] * len(sizes), dtype=bool),
-        waves=np.array(waves or [0] * len(sizes), dtype=np.int64),
-        times=TIMES,
-        packing=packing or Packing(),
-    )
+    of_wave: dict[tuple[int, bool], list[int]] = {}
+    for size, delete, wave in zip(sizes, deletes or [False] * len(sizes), waves or [0] * len(sizes), strict=True):
+        of_wave.setdefault((wave, delete), []).append(size)
+
+    def sizes_of(wave: int, is_delete: bool) -> Iterator[Sizes]:
+        own = of_wave.get((wave, is_delete), [])
+        for start in range(0, len(own), BLOCK):
+            yield np.array(own[start : start + BLOCK], dtype=np.int64)
+
+    numbers = sorted({wave for wave, _ in of_wave})
+    return plan_requests(numbers, sizes_of, times=TIMES, packing=packing or Packing())
 
 
 @pytest.mark.parametrize(
@@ -94,9 +100,11 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
     ordered = [s for s, d in zip(sizes, deletes, strict=True) if not d] + [
         s for s, d in zip(sizes, deletes, strict=True) if d
     ]
-    position = 0
+    position = updates = removals = 0
     for request in planned[:-1]:
         position += request.records
+        assert (request.first_update, request.first_delete) == (updates, removals)
+        updates, removals = updates + request.updates, removals + request.deletes
         assert request.body_bytes + ordered[position] + 1 + operation_bytes(TIMES) > packing.max_body_bytes or (
             request.body_bytes + ordered[position] + 1 > packing.max_body_bytes
         )

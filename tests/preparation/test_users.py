@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.users import encode_users
+from audiencekit.preparation.users import encode_users, measure_users
 from audiencekit.profile import SPEC, Profile, X
 
 Make = Callable[..., HashedRecords]
+
+
+def _entries(records: HashedRecords, profile: Profile = SPEC) -> list[bytes]:
+    users = encode_users(records, np.arange(records.unwrap().num_rows), profile)
+    return [entry for block in users.entries.unwrap() for entry in block.to_pylist()]
+
+
 EVERY_KIND = {
     Kind.EMAIL: ["a", "b"],
     Kind.PHONE_NUMBER: ["c"],
@@ -28,8 +36,7 @@ def test_every_kind_has_its_field(
     hashed_records: Make, sha256: Callable[[str], str], profile: Profile, platform_field: str
 ) -> None:
     """Each an array of strings, named as the profile names it; free text is escaped."""
-    users = encode_users(hashed_records(("Update", EVERY_KIND)), profile).unwrap()
-    (entry,) = users.column("user").to_pylist()
+    (entry,) = _entries(hashed_records(("Update", EVERY_KIND)), profile)
     assert entry.endswith(b",")
     assert json.loads(entry[:-1]) == {
         "email": sorted([sha256("a"), sha256("b")]),
@@ -43,14 +50,52 @@ def test_every_kind_has_its_field(
 
 def test_kinds_that_a_record_has_not_are_left_out(hashed_records: Make, sha256: Callable[[str], str]) -> None:
     """An email-only record is 78 bytes and a comma."""
-    users = encode_users(hashed_records(("Update", {Kind.EMAIL: ["a"]}), ("Delete", {Kind.HANDLE: ["b"]})), SPEC)
-    first, second = users.unwrap().column("user").to_pylist()
+    first, second = _entries(hashed_records(("Update", {Kind.EMAIL: ["a"]}), ("Delete", {Kind.HANDLE: ["b"]})))
     assert first == b'{"email":["' + sha256("a").encode() + b'"]},'
     assert len(first) == 79
     assert second == b'{"handle":["' + sha256("b").encode() + b'"]},'
-    assert users.unwrap().column("is_delete").to_pylist() == [False, True]
 
 
 def test_no_records_are_no_users(hashed_records: Make) -> None:
     """An empty batch stays empty."""
-    assert encode_users(hashed_records(), SPEC).unwrap().num_rows == 0
+    assert _entries(hashed_records()) == []
+
+
+def test_many_shapes_give_the_same_entries(
+    hashed_records: Make, sha256: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether entries of one shape are made together or each is joined from its parts."""
+    kinds = [kind for kind in Kind if kind.is_hashed]
+    records = hashed_records(
+        *(("Update", {kinds[n % 5]: [f"a{m}" for m in range(1 + n % 3)], kinds[(n + 2) % 5]: ["b"]}) for n in range(30))
+    )
+    by_shape = _entries(records)
+    monkeypatch.setattr("audiencekit.preparation.users._MOST_SHAPES", 0)
+    joined = _entries(records)
+    assert by_shape == joined
+    assert len({len(user) for user in joined}) > 5
+
+
+@pytest.mark.parametrize("profile", [SPEC, X])
+def test_sizes_are_known_before_entries_are_written(hashed_records: Make, profile: Profile) -> None:
+    """Each is that of the entry without its comma, escapes and several bytes a letter included."""
+    texts = ["plain", 'two " quotes " and \\', "line\nand\ttab", "é 🙂 \u2028", "\x00\x1f\x7f"]
+    records = hashed_records(
+        ("Update", EVERY_KIND),
+        ("Delete", {Kind.EMAIL: ["a"]}),
+        *(("Update", {Kind.PARTNER_USER_ID: texts[: n + 1], Kind.HANDLE: ["a", "b"]}) for n in range(len(texts))),
+    )
+    written = _entries(records, profile)
+    assert measure_users(records, profile).tolist() == [len(user) - 1 for user in written]
+    assert json.loads(b"[" + b"".join(written)[:-1] + b"]")[-1]["partner_user_id"] == sorted(texts)
+
+
+def test_chosen_records_come_in_the_order_of_their_places(hashed_records: Make) -> None:
+    """With their rows; what stands between them is left out."""
+    records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(9)))
+    users = encode_users(records, np.array([1, 4, 5, 8]), SPEC)
+    assert users.rows.tolist() == [2, 5, 6, 9]
+    assert [entry for block in users.entries.unwrap() for entry in block.to_pylist()] == [
+        _entries(records)[place] for place in (1, 4, 5, 8)
+    ]
+    assert "p1" not in repr(users)

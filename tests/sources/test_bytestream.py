@@ -16,6 +16,7 @@ from audiencekit.sources.bytestream import (
     OTHER_FORMATS,
     ByteStream,
     SourceFormat,
+    TextSample,
     bounded_lines,
     find_format,
     take_sample,
@@ -30,7 +31,7 @@ Write = Callable[..., Path]
 def test_bytes_decide_and_names_do_not(write: Write, people: bytes, name: str, packed: bool) -> None:
     """A gz file is one under any name, and text is text."""
     stream = ByteStream(RegularFile(write(gzip.compress(people) if packed else people, name)))
-    assert (stream.format, stream.packed) == (SourceFormat.DELIMITED, packed)
+    assert (stream.format, stream.packed) == (SourceFormat.TEXT, packed)
     assert b"".join(stream.blocks()) == people
 
 
@@ -119,9 +120,9 @@ def test_lines_have_a_bound(step: int, length: int, refused: bool) -> None:
 
 def test_a_sample_knows_whether_it_is_everything() -> None:
     """Blocks are taken until there is enough."""
-    assert take_sample(iter([b"ab", b"cd"]), 3) == (b"abcd", True)
-    assert take_sample(iter([b"ab", b"cd", b"e"]), 3) == (b"abcd", False)
-    assert take_sample(iter([]), 3) == (b"", True)
+    assert take_sample(iter([b"ab", b"cd"]), 3) == TextSample(b"abcd", is_whole=True)
+    assert take_sample(iter([b"ab", b"cd", b"e"]), 3) == TextSample(b"abcd", is_whole=False)
+    assert take_sample(iter([]), 3) == TextSample(b"", is_whole=True)
 
 
 def test_blocks_stay_below_a_line_after_transcoding() -> None:

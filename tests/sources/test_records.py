@@ -120,7 +120,7 @@ def test_a_counter_that_counts_otherwise_refuses_the_file(monkeypatch: pytest.Mo
         counter.records += 1
 
     monkeypatch.setattr(RecordCounter, "finish", one_more)
-    with pytest.raises(SourceRefused, match="found 2 records and the counter 3"):
+    with pytest.raises(SourceRefused, match="found 2 rows and the counter 3"):
         read(b"a\nb\n")
 
 

@@ -1,0 +1,28 @@
+"""The places between two durable steps of a run, by name, so that tests can end the process at every one of them.
+
+Outside tests nothing is set, and passing a point does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+# A step is durable when it returns: the journal is begun, the plan is in it, the intent of one request is in it, the
+# bytes of the request have been answered, its end is in the journal, the report is kept, the end of the run is in it.
+STEPS: Final = ("begin", "plan", "intent", "send", "acknowledgement", "report", "finish")
+POINTS: Final = tuple(f"{side} {step}" for step in STEPS for side in ("before", "after"))
+
+_hook: Callable[[str], None] | None = None
+
+
+def set_hook(hook: Callable[[str], None] | None) -> None:
+    """Have `hook` called with the name of every point that is passed, in whatever thread passes it."""
+    global _hook
+    _hook = hook
+
+
+def pass_point(point: str) -> None:
+    """Note that `point` is reached."""
+    if _hook is not None:
+        _hook(point)

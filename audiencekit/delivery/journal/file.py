@@ -1,0 +1,225 @@
+"""The journal of one run as a file: what is written is durable when a method returns."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+import orjson
+
+from audiencekit.crashpoints import pass_point
+from audiencekit.delivery.journal.digests import DOCUMENTS, digest_of
+from audiencekit.delivery.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
+from audiencekit.delivery.journal.schema import connect, connect_new, damaged, not_begun
+from audiencekit.delivery.results import RefusedRow
+from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.keys import SubKey
+from audiencekit.privatefiles import explained, sync_directory
+
+RUN, PLAN, ENDING = "run", "plan", "ending"
+_NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
+
+# Writes one thing inside an open transaction.
+Entry = Callable[[sqlite3.Connection], None]
+
+_SUMS: Final = """
+SELECT sum(state = 'confirmed') AS confirmed,
+       sum(state IN ('intended', 'unknown')) AS unknown,
+       sum(success_count) AS records_confirmed,
+       sum(CASE WHEN state = 'confirmed' THEN body_bytes ELSE 0 END) AS body_bytes,
+       sum(success_count) AS success_count,
+       sum(total_count) AS total_count,
+       sum(attempts + (state = 'intended')) AS attempts,
+       sum(rate_limited) AS rate_limited
+FROM requests
+"""
+
+
+class JournalFile:
+    """An open journal. One thread at a time writes.
+
+    Raises InputOutputFailed when the disk fails or is full, and ResumeRefused for what is no sound journal.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+
+    @classmethod
+    def begin(cls, path: Path, facts: RunFacts, key: SubKey) -> Self:
+        """A new journal that holds `facts`."""
+        pass_point("before begin")
+        with explained("the journal cannot be made", path), _explained(path, "made"):
+            opened = cls(connect_new(path), path)
+            opened._put(RUN, dataclasses.asdict(facts), key)
+            opened._connection.execute("COMMIT")
+            sync_directory(path.parent)
+        pass_point("after begin")
+        return opened
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The journal at `path`. What it says is not to be acted on before `check`."""
+        with _explained(path, "read"):
+            return cls(connect(path), path)
+
+    def __repr__(self) -> str:
+        return f"<JournalFile {self._path.parent.name}>"
+
+    def close(self) -> None:
+        """Gives up the file."""
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.close()
+
+    # --- what it says ---
+
+    def facts(self) -> RunFacts:
+        """What the run was begun with."""
+        content = self._document(RUN)
+        if content is None:
+            raise not_begun()
+        with _sound():
+            return RunFacts(**content)
+
+    def plan(self) -> PlanFacts | None:
+        """The plan, once there is one."""
+        content = self._document(PLAN)
+        if content is None:
+            return None
+        columns = ", ".join(field.name for field in dataclasses.fields(PlannedBody))
+        with _sound(), _explained(self._path, "read"):
+            rows = self._connection.execute(f"SELECT {columns} FROM requests ORDER BY number")  # noqa: S608
+            return PlanFacts(**content, requests=tuple(PlannedBody(*map(_whole, row)) for row in rows))
+
+    def ending(self) -> Ending | None:
+        """How the run ended, when it has ended for good."""
+        content = self._document(ENDING)
+        with _sound():
+            return None if content is None else Ending(**content)
+
+    def check(self, run_id: str, key: SubKey) -> None:
+        """Raises ResumeRefused for a damaged file, another run's journal, and one that was made under another key."""
+        with _explained(self._path, "read"):
+            if self._one("PRAGMA integrity_check(1)") != ("ok",):
+                raise damaged()
+        if self.facts().run_id != run_id:
+            hint = "restore the journal that was there"
+            raise ResumeRefused("this is the journal of another run", reason="other_run", hint=hint)
+        with _sound(), _explained(self._path, "read"):
+            for name, content, digest in self._connection.execute("SELECT name, content, digest FROM documents"):
+                if digest_of(key, DOCUMENTS, _NUMBERS[name], content.encode()) != digest:
+                    raise ResumeRefused(
+                        "the journal was written under another state key, or was changed",
+                        reason="key",
+                        hint="give the AUDIENCEKIT_KEY, keyring or key file of then; or upload the source again with "
+                        "--plan-time of the run",
+                    )
+
+    def sums(self) -> Sums:
+        """The sums over all requests so far."""
+        with _explained(self._path, "read"):
+            cursor = self._connection.execute(_SUMS)
+            row = cursor.fetchone()
+            refused = self._connection.execute("SELECT row, codes FROM refused ORDER BY row").fetchall()
+        with _sound():
+            counts = [_whole(value or 0) for value in row]
+            named: dict[str, Any] = dict(zip((column[0] for column in cursor.description), counts, strict=True))
+            return Sums(**named, refused=tuple(RefusedRow(row, tuple(codes.split())) for row, codes in refused))
+
+    def confirmed_numbers(self) -> frozenset[int]:
+        """The requests that need not be sent again."""
+        return frozenset(self._column("SELECT number FROM requests WHERE state = 'confirmed'"))
+
+    def digests(self) -> dict[int, bytes]:
+        """Of the requests that may have left and are not confirmed: number and keyed digest of the body."""
+        with _explained(self._path, "read"):
+            found = "SELECT number, digest FROM requests WHERE digest IS NOT NULL AND state <> 'confirmed'"
+            return dict(self._connection.execute(found))
+
+    # --- what is written ---
+
+    def keep_plan(self, plan: PlanFacts, key: SubKey) -> None:
+        """Write the plan, before the first request is sent."""
+        content = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
+        bodies = [dataclasses.astuple(body) for body in content.pop("requests")]
+
+        def write(connection: sqlite3.Connection) -> None:
+            self._put(PLAN, content, key)
+            insert = "INSERT INTO requests (number, wave, records, body_bytes) VALUES (?, ?, ?, ?)"
+            connection.executemany(insert, bodies)
+
+        pass_point("before plan")
+        self.write([write])
+        pass_point("after plan")
+
+    def finish(self, ending: Ending, key: SubKey) -> None:
+        """Write that the run has ended for good."""
+        pass_point("before finish")
+        self.write([lambda _: self._put(ENDING, dataclasses.asdict(ending), key)])
+        pass_point("after finish")
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Write all of `entries`, or none: one commit."""
+        with _explained(self._path, "written"):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for entry in entries:
+                    entry(self._connection)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _put(self, name: str, content: dict[str, Any], key: SubKey) -> None:
+        text = orjson.dumps(content)
+        digest = digest_of(key, DOCUMENTS, _NUMBERS[name], text)
+        self._connection.execute("INSERT INTO documents VALUES (?, ?, ?)", (name, text.decode(), digest))
+
+    def _document(self, name: str) -> dict[str, Any] | None:
+        with _explained(self._path, "read"):
+            if self._one("SELECT 1 FROM sqlite_master WHERE name = 'documents'") is None:
+                return None  # ended in the middle of its first transaction
+            found = self._one("SELECT content FROM documents WHERE name = ?", name)
+        with _sound():
+            return None if found is None else dict(orjson.loads(found[0]))
+
+    def _one(self, statement: str, *values: Any) -> Any:
+        return self._connection.execute(statement, values).fetchone()
+
+    def _column(self, statement: str) -> list[Any]:
+        with _explained(self._path, "read"):
+            return [value for (value,) in self._connection.execute(statement)]
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError
+    return value
+
+
+@contextlib.contextmanager
+def _sound() -> Iterator[None]:
+    """Raises ResumeRefused for content that no version of ours has written."""
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise damaged() from None
+
+
+@contextlib.contextmanager
+def _explained(path: Path, what: str) -> Iterator[None]:
+    """Raises ResumeRefused for a damaged file, InputOutputFailed for what else SQLite reports; it quotes no values."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            raise damaged() from None
+        raise InputOutputFailed(
+            f"the journal cannot be {what}: {str(path)!r}: {error} ({name})",
+            hint="check the space and the health of the disk that holds the state directory",
+        ) from None

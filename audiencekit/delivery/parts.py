@@ -1,0 +1,113 @@
+"""Parts of a request: some of its records in a body of their own, each byte as it stood in the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from audiencekit.delivery.results import PackedRequest
+from audiencekit.errors import Bug
+from audiencekit.personal import Personal, guarded
+
+Indices = npt.NDArray[np.int64]
+
+
+class PartBody(Personal[bytes]):
+    """The JSON of one part. Hashes are personal data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A PackedRequest made of some records of another, whose number and wave it bears."""
+
+    number: int
+    wave: int
+    records: int
+    body: PartBody
+    body_bytes: int
+    rows: npt.NDArray[np.int64] = field(repr=False)
+
+
+class _Frames(Personal[list[tuple[bytes, bytes]]]):
+    """What stands before and after the users of each operation."""
+
+
+class OpenedBody:
+    """Where each record of a body stands. `operation_of` is the operation of each record, both counted from 0.
+
+    Only places are kept, so that an opened body costs little more than the closed one. Raises Bug when the body is
+    not one that `packing` made.
+    """
+
+    def __init__(self, request: PackedRequest) -> None:
+        self._request = request
+        self._frames, self._places, self.operation_of = _survey(request.body)
+        if len(self.operation_of) != request.records or len(request.rows) != request.records:
+            raise Bug(f"request {request.number} does not hold the records that it should")
+
+    def part(self, records: Indices) -> Part:
+        """The part with these records, which are given in ascending order."""
+        body = _cut(self._request.body, self._frames, self._places[records], self.operation_of[records])
+        return Part(
+            number=self._request.number,
+            wave=self._request.wave,
+            records=len(records),
+            body=body,
+            body_bytes=len(body.unwrap()),
+            rows=self._request.rows[records],
+        )
+
+    def __repr__(self) -> str:
+        return f"<OpenedBody of request {self._request.number}>"
+
+
+@guarded
+def _survey(body: Personal[bytes]) -> tuple[_Frames, npt.NDArray[np.int64], Indices]:
+    """The frames of all operations, start and end of each record, and the operation of each record."""
+    whole = body.unwrap()
+    frames: list[tuple[bytes, bytes]] = []
+    places: list[tuple[int, int]] = []
+    operation_of: list[int] = []
+    position = 1  # after the bracket
+    for number, operation in enumerate(orjson.loads(whole)):
+        users = operation["params"].pop("users")
+        before, after = _frame(operation)
+        position += len(before)
+        for size in _sizes(users):
+            places.append((position, position + size))
+            operation_of.append(number)
+            position += size + 1  # a comma, or the bracket that closes the users
+        frames.append((before, after))
+        position += len(after) - 1 + 1  # without the bracket; with a comma, or the bracket that closes the body
+    opened = _Frames(frames), np.array(places, dtype=np.int64).reshape(-1, 2), np.array(operation_of, dtype=np.int64)
+    if _cut(body, *opened).unwrap() != whole:
+        raise AssertionError("the body is not one of ours")
+    return opened
+
+
+def _frame(operation: dict[str, Any]) -> tuple[bytes, bytes]:
+    closed = orjson.dumps(operation | {"params": operation["params"] | {"users": []}})
+    cut = closed.rindex(b"[]") + 1
+    return closed[:cut], closed[cut:]
+
+
+def _sizes(users: list[Any]) -> Iterator[int]:
+    return (len(orjson.dumps(user)) for user in users)
+
+
+@guarded
+def _cut(body: Personal[bytes], frames: _Frames, places: npt.NDArray[np.int64], operation_of: Indices) -> PartBody:
+    """Slices of the whole, operation by operation."""
+    whole, framed = memoryview(body.unwrap()), frames.unwrap()
+    first_of = np.flatnonzero(np.diff(operation_of, prepend=-1))
+    operations = []
+    for start, end in zip(first_of, [*first_of[1:], len(operation_of)], strict=True):
+        before, after = framed[operation_of[start]]
+        users = b",".join(whole[begin:stop] for begin, stop in places[start:end].tolist())
+        operations.append(before + users + after)
+    return PartBody(b"[" + b",".join(operations) + b"]")

@@ -1,0 +1,97 @@
+"""One request, or a part of one, on its way: in its turn, as often as its tries allow, its counts checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.faults import Reaction
+from audiencekit.delivery.gate import Gate
+from audiencekit.delivery.limiter import Pausable, RateLimiter
+from audiencekit.delivery.results import Counts, PackedRequest
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.stop import Stop
+from audiencekit.delivery.tries import Attempted, Tries, retrying
+from audiencekit.errors import Bug, CountMismatch, MalformedAnswer
+from audiencekit.personal import without_frames
+
+Send = Callable[[PackedRequest], Awaitable[Counts]]
+
+
+class Sending:
+    """The way to the service that all workers of a delivery share: one gate, one limiter, one patience."""
+
+    def __init__(self, send: Send, *, limiter: RateLimiter, policy: RetryPolicy, clock: Clock, stop: Stop) -> None:
+        self._send, self._limiter, self._policy, self._clock, self._stop = send, limiter, policy, clock, stop
+        self._gate = Gate(clock=clock)
+
+    @property
+    def is_quota_shared(self) -> bool:
+        """Whether the limiter found out that somebody else uses the same quota."""
+        return isinstance(self._limiter, Pausable) and self._limiter.is_quota_shared
+
+    async def settle(
+        self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Returns when `request` is confirmed, given up or refused, as `tries` says then.
+
+        `announce` is called when its turn has come, before its first byte leaves; what it raises keeps the byte back.
+        Raises CancelledError when a stop ends a wait, or the worker is cancelled.
+        """
+
+        async def sleep(seconds: float) -> None:
+            await self._rest(tries, seconds)
+
+        calling = retrying(tries, sleep=sleep, is_stopped=lambda: self._stop.is_called)
+        await calling(self._attempt, request, tries, announce)
+
+    async def _attempt(
+        self, request: PackedRequest, tries: Tries, announce: Callable[[], Awaitable[None]] | None
+    ) -> Attempted:
+        await self._stop.idly(self._turn)
+        if announce is not None and not tries.exchanges:
+            await self._stop.idly(announce)
+        tries.begin_exchange()
+        try:
+            return _checked(await self._send(request), request.records)
+        except Exception as error:
+            return without_frames(error)
+        except asyncio.CancelledError:
+            if _is_being_cancelled():
+                raise
+            return Bug("an exchange ended as cancelled, and nobody cancelled it")
+
+    async def _turn(self) -> None:
+        """Returns when one request may leave: the gate is open and the limiter has given a place."""
+        while True:
+            await self._gate.passed()
+            await self._limiter.acquire()
+            if self._gate.is_open:
+                return
+
+    async def _rest(self, tries: Tries, seconds: float) -> None:
+        if tries.reaction is Reaction.WAIT:
+            self._gate.shut(seconds)  # for all workers; the next attempt waits there
+            limiter = self._limiter
+            if isinstance(limiter, Pausable):  # and for all who share the quota
+                await self._stop.idly(lambda: limiter.pause(seconds))
+        elif tries.is_probing:
+            await self._stop.idly(lambda: self._policy.outage.probe(tries.probe_delay))
+        elif seconds > 0:
+            await self._stop.idly(lambda: self._clock.sleep(seconds))
+
+
+def _checked(counts: Counts, records: int) -> Attempted:
+    """`counts`, or the error that they are: only three equal integers confirm a request."""
+    success_count, total_count = counts.success_count, counts.total_count
+    if type(success_count) is not int or type(total_count) is not int:
+        return MalformedAnswer("the counts of the answer are not whole numbers", status=200)
+    if not success_count == total_count == records:
+        return CountMismatch(sent=records, success_count=success_count, total_count=total_count)
+    return counts
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,322 @@
+"""The catalogue: the 36 faults, what the emulator does for each, where, and what each can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from . import deliveries, records, replies, settings, successes, traffic
+from .fault import Place
+from .kinds import Kind
+from .settings import Setting
+
+_CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
+_BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY
+_EVERY: Final = None  # times: for ever
+
+_BODIES: Final = settings.choice("json", "html", "empty")
+_SHAPE: Final = settings.choice("nested", "flat", "errors")
+_DELAY: Final = {"delay_seconds": settings.seconds(1.0), "jitter_seconds": settings.seconds(0.0)}
+_RESET: Final = {
+    "reset": settings.reset(2),
+    "account_reset": Setting(
+        None, "as reset, or null", lambda given: given is None or settings.reset(0).accepts(given)
+    ),
+}
+
+_KINDS: Final = {
+    1: Kind(
+        "latency",
+        "the answer comes `delay_seconds` later, and up to `jitter_seconds` more",
+        (_BEFORE, _HEADERS, _AFTER),
+        act=traffic.delay,
+        settings=_DELAY,
+    ),
+    2: Kind(
+        "answer after the timeout",
+        "applied at once, answered `delay_seconds` later",
+        (_AFTER,),
+        act=traffic.delay,
+        settings={**_DELAY, "delay_seconds": settings.seconds(60.0)},
+    ),
+    3: Kind(
+        "zombie",
+        "applied `delay_seconds` later on the emulator's clock; meanwhile silence, a reset, or status 504",
+        (_LATE,),
+        act=traffic.apply_late,
+        settings={"delay_seconds": settings.seconds(60.0), "meanwhile": settings.choice("hold", "reset", "status")},
+    ),
+    4: Kind(
+        "429 of the account",
+        "429 with `x-account-rate-limit-reset`",
+        (_BEFORE, _HEADERS),
+        act=replies.limit_account,
+        settings={"reset": settings.reset(2), "body": _BODIES},
+    ),
+    5: Kind(
+        "429 of the token",
+        "429 with `x-rate-limit-reset`; with `account_reset` also that of the account, which differs",
+        (_BEFORE, _HEADERS),
+        act=replies.limit_token,
+        settings={**_RESET, "body": _BODIES},
+    ),
+    6: Kind(
+        "429 with a wrong reset",
+        "429 whose `reset` is missing, past, far_future, text, negative, float or milliseconds",
+        (_BEFORE, _HEADERS),
+        act=replies.limit_token,
+        settings={**_RESET, "reset": settings.reset("missing"), "body": _BODIES},
+    ),
+    7: Kind(
+        "429 burst",
+        "429 ten times running, whatever the rate",
+        (_BEFORE, _HEADERS),
+        act=replies.limit_token,
+        settings={**_RESET, "body": _BODIES},
+        times=10,
+    ),
+    8: Kind(
+        "5xx before it is applied",
+        "500, 502 or 504 as JSON, HTML or nothing; nothing applied",
+        (_BEFORE, _HEADERS),
+        act=replies.fail,
+        settings={"status": settings.choice(500, 502, 504), "body": _BODIES},
+    ),
+    9: Kind(
+        "5xx after it was applied",
+        "the same, applied",
+        (_AFTER,),
+        act=replies.fail,
+        settings={"status": settings.choice(500, 502, 504), "body": _BODIES},
+    ),
+    10: Kind(
+        "503",
+        "503 with `code`, and `retry_after` in seconds, as a date, or missing",
+        (_BEFORE, _HEADERS, _AFTER),
+        act=replies.overload,
+        settings={
+            "code": settings.choice("OVER_CAPACITY", "SERVICE_UNAVAILABLE"),
+            "retry_after": settings.retry_after(),
+            "body": _BODIES,
+        },
+    ),
+    11: Kind(
+        "408 and 423",
+        "408 CANCELLED_REQUEST or 423 LOCK_ACQUISITION_TIMEOUT",
+        (_BEFORE, _HEADERS, _AFTER),
+        act=replies.fail,
+        settings={"status": settings.choice(408, 423), "body": _BODIES},
+    ),
+    12: Kind(
+        "no connection",
+        "a reset before a byte was read; refused for `delay_seconds`; or a TLS handshake that fails",
+        (_CONNECT,),
+        act=traffic.fail_to_connect,
+        settings={"kind": settings.choice("reset", "refused", "tls"), "delay_seconds": settings.seconds(1.0, 3_600)},
+    ),
+    13: Kind(
+        "reset",
+        "a reset: in the body after `after_bytes` of it, before or after it is applied",
+        (_BEFORE, _HEADERS, _BODY, _AFTER),
+        act=traffic.reset,
+        settings={"after_bytes": settings.whole(0, 100_000_000)},
+    ),
+    14: Kind(
+        "stale connection",
+        "closed `delay_seconds` after an answer that promised more; at `headers`, when the next request is there",
+        (_AFTER, _HEADERS),
+        act=deliveries.close_idle,
+        acts={_HEADERS: traffic.close_stale},
+        settings={"delay_seconds": settings.seconds(0.0)},
+        when=lambda fault, situation: traffic.is_on_used_connection(situation),
+    ),
+    15: Kind(
+        "broken answer",
+        "truncated, a wrong Content-Length, a bad chunk, or bad gzip",
+        (_AFTER, _BEFORE),
+        act=deliveries.mutilate,
+        settings={"kind": settings.choice("truncated", "content_length_long", "content_length_short", "chunk", "gzip")},
+    ),
+    16: Kind(
+        "200 that is no answer",
+        "invalid JSON, HTML, nothing, null, a repeated key, NaN, `bytes` of it, or nested `depth` deep",
+        (_AFTER, _BEFORE),
+        act=successes.garble,
+        settings={
+            "kind": settings.choice("invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "large", "deep"),
+            "bytes": settings.whole(50_000_000, 200_000_000),
+            "depth": settings.whole(100_000, 10_000_000, 1),
+        },
+    ),
+    17: Kind(
+        "wrong counts",
+        "counts too short, too long, of operations, strings, fractions, null or missing",
+        (_AFTER, _BEFORE),
+        act=successes.miscount,
+        settings={
+            "kind": settings.choice(
+                "success_short",
+                "both_short",
+                "both_long",
+                "success_long",
+                "operations",
+                "strings",
+                "floats",
+                "null",
+                "missing",
+            )
+        },
+        when=lambda fault, situation: successes.has_counts(situation),
+    ),
+    18: Kind(
+        "200 with errors",
+        "a success that also has `errors` or `operation_errors`",
+        (_AFTER, _BEFORE),
+        act=successes.contradict,
+        settings={"kind": settings.choice("errors", "operation_errors")},
+    ),
+    19: Kind(
+        "too large",
+        "400 or 413 with `errors` only for what is over `most_operations` or `most_bytes`; without these, for all",
+        (_BEFORE,),
+        act=records.refuse_size,
+        settings={
+            "status": settings.choice(400, 413),
+            "most_operations": settings.whole(None, 2_500),
+            "most_bytes": settings.whole(None, 5_000_000),
+        },
+        when=records.is_too_large,
+        times=_EVERY,
+    ),
+    20: Kind(
+        "bad operations",
+        "400 with `operation_errors` (`shape`: nested, flat) or `errors`; `bad`: indexes, all, out_of_range, "
+        "wrong_type, or records by prefix of a hash or by a share of them",
+        (_BEFORE,),
+        act=records.refuse_operations,
+        settings={"bad": settings.bad_operations(), "shape": _SHAPE},
+        when=records.has_bad_operations,
+        times=_EVERY,
+    ),
+    21: Kind(
+        "duplicate refused",
+        "as 20, for a user that a request has twice",
+        (_BEFORE,),
+        act=records.refuse_duplicates,
+        settings={"shape": _SHAPE},
+        when=lambda fault, situation: records.has_duplicates(situation),
+        times=_EVERY,
+    ),
+    22: Kind("token revoked", "401 with code 89, from then on", (_HEADERS,), act=replies.revoke_token, times=_EVERY),
+    23: Kind(
+        "clocks apart",
+        "`Date`, resets and the check of timestamps are `skew_seconds` off: 401 with code 135 beyond 300",
+        (_HEADERS,),
+        act=traffic.skew,
+        settings={"skew_seconds": settings.skew(600)},
+        times=_EVERY,
+    ),
+    24: Kind(
+        "denied",
+        "401 with code 32, or 403 for the account or the application",
+        (_HEADERS,),
+        act=replies.deny,
+        settings={"kind": settings.choice("signature", "account", "application")},
+        times=_EVERY,
+    ),
+    25: Kind(
+        "audience gone",
+        "404 for the audience, or 403 for the permission, from then on",
+        (_BEFORE, _HEADERS),
+        act=replies.lose_audience,
+        settings={"kind": settings.choice("deleted", "permission")},
+        times=_EVERY,
+    ),
+    26: Kind(
+        "address gone",
+        "connections are reset and refused for `delay_seconds`: what a name that leads nowhere comes to",
+        (_HEADERS, _CONNECT),
+        act=traffic.lose_address,
+        settings={"delay_seconds": settings.seconds(1.0, 3_600)},
+    ),
+    27: Kind(
+        "restart",
+        "as 26; with `state` lost every list is empty afterwards",
+        (_BEFORE, _CONNECT, _HEADERS, _AFTER),
+        act=traffic.restart,
+        settings={"delay_seconds": settings.seconds(5.0, 3_600), "state": settings.choice("kept", "lost")},
+    ),
+    28: Kind(
+        "black hole",
+        "taken in, at `body` so many `after_bytes`, and never answered; reset after `delay_seconds`, if any",
+        (_HEADERS, _CONNECT, _BODY, _BEFORE, _AFTER),
+        act=traffic.black_hole,
+        settings={"delay_seconds": settings.seconds(None), "after_bytes": settings.whole(0, 100_000_000)},
+    ),
+    29: Kind(
+        "slow",
+        "the answer, or at `body` the request, goes at `bytes_per_second`",
+        (_AFTER, _BEFORE, _BODY),
+        act=deliveries.drip,
+        acts={_BODY: traffic.throttle},
+        settings={"bytes_per_second": settings.rate(1.0)},
+    ),
+    30: Kind(
+        "redirect",
+        "301, 302, 303, 307 or 308 to `location`",
+        (_BEFORE, _HEADERS),
+        act=replies.redirect,
+        settings={
+            "status": settings.choice(307, 301, 302, 303, 308),
+            "location": settings.address("http://127.0.0.1:9/elsewhere"),
+        },
+    ),
+    31: Kind(
+        "rare HTTP",
+        "extra 1xx, HTTP/1.0, headers of `bytes`, headers without end; at `headers`, no 100 Continue",
+        (_AFTER, _BEFORE, _HEADERS),
+        act=deliveries.speak_oddly,
+        acts={_HEADERS: traffic.leave_unannounced},
+        settings={
+            "kind": settings.choice("extra_1xx", "http_1_0", "huge_headers", "endless_headers"),
+            "bytes": settings.whole(1_000_000, 50_000_000),
+        },
+    ),
+    32: Kind(
+        "bad certificate",
+        "at the https address: expired, wrong_host, self_signed, or a TLS that is too old",
+        (_CONNECT,),
+        act=traffic.spoil_handshake,
+        settings={"kind": settings.choice("expired", "wrong_host", "self_signed", "old_tls")},
+        times=_EVERY,
+    ),
+    33: Kind(
+        "client's disk full",
+        "nothing: it is the client's disk",
+        outside="the client's tests fill the disk under its journal",
+    ),
+    34: Kind(
+        "signals",
+        "nothing: it is the client's process",
+        outside="the client's tests send the signals to real processes",
+    ),
+    35: Kind(
+        "proxy",
+        "at the proxy's address: 407 (auth), 403 (refused), 502 (unreachable), or a certificate of its own (mitm)",
+        (_CONNECT,),
+        act=traffic.obstruct,
+        settings={"kind": settings.choice("auth", "refused", "unreachable", "mitm")},
+        times=_EVERY,
+    ),
+    36: Kind(
+        "creation lost",
+        "an audience is made, and its maker hears nothing: a reset, silence, or 504",
+        (_AFTER,),
+        act=traffic.lose_creation,
+        settings={"meanwhile": settings.choice("reset", "hold", "status"), "delay_seconds": settings.seconds(None)},
+        when=lambda fault, situation: situation.method == "POST" and situation.path.endswith("/custom_audiences"),
+    ),
+}
+
+CATALOGUE: Final[Mapping[int, Kind]] = MappingProxyType(_KINDS)

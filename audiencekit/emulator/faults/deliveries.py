@@ -1,0 +1,106 @@
+"""Faults of the answer's way over the wire: right words, broken HTTP."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Final
+
+from audiencekit.emulator.envelope import Delivery, Piece
+
+from .effects import Reply
+from .fault import Strike
+from .successes import genuine
+
+_CLOSE: Final = {"Connection": "close"}
+_HUGE_LINE: Final = 4_096
+_ENDLESS_PAUSE_SECONDS: Final = 0.01
+
+
+def _head(status: int, headers: Mapping[str, str], version: str = "1.1") -> bytes:
+    lines = [f"HTTP/{version} {status} {HTTPStatus(status).phrase}"]
+    return "\r\n".join([*lines, *(f"{name}: {text}" for name, text in headers.items()), "", ""]).encode("latin-1")
+
+
+def _with_length(headers: Mapping[str, str], length: int) -> dict[str, str]:
+    return {**headers, "Content-Length": str(length)}
+
+
+def _deliver(strike: Strike, delivery: Delivery) -> Reply:
+    return Reply(replace(genuine(strike.situation), delivery=delivery))
+
+
+def mutilate(strike: Strike) -> Reply:
+    """15: less than was announced, or something else."""
+    kind = strike["kind"]
+
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+        if kind == "truncated":
+            content, more = body[: len(body) // 2], {"Content-Length": str(len(body))}
+        elif kind == "content_length_long":
+            content, more = body, {"Content-Length": str(len(body) + 10)}
+        elif kind == "content_length_short":
+            content, more = body, {"Content-Length": str(len(body) - 5)}
+        elif kind == "chunk":
+            content, more = b"%x\r\n%s\r\nzz\r\n" % (len(body), body), {"Transfer-Encoding": "chunked"}
+        else:
+            packed = gzip.compress(body, mtime=0)
+            content = packed[:-12] + bytes(12)
+            more = {"Content-Encoding": "gzip", "Content-Length": str(len(content))}
+        yield Piece(_head(status, {**headers, **more}) + content)
+
+    return _deliver(strike, deliver)
+
+
+def drip(strike: Strike) -> Reply:
+    """29: the answer at `bytes_per_second`."""
+    pause_seconds = 1 / strike["bytes_per_second"]
+
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+        whole = _head(status, {**_with_length(headers, len(body)), **_CLOSE}) + body
+        for place in range(len(whole)):
+            yield Piece(whole[place : place + 1], pause_seconds)
+
+    return _deliver(strike, deliver)
+
+
+def speak_oddly(strike: Strike) -> Reply:
+    """31: HTTP that is allowed and rare, or that never ends."""
+    return _deliver(strike, {"http_1_0": _old, "extra_1xx": _chatty}.get(strike["kind"]) or _padded(strike))
+
+
+def _old(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+    yield Piece(_head(status, headers, "1.0") + body)
+
+
+def _chatty(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+    yield Piece(3 * _head(102, {}) + _head(103, {"Link": "</style.css>; rel=preload"}))
+    yield Piece(_head(status, {**_with_length(headers, len(body)), **_CLOSE}) + body)
+
+
+def _padded(strike: Strike) -> Delivery:
+    endless, size = strike["kind"] == "endless_headers", strike["bytes"]
+
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+        head = _head(status, {**_with_length(headers, len(body)), **_CLOSE}).removesuffix(b"\r\n")
+        yield Piece(head)
+        number = 0
+        while endless or number * _HUGE_LINE < size:
+            number += 1
+            line = b"x-padding-%d: " % number
+            yield Piece(line.ljust(_HUGE_LINE - 2, b"a") + b"\r\n", _ENDLESS_PAUSE_SECONDS if endless else 0.0)
+        yield Piece(b"\r\n" + body)
+
+    return deliver
+
+
+def close_idle(strike: Strike) -> Reply:
+    """14, after the answer: it is whole, and promises a connection that is then closed."""
+
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+        yield Piece(_head(status, _with_length(headers, len(body))) + body)
+        yield Piece(b"", strike["delay_seconds"])
+
+    return _deliver(strike, deliver)

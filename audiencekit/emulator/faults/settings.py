@@ -1,0 +1,120 @@
+"""What a kind of fault can be told, and how each telling is checked."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+_PREFIX: Final = re.compile(r"[0-9a-f]{1,64}", re.ASCII)
+_ADDRESS: Final = re.compile(r"[!-~]{1,2000}", re.ASCII)
+_RESETS: Final = ("missing", "past", "far_future", "text", "negative", "float", "milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its default, the words for what it takes, and the check."""
+
+    default: Any
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+def is_number(given: object, least: float, most: float) -> bool:
+    """Whether `given` is a number of JSON between two bounds; a boolean is none."""
+    return type(given) in (int, float) and math.isfinite(given) and least <= given <= most  # type: ignore[arg-type, operator]
+
+
+def is_whole(given: object, least: int, most: int) -> bool:
+    """Whether `given` is a whole number between two bounds."""
+    return type(given) is int and least <= given <= most
+
+
+def choice(*words: Any) -> Setting:
+    """One of several words or numbers, the first by default."""
+    return Setting(words[0], "one of " + ", ".join(map(str, words)), lambda given: given in words)
+
+
+def seconds(default: float | None, most: float = 86_400.0) -> Setting:
+    """A time; with the default None also null."""
+    return Setting(
+        default,
+        f"seconds from 0 to {most:.0f}" + (" or null" if default is None else ""),
+        lambda given: is_number(given, 0, most) or (given is None and default is None),
+    )
+
+
+def whole(default: int | None, most: int, least: int = 0) -> Setting:
+    """A whole number; with the default None also null."""
+    return Setting(
+        default,
+        f"a whole number from {least} to {most}" + (" or null" if default is None else ""),
+        lambda given: is_whole(given, least, most) or (given is None and default is None),
+    )
+
+
+def rate(default: float) -> Setting:
+    """Bytes a second."""
+    return Setting(default, "bytes a second, more than 0", lambda given: is_number(given, 1e-3, 1e9))
+
+
+def skew(default: float) -> Setting:
+    """Seconds by which a clock is off, either way."""
+    return Setting(default, "seconds from -100000000 to 100000000", lambda given: is_number(given, -1e8, 1e8))
+
+
+def reset(default: float | str) -> Setting:
+    """When a quota is free again: seconds from now, or a way of saying it badly."""
+    return Setting(
+        default,
+        "seconds from now, or one of " + ", ".join(_RESETS),
+        lambda given: given in _RESETS if isinstance(given, str) else is_number(given, -1e8, 1e8),
+    )
+
+
+def retry_after() -> Setting:
+    """A number of seconds, a date that many seconds ahead, or nothing."""
+    return Setting(
+        1,
+        'seconds from 0 to 86400, "missing", or {"date": seconds}',
+        lambda given: (
+            given == "missing"
+            or is_number(given, 0, 86_400)
+            or (isinstance(given, dict) and set(given) == {"date"} and is_number(given["date"], 0, 86_400))
+        ),
+    )
+
+
+def address(default: str) -> Setting:
+    """Where a redirect leads."""
+    return Setting(
+        default,
+        "an address of at most 2000 visible ASCII characters",
+        lambda given: isinstance(given, str) and _ADDRESS.fullmatch(given) is not None,
+    )
+
+
+def bad_operations() -> Setting:
+    """Which operations or records of a request are bad, or how the place of the bad one is misstated."""
+    words = ("all", "out_of_range", "wrong_type")
+    return Setting(
+        0,
+        'an index, a list of indexes, {"prefix": hex digits}, {"share": 0 to 1}, or one of ' + ", ".join(words),
+        lambda given: given in words if isinstance(given, str) else _is_index(given) or _is_rule(given),
+    )
+
+
+def _is_index(given: object) -> bool:
+    indexes = given if isinstance(given, list) and given else [given]
+    return all(is_whole(index, 0, 1_000_000) for index in indexes)
+
+
+def _is_rule(given: object) -> bool:
+    if not isinstance(given, dict) or len(given) != 1:
+        return False
+    (name, rule), *_ = given.items()
+    if name == "prefix":
+        return isinstance(rule, str) and _PREFIX.fullmatch(rule) is not None
+    return name == "share" and is_number(rule, 0, 1)

@@ -1,0 +1,99 @@
+"""Faults that look like a success: status 200, and a body that proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final
+
+import orjson
+
+from audiencekit.emulator.envelope import Answer, problem, success
+
+from .effects import Reply
+from .fault import Situation, Strike
+from .records import list_operations
+
+_HTML: Final = "text/html;charset=utf-8"
+
+
+def genuine(situation: Situation) -> Answer:
+    """The answer that was given; when nothing was applied, the one that would have been."""
+    if situation.answer is not None:
+        return situation.answer
+    users = sum(map(len, list_operations(situation.body)))
+    return success(situation.ids, {"success_count": users, "total_count": users})
+
+
+def _content(answer: Answer) -> bytes:
+    return answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
+
+
+def garble(strike: Strike) -> Reply:
+    """16: 200 with something else than the answer."""
+    answer, kind = genuine(strike.situation), strike["kind"]
+    if kind == "html":
+        return Reply(Answer(200, b"<html><body>It works!</body></html>", content_type=_HTML))
+    if kind == "large":
+        return Reply(replace(answer, body=_content(answer) + b" " * strike["bytes"]))
+    if kind == "deep":
+        return Reply(replace(answer, body=b"[" * strike["depth"] + b"]" * strike["depth"]))
+    return Reply(replace(answer, body=_GARBLED[kind](_content(answer))))
+
+
+_GARBLED: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType(
+    {
+        "invalid_json": lambda content: content[:-1] + b",]",
+        "empty": lambda content: b"",
+        "null": lambda content: b"null",
+        "duplicate_keys": lambda content: b'{"data":{"success_count":0,"total_count":0},' + content[1:],
+        "nan": lambda content: b'{"data":{"success_count":NaN,"total_count":NaN},"request":{"params":{}}}',
+    }
+)
+
+
+def miscount(strike: Strike) -> Reply:
+    """17: counts that are not those of the users."""
+    answer = genuine(strike.situation)
+    document = orjson.loads(_content(answer))
+    counted = document["data"][0] if isinstance(document["data"], list) else document["data"]
+    operations = len(list_operations(strike.situation.body))
+    counted |= _miscounted(strike["kind"], counted["total_count"], operations)
+    if strike["kind"] == "missing":
+        counted.clear()
+    return Reply(replace(answer, body=orjson.dumps(document)))
+
+
+def _miscounted(kind: str, total: int, operations: int) -> dict[str, Any]:
+    short, long = max(0, total - 1), total + 1
+    pairs: dict[str, tuple[Any, Any]] = {
+        "success_short": (short, total),
+        "both_short": (short, short),
+        "both_long": (long, long),
+        "success_long": (long, total),
+        "operations": (operations, operations),
+        "strings": (str(total), str(total)),
+        "floats": (total + 0.5, total + 0.5),
+        "null": (None, None),
+        "missing": (0, 0),
+    }
+    return dict(zip(("success_count", "total_count"), pairs[kind], strict=True))
+
+
+def has_counts(situation: Situation) -> bool:
+    """Whether the answer has counts, or would have: only those of users requests do."""
+    if situation.answer is None:
+        return bool(list_operations(situation.body))
+    data = orjson.loads(_content(situation.answer)).get("data")
+    first = data[0] if isinstance(data, list) and data else data
+    return isinstance(first, dict) and "total_count" in first
+
+
+def contradict(strike: Strike) -> Reply:
+    """18: a success with errors in it."""
+    answer, kind = genuine(strike.situation), strike["kind"]
+    document = orjson.loads(_content(answer))
+    trouble = problem("INTERNAL_ERROR", "Something went wrong")
+    document[kind] = [trouble] if kind == "errors" else [[trouble]]
+    return Reply(replace(answer, body=orjson.dumps(document)))

@@ -1,0 +1,104 @@
+"""Connections: each stands between the wire and the server, so that it can be cut, held, and waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from aiohttp import web
+
+from .envelope import Piece
+
+_LINGER_NOT: Final = struct.pack("ii", 1, 0)
+
+
+class Line(asyncio.Protocol):
+    """One connection. `admit` looks at it when it is made; `end` is set when the emulator ends."""
+
+    def __init__(self, server: asyncio.Protocol, admit: Callable[[Line], None], end: asyncio.Event) -> None:
+        self._server, self._admit, self._end = server, admit, end
+        self._transport: asyncio.Transport | None = None
+        self._gone = asyncio.Event()
+        self._requests = 0
+        self._early = b""
+
+    @classmethod
+    def of(cls, request: web.BaseRequest) -> Line | None:
+        """The line that a request came by; None when it is gone already."""
+        line = request.transport.get_protocol() if request.transport is not None else None
+        return line if isinstance(line, cls) else None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+        self._server.connection_made(transport)
+        self._admit(self)
+        if self._early:
+            self._server.data_received(self._early)
+
+    def data_received(self, data: bytes) -> None:
+        if self._transport is None:  # the first bytes may come with the end of a handshake
+            self._early += data
+        else:
+            self._server.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._server.eof_received()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._gone.set()
+        self._server.connection_lost(error)
+
+    def pause_writing(self) -> None:
+        self._server.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._server.resume_writing()
+
+    def count_request(self) -> int:
+        """How many requests the line had before this one."""
+        self._requests += 1
+        return self._requests - 1
+
+    def abort(self) -> None:
+        """Resets the connection: what was not sent yet is lost."""
+        if self._transport is None or self._gone.is_set():
+            return
+        # Closed like this, a socket sends a reset, and no farewell.
+        with contextlib.suppress(OSError):
+            self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
+        self._transport.abort()
+
+    def stop_reading(self, seconds: float | None) -> None:
+        """Leaves what comes where it is: nothing happens on the connection; after `seconds`, if any, a reset."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+        if seconds is not None:
+            asyncio.get_running_loop().call_later(seconds, self.abort)
+
+    async def pause(self, seconds: float | None, until: asyncio.Future[Any] | None = None) -> None:
+        """Waits so many seconds (None: for ever), or until `until` is done, the line is gone or the emulator ends."""
+        if seconds is not None and seconds <= 0:
+            return
+        watches = [asyncio.ensure_future(self._gone.wait()), asyncio.ensure_future(self._end.wait())]
+        try:
+            await asyncio.wait(
+                [*watches, *([until] if until else [])], timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for watch in watches:
+                watch.cancel()
+
+    async def write(self, pieces: Iterable[Piece]) -> None:
+        """Sends pieces past the server, each after its pause, and closes."""
+        for content, pause_seconds in pieces:
+            await self.pause(pause_seconds)
+            if self._transport is None or self._transport.is_closing() or self._end.is_set():
+                break
+            self._transport.write(content)
+        if self._transport is not None:
+            self._transport.close()

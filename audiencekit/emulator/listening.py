@@ -1,0 +1,102 @@
+"""One address of the emulator: it listens, stops for a while, and listens again at the same port."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import weakref
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from aiohttp import web
+
+from .lines import Line
+
+LOOPBACK: Final = "127.0.0.1"
+_READ_BUFFER_BYTES: Final = 1_048_576
+_SHUTDOWN_SECONDS: Final = 1.0
+_REOPEN_PAUSE_SECONDS: Final = 0.02
+_BACKLOG: Final = 128
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class Listener:
+    """Serves `handler` at one port of loopback; `admit` looks at each connection; `encrypt` makes it https."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        admit: Callable[[Line], None],
+        end: asyncio.Event,
+        encrypt: Callable[[Line], asyncio.Protocol] | None = None,
+    ) -> None:
+        self._admit, self._end, self._encrypt = admit, end, encrypt
+        self._web = web.Server(
+            handler,
+            access_log=None,
+            logger=_make_silent_logger(),
+            auto_decompress=False,
+            read_bufsize=_READ_BUFFER_BYTES,
+            lingering_time=_SHUTDOWN_SECONDS,
+        )
+        self._lines: weakref.WeakSet[Line] = weakref.WeakSet()
+        self._listening: asyncio.Server | None = None
+        self._return: asyncio.Task[None] | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        """The address, once it was opened."""
+        return f"{'https' if self._encrypt else 'http'}://{LOOPBACK}:{self.port}"
+
+    async def open(self, port: int) -> None:
+        """Listens; 0 lets the system choose. Raises OSError when the port is taken."""
+        loop = asyncio.get_running_loop()
+        self._listening = await loop.create_server(
+            self._make_line, LOOPBACK, port, backlog=_BACKLOG, reuse_address=True
+        )
+        self.port = self._listening.sockets[0].getsockname()[1]
+
+    def _make_line(self) -> asyncio.Protocol:
+        line = Line(self._web(), self._admit, self._end)
+        self._lines.add(line)
+        return line if self._encrypt is None else self._encrypt(line)
+
+    def stop_for(self, seconds: float) -> None:
+        """Resets every connection and refuses new ones for so long; it begins anew when that is under way."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+        for line in list(self._lines):
+            line.abort()
+        if self._return is not None:
+            self._return.cancel()
+        self._return = asyncio.get_running_loop().create_task(self._open_again(seconds))
+
+    async def _open_again(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        while self._listening is None:
+            try:
+                await self.open(self.port)
+            except OSError:  # somebody else has the port for a moment
+                await asyncio.sleep(_REOPEN_PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Ends everything."""
+        if self._return is not None:
+            self._return.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._return
+        if self._listening is not None:
+            self._listening.close()
+        self._web.pre_shutdown()
+        await self._web.shutdown(_SHUTDOWN_SECONDS)
+
+
+def _make_silent_logger() -> logging.Logger:
+    # aiohttp quotes the bytes that it could not read as HTTP. A logger outside the tree takes them nowhere.
+    logger = logging.Logger("audiencekit.emulator.http")
+    logger.addHandler(logging.NullHandler())
+    return logger

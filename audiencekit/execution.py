@@ -1,0 +1,196 @@
+"""One run from its source to its report: read, plan, have the plan journalled, send what is not yet confirmed."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import random
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from typing import TypeVar
+
+from audiencekit.api.client import AdsClient
+from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Counts
+from audiencekit.crashpoints import pass_point
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.journal.digests import RecordsFingerprint
+from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.uploader import deliver
+from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
+from audiencekit.options import read_keywords
+from audiencekit.personal import guarded
+from audiencekit.planning import PlannedRun, plan_run
+from audiencekit.preparation.packing import pack_requests
+from audiencekit.profile import Profile
+from audiencekit.reporting.progress import Progress, Stoppable
+from audiencekit.reporting.report import Report
+from audiencekit.runs import Run, failure_of
+from audiencekit.settings import Settings
+
+T = TypeVar("T")
+
+
+async def execute(
+    run: Run, client: AdsClient, settings: Settings, *, limiter: RateLimiter, progress: Progress
+) -> Report:
+    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
+    with ExitStack() as stack:
+        fingerprint = RecordsFingerprint(run.key)
+        planned = await _read_and_plan(run, settings.profile, fingerprint, progress, stack)
+        if isinstance(planned, PlannedRun) and not planned.refusals:
+            refusal = await _settle_plan(run, planned, fingerprint, settings.profile)
+            if refusal is None:
+                return await _send_planned(planned, run, client, settings, limiter, progress)
+            raise refusal
+    # Raised outside the handlers of what went wrong, whose frames hold records.
+    raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
+
+
+async def _read_and_plan(
+    run: Run, profile: Profile, fingerprint: RecordsFingerprint, progress: Progress, stack: ExitStack
+) -> PlannedRun | AudiencekitError:
+    """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
+    stoppable = Stoppable(progress)
+    try:
+        return await _in_thread(
+            functools.partial(
+                plan_run,
+                run.facts.sources,
+                read_keywords(run.keywords, profile),
+                profile=profile,
+                now=run.started_at,
+                progress=stoppable,
+                stack=stack,
+                spool_dir=run.directory,
+                rejections=run.facts.rejections,
+                on_records=fingerprint.add,
+            ),
+            stoppable.stop,
+        )
+    except AudiencekitError as error:
+        return error
+    except asyncio.CancelledError:
+        return NotFinished("interrupted while the source was read: nothing was sent")
+
+
+async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
+    """What `work` returns, in a thread of its own. A cancellation calls `stop` and comes when `work` has ended."""
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stop()
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([working])
+        working.exception()
+        raise
+
+
+async def _settle_plan(
+    run: Run, planned: PlannedRun, fingerprint: RecordsFingerprint, profile: Profile
+) -> AudiencekitError | None:
+    """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
+    try:
+        run.keep_plan(planned, fingerprint.finish(), profile)
+        await _in_thread(functools.partial(_check_bodies, run, planned))
+        run.write(run.report(planned))
+    except ResumeRefused as refusal:
+        return run.keep_out(refusal)
+    except InputOutputFailed as failure:
+        return run.fail(failure, run.report(planned), run.earlier)
+    except asyncio.CancelledError:
+        return run.fail(NotFinished("interrupted before anything was sent"), run.report(planned), run.earlier)
+    return None
+
+
+@guarded
+def _check_bodies(run: Run, planned: PlannedRun) -> None:
+    """Makes the bodies that may have left before once more; raises ResumeRefused when one is other bytes."""
+    known = run.journal.digests()
+    last = max(known, default=0)
+    for request in pack_requests(planned.requests[:last], planned.users_of, planned.times):
+        if request.number in known and body_digest(request, run.key) != known[request.number]:
+            raise other_bytes(request.number)
+
+
+async def _send_planned(
+    planned: PlannedRun,
+    run: Run,
+    client: AdsClient,
+    settings: Settings,
+    limiter: RateLimiter,
+    progress: Progress,
+) -> Report:
+    notes: tuple[str, ...] = ()
+    try:
+        async with client:
+            delivered = await _deliver(planned, run, client, settings, limiter, progress)
+        sums, notes = run.earlier.plus(delivered), delivered.notes
+        failure = None if delivered.is_complete else failure_of(delivered, sums)
+    except asyncio.CancelledError:
+        # The second interruption: what was under way is in doubt, as the journal says.
+        sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
+    try:
+        run.list_refused(sums)
+    except InputOutputFailed as error:
+        failure = failure or error
+    if failure is None:
+        return run.complete(run.report(planned, "complete", sums, notes=notes))
+    raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes), sums)
+
+
+async def _deliver(
+    planned: PlannedRun,
+    run: Run,
+    client: AdsClient,
+    settings: Settings,
+    limiter: RateLimiter,
+    progress: Progress,
+) -> Delivered:
+    """Pass two: pack what was planned and send it."""
+    clock = SystemClock()
+    confirmed = run.earlier.confirmed
+
+    async def send(request: PackedRequest) -> Counts:
+        # A part of a request has the number of the whole.
+        pass_point("before send")
+        try:
+            body = Body((request.body.unwrap(),))
+            counts = await client.send_users(run.facts.audience_id, body, records=request.records)
+        except ExchangeError as error:
+            progress.tell(f"request {request.number}: {error}")
+            raise
+        pass_point("after send")
+        return counts
+
+    def tell(result: RequestResult) -> None:
+        nonlocal confirmed
+        confirmed += result.is_confirmed
+        progress.step("sending", confirmed, len(planned.requests), unit="requests")
+
+    async with RunJournal(run.journal, run.key) as journal:
+        return await deliver(
+            _unconfirmed(planned, run.journal.confirmed_numbers()),
+            send=send,
+            limiter=limiter,
+            policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
+            clock=clock,
+            journal=journal,
+            confirmed_before=None if run.plan is None else run.earlier.confirmed,
+            concurrency=settings.concurrency,
+            on_progress=tell,
+            tell=progress.tell,
+        )
+
+
+def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:
+    """What is left to be sent, in order."""
+    for request in pack_requests(planned.requests, planned.users_of, planned.times):
+        if request.number not in confirmed:
+            yield request

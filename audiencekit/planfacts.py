@@ -1,0 +1,76 @@
+"""What a plan says to the report and to the journal: counts, names of columns, times. Never a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from audiencekit.delivery.journal.facts import PlanFacts, PlannedBody, Sums
+from audiencekit.delivery.results import RefusedRow
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.planning import PlannedRun, warnings
+from audiencekit.preparation.times import PlanTimes, format_time
+from audiencekit.profile import Profile
+from audiencekit.reporting.counts import identifier_counts
+
+
+def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
+    """The fields of a Report that come from its plan, and from what was confirmed of it."""
+    refused = len(sums.refused)
+    return {
+        "rows": planned.row_counts(sent=sums.records_confirmed, refused=refused),
+        "sources": tuple(part.to_json() for part in planned.source.parts),
+        "columns": planned.mapping.names_by_kind(),
+        "identifiers": identifier_counts(planned.tally, planned.mapping),
+        "rejections": dict(planned.tally.reasons + Counter({Reason.REFUSED_BY_SERVICE.value: refused})),
+        "requests_planned": len(planned.requests),
+        "bytes": sum(request.body_bytes for request in planned.requests),
+        "fill_ratio": planned.fill_ratio(),
+        **_times(planned.times),
+        "problems": tuple({"message": str(refusal), "hint": refusal.hint} for refusal in planned.refusals),
+        "notes": planned.source.notes + warnings(planned.tally, planned.mapping) + _words_for(sums.refused),
+    }
+
+
+def _words_for(refused: Iterable[RefusedRow]) -> tuple[str, ...]:
+    codes = Counter(code for each in refused for code in each.codes or ("no code",))
+    words = ", ".join(f"{code} {count:,}" for code, count in codes.most_common())
+    return (f"rows that the service refused, by its codes: {words}",) if codes else ()
+
+
+def facts_for_journal(planned: PlannedRun, fingerprint: str, profile: Profile) -> PlanFacts:
+    """Everything that must be the same when the run is resumed."""
+    mapping = planned.mapping
+    return PlanFacts(
+        mapping={
+            "columns": [asdict(column) | {"kind": column.kind.value} for column in mapping.columns],
+            "country": mapping.country,
+            "operation": mapping.operation,
+        },
+        rules={
+            **asdict(planned.options.rules),
+            **_times(planned.times),
+            "operation": planned.options.operation,
+            "names": {kind.value: profile.wire_name(kind.value) for kind in Kind},
+        },
+        found=dict(planned.source.description),
+        rows_read=planned.tally.rows_read,
+        rows_rejected=planned.tally.rows_rejected,
+        records=planned.records,
+        fingerprint=fingerprint,
+        requests=tuple(
+            PlannedBody(request.number, request.wave, request.records, request.body_bytes)
+            for request in planned.requests
+        ),
+    )
+
+
+def _times(times: PlanTimes) -> dict[str, str | None]:
+    return {
+        "plan_time": format_time(times.plan_time),
+        "expires_at": format_time(times.expires_at),
+        "effective_at": format_time(times.effective_at) if times.effective_at else None,
+    }

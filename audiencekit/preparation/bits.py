@@ -1,0 +1,67 @@
+"""One bit a record: what a run may keep in memory of a hundred million of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Bools = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.int64]
+
+
+class Bits:
+    """Bits by index, eight in a byte, as many as were appended."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._length = 0
+
+    @classmethod
+    def of(cls, length: int, value: bool) -> Bits:
+        """`length` bits, all equal to `value`."""
+        bits = cls()
+        bits._bytes, bits._length = bytearray(b"\xff" if value else b"\0") * -(-length // 8), length
+        if value and length % 8:
+            bits._bytes[-1] = (1 << length % 8) - 1
+        return bits
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} bits>"
+
+    def append(self, values: Bools) -> None:
+        """Add one bit for each of `values`."""
+        started = self._length % 8
+        if started:  # the last byte is taken back, and filled up
+            values = np.concatenate([self.slice(self._length - started, self._length), values])
+            self._length -= started
+            del self._bytes[-1]
+        self._bytes += np.packbits(values, bitorder="little").tobytes()
+        self._length += len(values)
+
+    def slice(self, start: int, end: int) -> Bools:
+        """The bits from `start` to `end`."""
+        first = start // 8
+        packed = np.frombuffer(self._bytes, dtype=np.uint8)[first : -(-end // 8)]
+        return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].astype(bool)
+
+    def at(self, indices: Indices) -> Bools:
+        """The bits of `indices`."""
+        packed = np.frombuffer(self._bytes, dtype=np.uint8)[indices >> 3]
+        found: Bools = (packed >> (indices & 7).astype(np.uint8) & 1).astype(bool)
+        return found
+
+    def set(self, indices: Indices, value: bool) -> None:
+        """Make the bits of `indices` equal to `value`."""
+        packed = np.frombuffer(self._bytes, dtype=np.uint8)
+        masks = np.left_shift(np.uint8(1), (indices & 7).astype(np.uint8))
+        if value:
+            np.bitwise_or.at(packed, indices >> 3, masks)
+        else:
+            np.bitwise_and.at(packed, indices >> 3, ~masks)
+
+    def count(self) -> int:
+        """How many are set."""
+        return int.from_bytes(self._bytes, "little").bit_count()

@@ -1,0 +1,131 @@
+"""Records as bytes and back: what the spool seals, and what says whether a source still holds the same records.
+
+Equal records give equal bytes, whatever Arrow's release. All numbers are little-endian. A chunk is
+
+    uint32              records
+    int64               row of the first record
+    uint32 each         row of each record, counted from the first
+    1 bit each          whether it is a Delete; the last byte is filled up with zeros
+    and for each kind, in the order of Kind:
+    uint8               0: no record has one, 1: none has several, 2: some have several
+    1 bit / uint32 each how many values the record has, in 1 / 2
+    32 bytes each       the hashes; of a kind that is not hashed uint32 lengths, then the UTF-8 texts
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import SHA256_BYTES
+from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.preparation.batches import IS_DELETE, ROW
+from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
+from audiencekit.preparation.records import RECORD_SCHEMA
+
+_HEAD: Final = struct.Struct("<Iq")
+_NONE, _ONE, _SEVERAL = range(3)
+
+Counts = npt.NDArray[np.int64]
+
+
+class RecordChunk(Personal[bytes]):
+    """One batch of records in this form. Hashes are personal data."""
+
+
+@guarded
+def to_chunk(records: HashedRecords) -> RecordChunk:
+    """The bytes of a batch of RECORD_SCHEMA."""
+    batch = records.unwrap()
+    rows = batch.column(ROW).to_numpy()
+    first = int(rows[0]) if len(rows) else 0
+    deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
+    parts = [_HEAD.pack(len(rows), first), (rows - first).astype("<u4").tobytes(), np.packbits(deletes).tobytes()]
+    for kind in Kind:
+        parts.extend(_kind_parts(batch.column(kind.value), kind))
+    return RecordChunk(b"".join(parts))
+
+
+@guarded
+def from_chunk(chunk: RecordChunk) -> HashedRecords:
+    """The batch of RECORD_SCHEMA that `to_chunk` had; its hashes are not copied."""
+    reading = _Reading(chunk.unwrap())
+    records, first = _HEAD.unpack(reading.take(_HEAD.size))
+    rows = reading.numbers(records).astype(np.int64) + first
+    deletes = reading.bits(records)
+    columns = [_list_of(reading, records, kind) for kind in Kind]
+    return HashedRecords(pa.record_batch([pa.array(rows), pa.array(deletes), *columns], schema=RECORD_SCHEMA))
+
+
+def value_counts(lists: Any) -> Counts:
+    """How many values each of `lists` has; 0 for null."""
+    counts: Counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return counts
+
+
+def _kind_parts(lists: Any, kind: Kind) -> list[bytes | memoryview]:
+    counts = value_counts(lists)
+    most = int(counts.max(initial=0))
+    form = min(most, _SEVERAL)
+    if form == _NONE:
+        return [bytes([_NONE])]
+    kept = np.packbits(counts > 0) if form == _ONE else counts.astype("<u4")
+    values = lists.flatten()
+    write: Callable[[Any], list[bytes | memoryview]] = _hash_parts if kind.is_hashed else _text_parts
+    return [bytes([form]), kept.tobytes(), *write(values)]
+
+
+def _hash_parts(hashes: Any) -> list[bytes | memoryview]:
+    return [hash_matrix(hashes).data]
+
+
+def _text_parts(texts: Any) -> list[bytes | memoryview]:
+    lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False).astype("<u4")
+    return [lengths.tobytes(), b"".join(text.encode() for text in texts.to_pylist())]
+
+
+def _list_of(reading: _Reading, records: int, kind: Kind) -> Any:
+    form = reading.take(1)[0]
+    if form == _NONE:
+        return pa.nulls(records, RECORD_SCHEMA.field(kind.value).type)
+    counts = reading.bits(records) if form == _ONE else reading.numbers(records)
+    offsets = np.zeros(records + 1, dtype=np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    total = int(offsets[-1])
+    values = hashes_in(reading.buffer(total * SHA256_BYTES), total) if kind.is_hashed else _texts(reading, total)
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(counts == 0))
+
+
+def _texts(reading: _Reading, count: int) -> Any:
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    np.cumsum(reading.numbers(count), out=offsets[1:])
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), reading.buffer(int(offsets[-1])))
+
+
+class _Reading:
+    """A chunk from its beginning to its end."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at = pa.py_buffer(content), 0
+
+    def buffer(self, size: int) -> Any:
+        """The next `size` bytes, without a copy."""
+        self._at += size
+        return self._content.slice(self._at - size, size)
+
+    def take(self, size: int) -> bytes:
+        return bytes(self.buffer(size))
+
+    def numbers(self, count: int) -> npt.NDArray[np.uint32]:
+        return np.frombuffer(self.buffer(4 * count), dtype="<u4")
+
+    def bits(self, count: int) -> npt.NDArray[np.bool_]:
+        packed = np.frombuffer(self.buffer(-(-count // 8)), dtype=np.uint8)
+        return np.unpackbits(packed, count=count).astype(bool)

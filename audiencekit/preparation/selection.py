@@ -1,0 +1,105 @@
+"""Which records of a run are sent, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.preparation.bits import Bits, Bools, Indices
+
+Wave: TypeAlias = tuple[int, bool]  # its number, and whether its Deletes are meant or its Updates
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Over all records of a run, counted from 0: whether each is sent, and whether it is a Delete.
+
+    `later` are those of a wave after the first (number 0), by wave, ascending; every other is in the first.
+    `duplicates` and `superseded` count.
+    """
+
+    kept: Bits
+    deletes: Bits
+    later: dict[int, Indices] = field(default_factory=dict, repr=False)
+    duplicates: int = 0
+    superseded: int = 0
+
+    def waves(self) -> list[int]:
+        """The numbers of the waves, ascending."""
+        return [0, *sorted(self.later)]
+
+
+class Layout:
+    """Where the chosen records stand: in which batch of the run, and where in it. `batch_records` counts for each."""
+
+    def __init__(self, selection: Selection, batch_records: list[int]) -> None:
+        self._selection = selection
+        self._ends = np.cumsum(np.array([0, *batch_records], dtype=np.int64))
+        self._not_first = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *selection.later.values()]))
+        self._counts: dict[Wave, tuple[list[int], Indices]] = {}
+
+    def batches(self) -> range:
+        """The numbers of all batches."""
+        return range(len(self._ends) - 1)
+
+    def kept(self, batch: int) -> Bools:
+        """Of each record of `batch`, whether it is sent."""
+        return self._selection.kept.slice(*self._bounds(batch))
+
+    def chosen(self, batch: int, wave: Wave) -> Bools:
+        """Of each record of `batch`, whether it is sent in `wave`."""
+        start, end = self._bounds(batch)
+        number, deletes = wave
+        if number:
+            chosen = np.zeros(end - start, dtype=bool)
+            chosen[_within(self._selection.later[number], start, end)] = True
+        else:
+            chosen = self.kept(batch)
+            chosen[_within(self._not_first, start, end)] = False
+        chosen &= self._selection.deletes.slice(start, end) == deletes
+        return chosen
+
+    def of_wave(self, wave: Wave) -> Iterator[tuple[int, Bools]]:
+        """The batches that have records of `wave`, and which they are."""
+        for batch in self._batches_of(wave[0]):
+            chosen = self.chosen(batch, wave)
+            if chosen.any():
+                yield batch, chosen
+
+    def stretch(self, wave: Wave, first: int, count: int) -> Iterator[tuple[int, Indices]]:
+        """Of the records of `wave` those from the `first` on, `count` of them: their batches, and places in them."""
+        batches, ends = self._counted(wave)
+        at = int(np.searchsorted(ends, first, side="right"))
+        while count:
+            begun = int(ends[at - 1]) if at else 0
+            places = np.flatnonzero(self.chosen(batches[at], wave))[first - begun :][:count]
+            yield batches[at], places
+            first, count, at = first + len(places), count - len(places), at + 1
+
+    def _counted(self, wave: Wave) -> tuple[list[int], Indices]:
+        """The batches that have records of `wave`, and how many there are up to the end of each."""
+        if wave not in self._counts:
+            found = [(batch, int(chosen.sum())) for batch, chosen in self.of_wave(wave)]
+            ends = np.cumsum(np.array([count for _, count in found], dtype=np.int64))
+            self._counts[wave] = ([batch for batch, _ in found], ends)
+        return self._counts[wave]
+
+    def _batches_of(self, number: int) -> list[int]:
+        if not number:
+            return list(self.batches())
+        of_records = np.searchsorted(self._ends, self._selection.later[number], side="right") - 1
+        return [int(batch) for batch in np.unique(of_records)]
+
+    def _bounds(self, batch: int) -> tuple[int, int]:
+        return int(self._ends[batch]), int(self._ends[batch + 1])
+
+
+def _within(records: Indices, start: int, end: int) -> Indices:
+    """Those of `records` (ascending) from `start` to `end`, counted from `start`."""
+    first, last = np.searchsorted(records, [start, end])
+    places: npt.NDArray[np.int64] = records[first:last] - start
+    return places

@@ -1,0 +1,89 @@
+"""Files and directories for nobody but their owner, whole at every moment, durable when a function returns."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from audiencekit.errors import InputOutputFailed
+
+NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+OTHERS: Final = 0o077  # what group and others may do
+STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
+
+
+@contextlib.contextmanager
+def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None]:
+    """Raises InputOutputFailed, with `what` and `path`, for what the system refuses inside."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputOutputFailed(f"{what}: {str(path)!r}: {reason}", hint=hint) from None
+
+
+def make_private_directory(directory: Path) -> None:
+    """Make `directory`, or take from others what they may do in it. Raises InputOutputFailed when it is not ours."""
+    with contextlib.suppress(FileExistsError):
+        directory.mkdir(mode=0o700)
+    status = os.lstat(directory)
+    if directory.is_symlink() or status.st_uid != os.geteuid():
+        raise InputOutputFailed(f"{str(directory)!r} belongs to somebody else, or is a link")
+    if status.st_mode & OTHERS:
+        os.chmod(directory, 0o700)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put `content` in the place of `path`: written aside, synced, then renamed."""
+    with _aside(path, content) as aside:
+        os.replace(aside, path)
+    sync_directory(path.parent)
+
+
+def create_file(path: Path, content: bytes) -> bool:
+    """Whether `path` was made with `content`; False when there is one already, which stays as it is."""
+    with _aside(path, content) as aside:
+        try:
+            os.link(aside, path)
+        except FileExistsError:
+            return False
+        finally:
+            os.unlink(aside)
+    sync_directory(path.parent)
+    return True
+
+
+@contextlib.contextmanager
+def _aside(path: Path, content: bytes) -> Iterator[Path]:
+    aside = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(os.open(aside, NEW_FILE, 0o600), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        yield aside
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+
+
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """The first `most_bytes` of a file that is not a link."""
+    # Neither through a link, nor stuck in a pipe that somebody put there.
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK
+    with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as stream:
+        return stream.read(most_bytes) or b""
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the names in `directory` durable."""
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

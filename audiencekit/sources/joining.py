@@ -1,0 +1,167 @@
+"""Several files as one table: rows numbered on from file to file, columns of one kind and name laid over each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.errors import MappingRefused, SourceRefused
+from audiencekit.personal import RawColumns, guarded
+from audiencekit.preparation.batches import COUNTRY, OPERATION, ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.sources.table import Description, Part
+
+if TYPE_CHECKING:
+    from audiencekit.sources.source import Source
+
+Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedMapping:
+    """The mapping of all files together, and for each file which of its columns are which of the joined ones.
+
+    `fields` maps, file by file, the position of a joined column to that of the file's own.
+    """
+
+    mapping: ColumnMapping
+    fields: tuple[dict[int, int], ...]
+
+
+def join_mappings(files: Sequence[Source]) -> JoinedMapping:
+    """The mappings of `files` as one. Raises MappingRefused unless all files carry the same kinds."""
+    first = files[0]
+    for file in files[1:]:
+        if _kinds(file) != _kinds(first):
+            raise MappingRefused(
+                f"{file.name} has {_told(file)}, and {first.name} has {_told(first)}",
+                hint="say the columns with --map, or give files of one kind at a time",
+            )
+    keyed = [_keyed(file.mapping) for file in files]
+    keys = list(dict.fromkeys(key for columns in keyed for key in columns))
+    found = {key: column for columns in keyed for key, column in columns.items()}
+    columns = tuple(
+        MappedColumn(kind=found[key].kind, position=place, name=found[key].name, hashed=found[key].hashed)
+        for place, key in enumerate(keys)
+    )
+    fields = tuple({keys.index(key): column.position for key, column in columns.items()} for columns in keyed)
+    country, operation = _first(files, "country_name"), _first(files, "operation_name")
+    mapping = ColumnMapping(
+        columns=columns,
+        country=len(keys) if country is not None else None,
+        country_name=country,
+        operation=len(keys) + 1 if operation is not None else None,
+        operation_name=operation,
+    )
+    return JoinedMapping(mapping, fields)
+
+
+def common_notes(files: Sequence[Source]) -> tuple[str, ...]:
+    """The notes of all files: once where they are the same for all, else with the name of the file."""
+    common = set.intersection(*(set(file.notes) for file in files))
+    own = [f"{file.name}: {note}" for file in files for note in file.notes if note not in common]
+    return tuple(note for note in files[0].notes if note in common) + tuple(own)
+
+
+class JoinedTable:
+    """The rows of several files, one file after the other."""
+
+    def __init__(self, files: Sequence[Source], joined: JoinedMapping) -> None:
+        self._files, self._joined = files, joined
+        self._begun = 0  # files of this pass
+
+    @property
+    def rows_read(self) -> int:
+        """Rows of the pass so far, of all files."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the pass so far, of all files."""
+        return sum(file.bytes_read for file in self._files[: self._begun])
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Each file with its rows of the pass so far."""
+        parts, first_row = [], 1
+        for place, file in enumerate(self._files):
+            rows = file.rows_read if place < self._begun else 0
+            parts.append(Part(file.name, file.repeatable, first_row, rows, file.description))
+            first_row += rows
+        return tuple(parts)
+
+    @property
+    def description(self) -> Description:
+        """How many files, and of which formats."""
+        formats = dict.fromkeys(str(file.description["format"]) for file in self._files)
+        return {"files": len(self._files), "format": " and ".join(formats)}
+
+    def check(self, mapping: ColumnMapping) -> None:
+        """Nothing: each file checked its own."""
+
+    def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
+        """All rows, from the first of the first file. Refusals name the file and the row in that file."""
+        self._begun = before = 0
+        for file, fields in zip(self._files, self._joined.fields, strict=True):
+            self._begun += 1
+            batches = file.batches()
+            while (batch := _counted(batches, before)) is not None:
+                yield _laid_over(batch, fields, mapping, before)
+            before += file.rows_read
+
+
+def _counted(batches: Iterator[TextBatch], before: int) -> TextBatch | None:
+    """The next batch; a refusal counts the rows of earlier files among those that were read."""
+    try:
+        return next(batches, None)
+    except SourceRefused as error:
+        if error.rows_read is not None:
+            error.rows_read += before
+        raise
+
+
+@guarded
+def _laid_over(batch: TextBatch, fields: dict[int, int], mapping: ColumnMapping, before: int) -> TextBatch:
+    """The batch with the fields of the joined mapping, and rows that count on from `before`."""
+    own = batch.columns.unwrap()
+    nothing = pa.nulls(own.num_rows, pa.string())
+
+    def column(name: str) -> pa.Array:
+        return own.column(name) if name in own.schema.names else nothing
+
+    arrays = {ROW: pc.add(own.column(ROW), before)}
+    arrays |= {COUNTRY: column(COUNTRY)} if mapping.country is not None else {}
+    arrays |= {OPERATION: column(OPERATION)} if mapping.operation is not None else {}
+    for joined in mapping.columns:
+        arrays[mapping.field_name(joined)] = column(f"c{fields.get(joined.position)}")
+    faults = batch.faults
+    if faults.num_rows:
+        faults = faults.set_column(0, faults.schema.field(ROW), pc.add(faults.column(ROW), before))
+    return TextBatch(RawColumns(pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))), faults)
+
+
+def _keyed(mapping: ColumnMapping) -> dict[Key, MappedColumn]:
+    seen: Counter[tuple[str, str]] = Counter()
+    keyed = {}
+    for column in mapping.columns:
+        pair = (column.kind.value, column.name)
+        keyed[*pair, seen[pair]] = column
+        seen[pair] += 1
+    return keyed
+
+
+def _first(files: Sequence[Source], attribute: str) -> str | None:
+    names = (getattr(file.mapping, attribute) for file in files)
+    return next((name for name in names if name is not None), None)
+
+
+def _kinds(file: Source) -> set[str]:
+    return set(file.mapping.names_by_kind())
+
+
+def _told(file: Source) -> str:
+    return f"columns of the kinds {', '.join(sorted(_kinds(file)))}" if _kinds(file) else "no column of identifiers"

@@ -1,0 +1,62 @@
+"""Standard input: bytes that come once. What is read for a look is kept, and the pass that follows begins with it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from typing import BinaryIO, Final
+
+from audiencekit.errors import SourceRefused
+
+STANDARD_INPUT: Final = "-"
+SHOWN_NAME: Final = "standard input"
+# More than any look takes: a sample in the widest encoding, and the blocks that it ends in.
+KEPT_BYTES: Final = 8_388_608
+
+
+class StandardInput:
+    """What is piped in, from its first byte with every `open()` as long as no reader went beyond KEPT_BYTES."""
+
+    size_bytes = 0  # nobody knows
+
+    def __init__(self, live: BinaryIO | None = None) -> None:
+        self._live = _piped_in() if live is None else live
+        self._kept: bytes | None = b""  # None once more was read than is kept
+
+    def open(self) -> BinaryIO:
+        """The bytes from the first on. Raises SourceRefused when they are gone."""
+        if self._kept is None:
+            raise SourceRefused("it can be read only once", hint="write it to a file, and give its path")
+        return Replay(self._kept, self._read_on)
+
+    def check_unchanged(self, handle: BinaryIO) -> None:
+        """Nothing: what came cannot change."""
+
+    def _read_on(self, size_bytes: int) -> bytes:
+        data = self._live.read(size_bytes) or b""
+        if self._kept is not None:
+            self._kept = self._kept + data if len(self._kept) + len(data) <= KEPT_BYTES else None
+        return data
+
+
+class Replay(io.RawIOBase, BinaryIO):
+    """The bytes that were kept, then those that `read_on` brings."""
+
+    def __init__(self, kept: bytes, read_on: Callable[[int], bytes]) -> None:
+        super().__init__()
+        self._kept, self._read_on = kept, read_on
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes, none at the end."""
+        taken, self._kept = self._kept[:size], self._kept[size:]
+        return taken or self._read_on(size)
+
+
+def _piped_in() -> BinaryIO:
+    """The standard input of the process. Raises SourceRefused when there is none, or a person sits at it."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise SourceRefused("there is none", hint="pipe rows into it, or give the path of a file")
+    if sys.stdin.isatty():
+        raise SourceRefused("it is a terminal", hint="pipe rows into it: zcat list.csv.gz | audiencekit check -")
+    return sys.stdin.buffer

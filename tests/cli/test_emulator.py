@@ -1,0 +1,67 @@
+"""`emulator --faults`: from the file to what a caller meets."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from audiencekit.cli import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[{"fault": 8},\n {"fault": 8, "nth": 0}]', 'fault 2 of 2: "nth": expected a whole number'),
+        ('[{"fault": 8}\n', "not valid JSON: line 2"),
+        ('[{"fault": 33}]', "is outside of what a server can do"),
+    ],
+)
+def test_a_wrong_file_is_a_usage_error_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+    """Exit code 2, nothing on stdout: no emulator was started."""
+    path = tmp_path / "faults.json"
+    path.write_text(text)
+    result = CliRunner().invoke(cli, ["emulator", "--faults", str(path)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{path}: " in result.stderr
+    assert words in result.stderr
+
+
+def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
+    """With what the system says of it."""
+    result = CliRunner().invoke(cli, ["emulator", "--faults", str(tmp_path / "none.json")])
+    assert result.exit_code == 2
+    assert "No such file" in result.stderr
+
+
+@pytest.mark.parametrize("source", ["file", "storm"])
+def test_faults_are_there_from_the_start(tmp_path: Path, source: str) -> None:
+    """Those of a file, or of a rehearsal by its name; SIGTERM ends it with 0 all the same."""
+    path = tmp_path / "faults.json"
+    path.write_text('[{"fault": 24, "kind": "account", "times": 1}]')
+    command = [sys.executable, "-m", "audiencekit", "emulator", "--faults", str(path) if source == "file" else source]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        try:
+            with urllib.request.urlopen(f"{ready['base_url']}/__faults") as answer:
+                shown = json.loads(answer.read())
+            assert (len(shown["faults"]) == 1) is (source == "file")
+            if source == "file":
+                with pytest.raises(urllib.error.HTTPError, match="403") as caught:
+                    urllib.request.urlopen(f"{ready['ads_url']}/12/accounts")
+                caught.value.close()
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait() == 0

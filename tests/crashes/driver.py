@@ -1,0 +1,117 @@
+"""Runs the command line in processes that end where they are told to: `python -m tests.crashes.driver`.
+
+One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `kill`. It is forked from this one, which
+has imported everything, runs `audiencekit.cli.main`, and writes to the files `out` and `err` of its directory. The
+answer is one line: how it ended, negative for a signal. `kill` is null, `{"point", "nth"}` for the n-th time that a
+point of `crashpoints` is passed, or `{"seconds"}`. The run that it makes has the id RUN_ID.
+
+With a job as its argument it runs that one in this process.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+MAX_BODY_BYTES = 1_000  # so that a few rows are several requests
+RUN_ID = "20261121-013000-1f3a9c"
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        run(json.loads(sys.argv[1]))
+    import audiencekit.cli  # what takes its time is imported once
+    import audiencekit.pipeline  # noqa: F401
+
+    for line in sys.stdin:
+        job = json.loads(line)
+        child = os.fork()
+        if not child:
+            run(job)
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def run(job: dict[str, Any]) -> None:
+    """The child: never comes back."""
+    os.chdir(job["directory"])
+    os.environ.update(job["env"])
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for name, stream in (("out", 1), ("err", 2)):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
+    make_requests_small()
+    fix_run_id()
+    arm(job["kill"])
+    sys.argv = ["audiencekit", *job["argv"]]
+    code = 1
+    try:
+        audiencekit_main()
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def audiencekit_main() -> None:
+    from audiencekit.cli import main as command_line
+
+    command_line()
+
+
+def make_requests_small() -> None:
+    """Bodies of at most MAX_BODY_BYTES in place of five million."""
+    from audiencekit import planning
+
+    planning.Packing = functools.partial(planning.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
+
+
+def fix_run_id() -> None:
+    """One id for the first run of a state directory, so that its files have known paths."""
+    from audiencekit import runs
+    from audiencekit.delivery.runs import RUNS
+
+    fresh = runs.new_run_id
+
+    def new_run_id(now: float) -> str:
+        taken = os.path.exists(os.path.join(os.environ["AUDIENCEKIT_STATE_DIR"], RUNS, RUN_ID))
+        return fresh(now) if taken else RUN_ID
+
+    runs.new_run_id = new_run_id
+
+
+def arm(kill: dict[str, Any] | None) -> None:
+    """Have this process killed as `kill` says."""
+    from audiencekit.crashpoints import set_hook
+
+    if kill is None:
+        return
+    if "seconds" in kill:
+        threading.Thread(target=lambda: (time.sleep(kill["seconds"]), die()), daemon=True).start()
+        return
+    left, lock = kill["nth"], threading.Lock()
+
+    def hook(point: str) -> None:
+        nonlocal left
+        with lock:
+            left -= point == kill["point"]
+            if not left:
+                die()
+
+    set_hook(hook)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

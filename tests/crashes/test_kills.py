@@ -1,0 +1,107 @@
+"""Processes killed with SIGKILL at every named point, and at any time: what was begun is finished, exactly.
+
+CRASH_TRIALS raises the number of trials (40) for a longer run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.crashpoints import POINTS
+from audiencekit.emulator import Emulator
+
+from .conftest import Driver, Ended
+from .scenario import (
+    CONCURRENCY,
+    Source,
+    check_finished,
+    environment,
+    log_of,
+    requests_in_flight,
+    upload_command,
+)
+
+TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
+PER_REQUEST = ("intent", "send", "acknowledgement")
+KILLED = -9
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A source, and where each of its processes is killed; the one after them is not."""
+
+    seed: int
+    kills: tuple[dict[str, Any], ...]
+
+    def __str__(self) -> str:
+        wheres = (
+            f"{kill['point']} {kill['nth']}" if "point" in kill else f"{kill['seconds']:.2f} s" for kill in self.kills
+        )
+        return f"{self.seed}: {', then '.join(wheres)}"
+
+
+def _trials() -> Iterator[Trial]:
+    """Every point once, those of requests at the third one too, then points and times at random, up to three kills."""
+    for seed, point in enumerate(POINTS):
+        yield Trial(seed, ({"point": point, "nth": 1},))
+    for seed, point in enumerate(POINTS, start=len(POINTS)):
+        if point.endswith(PER_REQUEST):
+            yield Trial(seed, ({"point": point, "nth": 3},))
+    seed = 2 * len(POINTS)
+    while True:
+        seed += 1
+        draw = random.Random(seed)
+        yield Trial(seed, tuple(_kill(draw) for _ in range(draw.randint(1, 3))))
+
+
+def _kill(draw: random.Random) -> dict[str, Any]:
+    if draw.random() < 0.5:
+        return {"seconds": draw.uniform(0.05, 0.5)}
+    return {"point": draw.choice(POINTS), "nth": draw.randint(1, 4)}
+
+
+TRIAL_LIST = [trial for trial, _ in zip(_trials(), range(TRIALS), strict=False)]
+
+
+@pytest.mark.parametrize("trial", TRIAL_LIST, ids=str)
+async def test_a_killed_run_is_finished_exactly(
+    driver: Driver, emulator: Emulator, tmp_path: Path, trial: Trial
+) -> None:
+    """Nobody is missing, nobody is there in error, and no more was sent twice than was in flight at the kills."""
+    source = Source.draw(trial.seed)
+    (tmp_path / "list.csv").write_text(source.text)
+    (tmp_path / "elsewhere").mkdir()
+    env, upload = environment(emulator, tmp_path), upload_command(emulator, source)
+    in_flight, begun = 0, False
+    for kill in (*trial.kills, None):
+        ended = await _go_on(driver, tmp_path, env, kill) if begun else None
+        if ended is None or _was_not_begun(ended):
+            assert not log_of(emulator), "something was sent before there was a journal"
+            ended = await driver.run(tmp_path, env, *upload, kill=kill)
+        assert ended.code in (0, KILLED), ended.err
+        begun = begun or any(tmp_path.glob("state/runs/*"))
+        left = requests_in_flight(tmp_path / "state") if ended.code == KILLED else 0
+        assert left <= CONCURRENCY
+        in_flight += left
+    assert ended is not None
+    assert ended.code == 0
+    check_finished(emulator, source, json.loads(ended.out), in_flight=in_flight)
+
+
+async def _go_on(driver: Driver, tmp_path: Path, env: dict[str, str], kill: dict[str, Any] | None) -> Ended:
+    """From another directory: nothing may depend on where a run was begun."""
+    return await driver.run(tmp_path / "elsewhere", env, "resume", "last", "--json", kill=kill)
+
+
+def _was_not_begun(ended: Ended) -> bool:
+    if ended.code != 3:
+        return False
+    return json.loads(ended.out)["error"]["message"].startswith(("the run has no journal", "the run ended before"))

@@ -1,0 +1,202 @@
+"""The fault catalogue, row by row: what shows, and what follows from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audiencekit.delivery.faults import CLASSES, FAULTS, UNFORESEEN, Fault, Reaction, retry_class
+from audiencekit.errors import (
+    AudiencekitError,
+    Bug,
+    CertificateRefused,
+    CountMismatch,
+    ExchangeError,
+    HostRefused,
+    InputOutputFailed,
+    MalformedAnswer,
+    NotFinished,
+    NotFound,
+    Outcome,
+    RateLimited,
+    Redirected,
+    RequestRefused,
+    ServiceError,
+    StaleConnection,
+    TemporarilyUnavailable,
+    TransportFailed,
+    Unauthorized,
+)
+
+BAR = Path(__file__).resolve().parents[3] / "shared/reference/reliability.md"
+
+
+def said(kind: type[ServiceError], status: int, *codes: str) -> ServiceError:
+    outcome = Outcome.UNKNOWN if status >= 500 or status in (200, 408, 423) else Outcome.REFUSED
+    return kind("no", status=status, codes=codes, outcome=outcome)
+
+
+LOST, UNREACHED = TransportFailed("no answer", sent=True), TransportFailed("refused", sent=False)
+SENSELESS, MISCOUNTED = MalformedAnswer("no", status=200), CountMismatch(sent=2, success_count=1, total_count=2)
+LIMITED = said(RateLimited, 429, "TOO_MANY_REQUESTS")
+
+
+def down(status: int, *codes: str) -> ServiceError:
+    return said(TemporarilyUnavailable, status, *codes)
+
+
+def bad(status: int, *codes: str) -> ServiceError:
+    return said(RequestRefused, status, *codes)
+
+
+def denied(status: int, *codes: str) -> ServiceError:
+    return said(Unauthorized, status, *codes)
+
+
+# Fault, what an upload sees of it, the letter that follows, whether the attempt may be applied late.
+ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
+    (2, LOST, "R", True),
+    (3, LOST, "R", True),
+    (4, LIMITED, "W", False),
+    (5, LIMITED, "W", False),
+    (6, LIMITED, "W", False),
+    (7, LIMITED, "W", False),
+    (8, down(500), "R", False),
+    (8, down(502), "R", True),
+    (8, down(504), "R", True),
+    (9, down(500, "INTERNAL_ERROR"), "R", False),
+    (9, down(504), "R", True),
+    (10, down(503, "OVER_CAPACITY"), "R", False),
+    (10, down(503, "SERVICE_UNAVAILABLE"), "R", False),
+    (11, down(408, "CANCELLED_REQUEST"), "R", True),
+    (11, down(423, "LOCK_ACQUISITION_TIMEOUT"), "R", False),
+    (12, UNREACHED, "R", False),
+    (13, LOST, "R", True),
+    (14, StaleConnection("closed", sent=True), "R", False),
+    (15, LOST, "R", True),
+    (16, SENSELESS, "R", False),
+    (16, LOST, "R", True),
+    (17, MISCOUNTED, "R", False),
+    (17, SENSELESS, "R", False),
+    (18, SENSELESS, "R", False),
+    (18, bad(200, "INVALID_PARAMETER"), "I", False),
+    (19, bad(400, "INVALID_PARAMETER"), "I", False),
+    (19, bad(413), "I", False),
+    (20, bad(400, "INVALID_PARAMETER"), "I", False),
+    (21, bad(400, "DUPLICATE"), "I", False),
+    (22, denied(401, "89"), "H", False),
+    (23, denied(401, "135"), "R", False),
+    (24, denied(401, "32"), "H", False),
+    (24, denied(401, "UNAUTHORIZED_ACCESS"), "H", False),
+    (24, denied(401), "H", False),
+    (24, denied(403, "ACCOUNT_NOT_FOUND"), "H", False),
+    (24, denied(403, "UNAUTHORIZED_CLIENT_APPLICATION"), "H", False),
+    (25, said(NotFound, 404, "NOT_FOUND"), "H", False),
+    (25, denied(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION"), "H", False),
+    (26, UNREACHED, "R", False),
+    (27, UNREACHED, "R", False),
+    (27, down(503), "R", False),
+    (28, LOST, "R", True),
+    (29, LOST, "R", True),
+    *((30, said(Redirected, status), "F", False) for status in (300, 301, 302, 303, 304, 307, 308)),
+    (31, LOST, "R", True),
+    (32, CertificateRefused("not trusted"), "F", False),
+    (33, InputOutputFailed("disk full"), "H", False),
+    (34, NotFinished("interrupted"), "H", False),
+    (35, bad(407), "F", False),
+    (35, UNREACHED, "R", False),
+]
+
+
+@pytest.mark.parametrize(("number", "error", "letter", "is_late"), ROWS)
+def test_every_fault_has_its_answer(number: int, error: AudiencekitError, letter: str, is_late: bool) -> None:
+    """What shows leads to the letter of the catalogue, by a class that the row of the fault names."""
+    answer = retry_class(error)
+    assert answer.reaction == letter
+    assert answer.may_come_late(error) is is_late
+    assert answer in FAULTS[number - 1].answers
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.number))
+def test_every_class_of_a_fault_is_shown_by_an_example(fault: Fault) -> None:
+    """No row names a class that none of the examples above leads to; a row without classes says what meets it."""
+    shown = [retry_class(error) for number, error, _, _ in ROWS if number == fault.number]
+    assert {id(answer) for answer in shown} == {id(answer) for answer in fault.answers}
+    assert fault.answers or fault.met_by
+
+
+def test_the_catalogue_is_whole() -> None:
+    """36 faults, counted from 1; every class that decides belongs to one, or is for what nobody foresaw."""
+    assert [fault.number for fault in FAULTS] == list(range(1, 37))
+    assert {id(answer) for fault in FAULTS for answer in fault.answers} == {id(one) for one in CLASSES} - {
+        id(UNFORESEEN)
+    }
+
+
+def letters_of_the_bar() -> dict[int, set[str]]:
+    """Number -> the letters in the last column of the reliability bar, section 3."""
+    section = BAR.read_text(encoding="utf-8").partition("## 3.")[2].partition("## 4.")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if re.match(r"\| \d+ \|", line)]
+    return {int(row[0]): set(re.findall(r"\b[RWIHF]\b", row[3])) for row in rows}
+
+
+@pytest.mark.skipif(not BAR.exists(), reason="the reliability bar is not here")
+def test_letters_are_those_of_the_bar() -> None:
+    """Where the bar's row has letters, what follows from the fault is one of them."""
+    letters = letters_of_the_bar()
+    assert set(letters) == set(range(1, 37))
+    # 20 names its halt only, and isolates in words; a proxy's refusal to connect cannot be told from any other.
+    letters[20].add("I")
+    letters[35].add("R")
+    wrong = [(number, letter) for number, _, letter, _ in ROWS if letters[number] and letter not in letters[number]]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reaction"),
+    [
+        (bad(405), Reaction.REFUSE),
+        (bad(409), Reaction.REFUSE),
+        (bad(415), Reaction.REFUSE),
+        (bad(422), Reaction.ISOLATE),
+        (denied(403, "135"), Reaction.HALT),  # a clock is refused with 401
+        (ServiceError("a status of no class", status=418), Reaction.HALT),
+        (HostRefused("not there"), Reaction.HALT),
+        (Bug("ours"), Reaction.HALT),
+        (MalformedAnswer("status 600", status=600), Reaction.RESEND),
+    ],
+)
+def test_what_the_catalogue_does_not_know_stops(error: AudiencekitError, reaction: Reaction) -> None:
+    """Whatever has no row of its own is not sent again."""
+    assert retry_class(error).reaction is reaction
+
+
+def leaves(cls: type[ExchangeError]) -> Iterator[type[ExchangeError]]:
+    """The classes below `cls` that have none below them."""
+    children = [child for child in cls.__subclasses__() if child.__module__ == "audiencekit.errors"]
+    yield from [cls] if not children else [leaf for child in children for leaf in leaves(child)]
+
+
+def test_no_exchange_error_is_forgotten() -> None:
+    """Each class of exchange errors, or one above it, has a sign of its own."""
+    signs = {answer.sign.error for answer in CLASSES} - {AudiencekitError}
+    assert [cls.__name__ for cls in leaves(ExchangeError) if not signs & set(cls.__mro__)] == []
+
+
+def test_subclass_reacts_as_its_parent() -> None:
+    """An error made more precise later keeps the answer of the class above."""
+
+    class Overloaded(TemporarilyUnavailable):
+        pass
+
+    assert retry_class(Overloaded("", status=503)) is retry_class(down(503))
+
+
+def test_doubtful_answers_are_resent_three_times() -> None:
+    """Faults 16 and 17: three re-sends; then counts that differ are searched in halves, anything else halts."""
+    assert retry_class(MISCOUNTED).at_most == retry_class(SENSELESS).at_most == 3
+    assert retry_class(MISCOUNTED).afterwards is Reaction.ISOLATE
+    assert retry_class(SENSELESS).afterwards is Reaction.HALT

@@ -1,0 +1,137 @@
+"""Faults of the answer's way, read from a plain socket."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from typing import Any
+
+import pytest
+
+
+def _split(content: bytes) -> tuple[bytes, dict[str, str], bytes]:
+    """Status line, headers in lower case, and the rest, whatever it is."""
+    head, _, rest = content.partition(b"\r\n\r\n")
+    line, *fields = head.split(b"\r\n")
+    pairs = (field.decode().partition(": ") for field in fields)
+    return line, {name.lower(): text for name, _, text in pairs}, rest
+
+
+@pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])
+@pytest.mark.parametrize("kind", ["truncated", "content_length_long", "content_length_short", "chunk", "gzip"])
+async def test_an_answer_is_broken_in_each_way(bench: Any, where: str, applied: int, kind: str) -> None:
+    """What was announced is not what comes, and then the connection is closed."""
+    await bench.order(15, where=where, kind=kind)
+    line, headers, content = _split(await bench.exchange(bench.request()))
+    assert line == b"HTTP/1.1 200 OK"
+    missing = int(headers.get("content-length", 0)) - len(content)
+    if kind == "truncated":
+        assert 0 < len(content) <= missing + 1
+    elif kind == "content_length_long":
+        assert missing == 10
+    elif kind == "content_length_short":
+        assert missing == -5
+    elif kind == "chunk":
+        assert headers["transfer-encoding"] == "chunked"
+        assert content.endswith(b"zz\r\n")
+    else:
+        assert (headers["content-encoding"], missing) == ("gzip", 0)
+        with pytest.raises((OSError, EOFError, zlib.error)):
+            gzip.decompress(content)
+    assert len(await bench.log()) == applied
+    assert await bench.fired() == [(15, where, 1, applied > 0)]
+
+
+async def test_a_slow_answer_is_whole_in_the_end(bench: Any) -> None:
+    """Byte by byte, at the rate that was ordered."""
+    await bench.order(29, bytes_per_second=1e6)
+    line, headers, content = _split(await bench.exchange(bench.request()))
+    assert line == b"HTTP/1.1 200 OK"
+    assert int(headers["content-length"]) == len(content)
+    assert json.loads(content)["data"]["success_count"] == 3
+
+
+async def test_a_slow_answer_ends_when_the_emulator_does(open_bench: Any) -> None:
+    """A byte an hour does not hold it up."""
+    async with open_bench({"fault": 29, "bytes_per_second": 1 / 1000}) as bench:
+        reader, writer = await bench.connect()
+        writer.write(bench.request())
+        while not await bench.fired():
+            pass
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def test_http_1_0_ends_with_the_connection(bench: Any) -> None:
+    """No length, no promise."""
+    await bench.order(31, kind="http_1_0")
+    line, headers, content = _split(await bench.exchange(bench.request()))
+    assert line == b"HTTP/1.0 200 OK"
+    assert "content-length" not in headers
+    assert json.loads(content)["data"]["total_count"] == 3
+
+
+async def test_extra_answers_come_first(bench: Any) -> None:
+    """Three times 102 and once 103, then the answer."""
+    await bench.order(31, kind="extra_1xx")
+    content = await bench.exchange(bench.request())
+    assert content.count(b"HTTP/1.1 102 Processing\r\n\r\n") == 3
+    assert content.count(b"HTTP/1.1 103 Early Hints\r\n") == 1
+    assert json.loads(_split(content[content.index(b"HTTP/1.1 200 OK") :])[2])["data"]["total_count"] == 3
+
+
+async def test_headers_are_huge(bench: Any) -> None:
+    """So many bytes of them, and then the answer."""
+    await bench.order(31, kind="huge_headers", bytes=100_000)
+    content = await bench.exchange(bench.request())
+    head, _, body = content.partition(b"\r\n\r\n")
+    assert len(head) > 100_000
+    assert json.loads(body)["data"]["total_count"] == 3
+
+
+async def test_headers_never_end(open_bench: Any) -> None:
+    """They come until the client or the emulator has enough."""
+    async with open_bench({"fault": 31, "kind": "endless_headers"}) as bench:
+        reader, writer = await bench.connect()
+        writer.write(bench.request())
+        content = b""
+        while content.count(b"x-padding-") < 5:
+            content += await reader.read(65_536)
+        assert b"\r\n\r\n" not in content
+        writer.close()
+
+
+async def test_no_continue_is_said(bench: Any) -> None:
+    """A client that waits for 100 waits in vain; one that sends its body is answered."""
+    await bench.order(31, where="headers")
+    request = bench.request(Expect="100-continue", Connection="close")
+    content = await bench.exchange(request)
+    assert content.startswith(b"HTTP/1.1 200 OK")
+    assert (await bench.exchange(bench.request(Expect="100-continue", Connection="close"))).startswith(
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK"
+    )
+
+
+async def test_a_kept_connection_is_closed(bench: Any) -> None:
+    """The answer is whole and says nothing of closing; the next request has no taker."""
+    await bench.order(14)
+    content = await bench.exchange(bench.request())
+    assert b"connection: close" not in content.lower()
+    assert json.loads(_split(content)[2])["data"]["total_count"] == 3
+    assert len(await bench.log()) == 2
+
+
+async def test_a_used_connection_is_reset_when_the_next_request_is_there(bench: Any) -> None:
+    """A fresh one is not: fault 14 at the headers counts second requests only."""
+    await bench.order(14, where="headers")
+    reader, writer = await bench.connect()
+    writer.write(bench.request())
+    assert (await reader.readline()) == b"HTTP/1.1 200 OK\r\n"
+    assert await bench.fired() == []
+    writer.write(bench.request())
+    with pytest.raises(ConnectionResetError):
+        await reader.read()
+    writer.close()
+    assert await bench.fired() == [(14, "headers", 2, False)]
+    assert len(await bench.log()) == 2

@@ -1,0 +1,90 @@
+"""Faults that look like a success, over the wire."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+PLACES = pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])
+COUNTS = {"success_count": 3, "total_count": 3}
+
+
+@PLACES
+@pytest.mark.parametrize("kind", ["invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "deep", "large"])
+async def test_a_200_is_no_answer(bench: Any, where: str, applied: int, kind: str) -> None:
+    """Whether it was applied or not, the body is the one that was ordered."""
+    await bench.order(16, where=where, kind=kind, bytes=100_000, depth=50_000)
+    reply = await bench.upload()
+    assert reply.status == 200
+    assert len(await bench.log()) == applied
+    content = reply.content
+    if kind == "html":
+        assert reply.headers["Content-Type"].startswith("text/html")
+    elif kind in ("invalid_json", "deep"):
+        with pytest.raises((ValueError, RecursionError)):
+            json.loads(content)
+    elif kind == "large":
+        assert len(content) > 100_000
+        assert json.loads(content)["data"] == COUNTS
+    elif kind == "duplicate_keys":
+        assert content.count(b'"data"') == 2
+    else:
+        assert content in (b"", b"null") or b"NaN" in content
+
+
+@PLACES
+@pytest.mark.parametrize(
+    ("kind", "success", "total"),
+    [
+        ("success_short", 2, 3),
+        ("both_short", 2, 2),
+        ("both_long", 4, 4),
+        ("success_long", 4, 3),
+        ("operations", 2, 2),
+        ("strings", "3", "3"),
+        ("floats", 3.5, 3.5),
+        ("null", None, None),
+    ],
+)
+async def test_counts_are_wrong(bench: Any, where: str, applied: int, kind: str, success: Any, total: Any) -> None:
+    """In each way, of three users in two operations."""
+    await bench.order(17, where=where, kind=kind)
+    reply = await bench.upload()
+    assert reply.status == 200
+    assert reply.body["data"] == {"success_count": success, "total_count": total}
+    assert len(await bench.log()) == applied
+    assert (await bench.upload()).body["data"] == COUNTS
+
+
+async def test_counts_are_missing(bench: Any) -> None:
+    """`data` is there, and empty."""
+    await bench.order(17, kind="missing")
+    assert (await bench.upload()).body["data"] == {}
+
+
+async def test_only_answers_with_counts_are_miscounted(bench: Any) -> None:
+    """A list of audiences is no match for fault 17."""
+    await bench.order(17)
+    assert (await bench.caller.call("GET", bench.caller.audiences)).status == 200
+    assert await bench.fired() == []
+    assert (await bench.upload()).body["data"]["success_count"] == 2
+
+
+@PLACES
+@pytest.mark.parametrize("kind", ["errors", "operation_errors"])
+async def test_a_success_has_errors_in_it(bench: Any, where: str, applied: int, kind: str) -> None:
+    """The counts are right, and beside them stands what contradicts them."""
+    await bench.order(18, where=where, kind=kind)
+    reply = await bench.upload()
+    assert reply.status == 200
+    assert reply.body["data"] == COUNTS
+    assert reply.body[kind]
+    assert len(await bench.log()) == applied
+
+
+async def test_a_doctored_success_still_tells_the_rate(bench: Any) -> None:
+    """The headers are those of the service."""
+    await bench.order(17)
+    assert (await bench.upload()).headers["x-rate-limit-remaining"] == "1499"

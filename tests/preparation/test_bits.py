@@ -1,0 +1,45 @@
+"""One bit a record."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.preparation.bits import Bits
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=40), max_size=8), st.data())
+def test_what_was_appended_is_read(parts: list[list[bool]], data: st.DataObject) -> None:
+    """In any stretch and by index, wherever the parts were cut."""
+    bits, values = Bits(), [value for part in parts for value in part]
+    for part in parts:
+        bits.append(np.array(part, dtype=bool))
+    assert len(bits) == len(values)
+    assert bits.count() == sum(values)
+    start = data.draw(st.integers(0, len(values)))
+    end = data.draw(st.integers(start, len(values)))
+    assert bits.slice(start, end).tolist() == values[start:end]
+    indices = data.draw(st.lists(st.integers(0, len(values) - 1), max_size=9)) if values else []
+    assert bits.at(np.array(indices, dtype=np.int64)).tolist() == [values[index] for index in indices]
+
+
+@given(st.integers(0, 70), st.booleans(), st.sets(st.integers(0, 69)))
+def test_what_is_set_is_set_and_nothing_else(length: int, value: bool, indices: set[int]) -> None:
+    """From all of one value; bits of one byte do not touch each other."""
+    bits, chosen = Bits.of(length, value), sorted(index for index in indices if index < length)
+    assert bits.count() == length * value
+    bits.set(np.array(chosen, dtype=np.int64), not value)
+    assert bits.slice(0, length).tolist() == [(index in chosen) != value for index in range(length)]
+
+
+def test_an_index_may_come_twice() -> None:
+    """Several tags can name one record."""
+    bits = Bits.of(9, True)
+    bits.set(np.array([8, 8, 1]), False)
+    assert bits.count() == 7
+
+
+def test_memory_is_a_bit_a_record() -> None:
+    """A hundred million records are 12.5 MB."""
+    assert len(Bits.of(8_000, False)._bytes) == 1_000

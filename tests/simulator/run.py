@@ -1,0 +1,224 @@
+"""One seed, one run: a source is planned, sent through faults, killed and resumed, until the service has it all."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from audiencekit.api.client import AdsClient
+from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Counts
+from audiencekit.delivery.limiter import PacedLimiter
+from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.uploader import deliver
+from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
+from audiencekit.limits import SETTLE_SECONDS
+from audiencekit.runs import failure_of
+from tests.simulator.faults import DISK, EFFECTS, PROCESS
+from tests.simulator.service import Service
+from tests.simulator.sources import SOURCES, Keys, Planned, planned_source
+from tests.virtualtime import VirtualClock, run_virtually
+
+MOST_FAULTS = 12
+MOST_PROCESSES = 40
+EXITS = frozenset({3, 69, 74, 75, 77})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one simulated run came to: differences to the reference, each in words; none is as it should be."""
+
+    differences: tuple[str, ...]
+    met: tuple[int, ...]
+    processes: int
+    exchanges: int
+    seconds: float
+
+
+class Disk:
+    """What survives a process: which requests were intended, and how each ended. Dead once its process is."""
+
+    def __init__(self) -> None:
+        self.intended: set[int] = set()
+        self.results: dict[int, RequestResult] = {}
+        self.fails_next = False
+
+    @property
+    def confirmed(self) -> set[int]:
+        return {number for number, result in self.results.items() if result.is_confirmed}
+
+
+class DiskJournal:
+    """The Journal of one process."""
+
+    def __init__(self, disk: Disk, clock: VirtualClock) -> None:
+        self._disk, self._clock = disk, clock
+        self.is_dead = False
+
+    async def intend(self, request: PackedRequest) -> None:
+        await self._write()
+        if not self.is_dead:
+            self._disk.intended.add(request.number)
+
+    async def conclude(self, result: RequestResult) -> None:
+        assert self.is_dead or result.number in self._disk.intended, "concluded without intent"
+        await self._write()
+        if not self.is_dead:
+            self._disk.results[result.number] = result
+
+    async def _write(self) -> None:
+        await self._clock.sleep(0.001)
+        if self._disk.fails_next and not self.is_dead:
+            self._disk.fails_next = False
+            raise InputOutputFailed("no space left")
+
+
+class World:
+    """Everything that outlives a process of one run."""
+
+    def __init__(
+        self, seed: int, planned: Planned, faults: dict[int, int], *, with_bad: bool, settle_seconds: float
+    ) -> None:
+        self.chance = random.Random(f"world {seed}")
+        self.clock = VirtualClock(skew_seconds=self.chance.choice([0, 0, -3600, 600, 86_400]))
+        self.planned, self.disk, self._settle_seconds = planned, Disk(), settle_seconds
+        self.bad_rows = self._draw_bad() if with_bad else frozenset()
+        bad: frozenset[Keys] = frozenset(planned.rows[row].keys for row in self.bad_rows)
+        names = self.chance.choice(["all", "all", "first", "beyond", "zero", "nobody"])
+        self.service = Service(self.chance, faults, bad, names, self.clock)
+        self.processes = 0
+
+    def _draw_bad(self) -> frozenset[int]:
+        loners = self.planned.loners
+        return frozenset(self.chance.sample(loners, min(len(loners), self.chance.randint(0, 3))))
+
+    async def live(self) -> None:
+        """Processes one after the other, until one comes to the end."""
+        while self.processes < MOST_PROCESSES:
+            self.processes += 1
+            delivered = await self._process()
+            if delivered is not None and delivered.is_complete:
+                break
+            await self.clock.sleep(self.chance.choice([0.5, 5.0, 300.0]))
+        await self.clock.sleep(7200)  # whatever is late has arrived then
+
+    async def _process(self) -> Delivered | None:
+        """The facts of one process; None when it was killed."""
+        journal = DiskJournal(self.disk, self.clock)
+        process = asyncio.ensure_future(self._upload(journal))
+        self.service.on_fault = lambda fault: self._strike(fault, process, journal)
+        try:
+            delivered = await process
+        except asyncio.CancelledError:
+            return None
+        if journal.is_dead:
+            return None
+        if not delivered.is_complete:
+            error: AudiencekitError = failure_of(delivered)
+            assert error.exit_code in EXITS, error
+            assert error.exit_code != 3 or not delivered.confirmed
+        return delivered
+
+    def _strike(self, fault: int, process: asyncio.Future[Delivered], journal: DiskJournal) -> None:
+        if fault == DISK:
+            self.disk.fails_next = True
+        elif fault == PROCESS:
+            loop, after = asyncio.get_running_loop(), self.chance.uniform(0, 2)
+            if self.chance.random() < 0.3:  # Ctrl-C, which drains
+                loop.call_later(after, process.cancel)
+            else:
+                loop.call_later(after, self._kill, process, journal)
+
+    def _kill(self, process: asyncio.Future[Delivered], journal: DiskJournal) -> None:
+        """SIGKILL: nothing that the process still does is seen by anybody."""
+        if not process.done():
+            journal.is_dead = True
+            process.cancel()
+            asyncio.get_running_loop().call_soon(process.cancel)
+
+    async def _upload(self, journal: DiskJournal) -> Delivered:
+        confirmed = self.disk.confirmed
+        left = [request for request in self.planned.requests if request.number not in confirmed]
+        clock = self.clock
+        client = AdsClient(self.service, account_id="18ce54d4x5t")
+
+        async def send(request: PackedRequest) -> Counts:
+            if journal.is_dead:
+                raise asyncio.CancelledError
+            assert request.number in self.disk.intended, "sent without intent"
+            return await client.send_users("1nmth", Body((request.body.unwrap(),)), records=request.records)
+
+        return await deliver(
+            left,
+            send=send,
+            limiter=PacedLimiter(clock=clock),
+            policy=RetryPolicy(clock=clock, randomness=random.Random(self.chance.random())),
+            clock=clock,
+            journal=journal,
+            concurrency=self.chance.randint(1, 8),
+            settle_seconds=self._settle_seconds,
+            confirmed_before=len(confirmed) if self.processes > 1 else None,
+        )
+
+    def differences(self) -> list[str]:
+        """What is not as the reference says, without a value."""
+        members, found = self.service.members, []
+        expected = self.planned.expected(self.bad_rows)
+        rows = {row.row - 1 for result in self.disk.results.values() for row in result.refused}
+        records = sum(result.records for result in self.disk.results.values())
+        planned = sum(request.records for request in self.planned.requests)
+        wrong = {
+            "lost": len(expected - members.keys()),
+            "unexpected": len(members.keys() - expected),
+            "changed meaning": sum(until != self.planned.expires_at for until in members.values()),
+            "requests not confirmed": len({request.number for request in self.planned.requests} - self.disk.confirmed),
+            "rows refused though good": len(rows - self.bad_rows),
+            "bad rows not told": len(self._sent_bad() - rows),
+            "records not accounted for": planned - records - len(rows),
+            "requests beyond the rate": _beyond_the_rate(self.service.arrivals),
+        }
+        found += [f"{what}: {count}" for what, count in wrong.items() if count]
+        return found
+
+    def _sent_bad(self) -> set[int]:
+        sent = {int(row) - 1 for request in self.planned.requests for row in request.rows}
+        return set(self.bad_rows) & sent
+
+
+def _beyond_the_rate(arrivals: Sequence[float]) -> int:
+    gaps = (later - earlier for earlier, later in pairwise(sorted(arrivals)))
+    return sum(gap < 60 / 1_470 / 2 - 1e-6 for gap in gaps)
+
+
+def simulate(seed: int, *, pair: tuple[int, int] | None = None, settle_seconds: float = SETTLE_SECONDS) -> Outcome:
+    """The run of `seed`: 0 to 12 faults at places that the seed chooses, or an ordered pair of faults.
+
+    Another `settle_seconds` is a mistake, made to see whether it shows.
+    """
+    chance = random.Random(seed)
+    planned = planned_source(chance.randrange(SOURCES))
+    exchanges = max(4, 2 * len(planned.requests))
+    if pair is None:
+        places = chance.sample(range(1, exchanges + MOST_FAULTS), chance.randint(0, MOST_FAULTS))
+        faults = {place: chance.choice(list(EFFECTS)) for place in places}
+    else:
+        first = chance.randint(1, len(planned.requests))
+        faults = {first: pair[0], first + chance.randint(1, 2): pair[1]}
+    world = World(seed, planned, faults, with_bad=chance.random() < 0.5, settle_seconds=settle_seconds)
+    clock = world.clock
+
+    async def main() -> float:
+        await world.live()
+        return clock.monotonic()
+
+    try:
+        seconds = run_virtually(main())
+        differences = world.differences()
+    except (AssertionError, ExchangeError) as failure:
+        seconds, differences = 0.0, [f"{type(failure).__name__}: {failure}"]
+    service = world.service
+    return Outcome(tuple(differences), tuple(service.met), world.processes, service.exchanges, seconds)

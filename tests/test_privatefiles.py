@@ -1,0 +1,86 @@
+"""Files for one person, whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.errors import InputOutputFailed
+from audiencekit.privatefiles import create_file, explained, make_private_directory, read_file, replace_file
+
+
+def test_a_file_is_made_only_once(tmp_path: Path) -> None:
+    """Whoever comes later leaves it as it is, and nothing beside it."""
+    path = tmp_path / "file"
+    assert create_file(path, b"first")
+    assert not create_file(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    """By a new one: who reads the old one reads on."""
+    path = tmp_path / "file"
+    replace_file(path, b"old")
+    with path.open("rb") as reader:
+        replace_file(path, b"new one")
+        assert reader.read() == b"old"
+    assert path.read_bytes() == b"new one"
+
+
+@pytest.mark.parametrize("call", ["open", "fsync", "link", "replace"])
+@pytest.mark.parametrize("write", [create_file, replace_file])
+def test_a_failure_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, write: Any
+) -> None:
+    """Neither half a file nor what was written aside."""
+
+    def failing(*args: Any, **options: Any) -> Any:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    if (call, write) in (("link", replace_file), ("replace", create_file)):
+        pytest.skip("it is not called")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, failing)
+        with pytest.raises(OSError, match="Input/output error"):
+            write(tmp_path / "file", b"content")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_link_is_followed_when_reading(tmp_path: Path) -> None:
+    """And a pipe makes nobody wait."""
+    (tmp_path / "other").write_bytes(b"secret")
+    (tmp_path / "link").symlink_to(tmp_path / "other")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="symbolic links"):
+        read_file(tmp_path / "link", 10)
+    assert read_file(tmp_path / "pipe", 10) == b""
+    assert read_file(tmp_path / "other", 3) == b"sec"
+
+
+def test_a_directory_is_taken_from_others(tmp_path: Path) -> None:
+    """A link in its place is refused."""
+    (tmp_path / "open").mkdir(mode=0o755)
+    make_private_directory(tmp_path / "open")
+    make_private_directory(tmp_path / "new")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o700}
+    (tmp_path / "link").symlink_to(tmp_path / "new")
+    with pytest.raises(InputOutputFailed, match="is a link"):
+        make_private_directory(tmp_path / "link")
+
+
+def test_what_the_system_refuses_is_said(tmp_path: Path) -> None:
+    """What, where, why, and what to do."""
+    with (
+        pytest.raises(InputOutputFailed, match=r"the key cannot be read: .*nowhere.*No such file") as caught,
+        explained("the key cannot be read", tmp_path / "nowhere"),
+    ):
+        read_file(tmp_path / "nowhere", 1)
+    assert "AUDIENCEKIT_STATE_DIR" in caught.value.hint
+    assert caught.value.__cause__ is None

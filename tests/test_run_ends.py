@@ -1,0 +1,126 @@
+"""How a delivery ends, and with which exit code: never a better one than the truth."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.api.client import AdsClient
+from audiencekit.api.wire import Counts
+from audiencekit.delivery.journal.facts import Sums
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.emulator import Emulator
+from audiencekit.errors import (
+    CertificateRefused,
+    CountMismatch,
+    InputOutputFailed,
+    NotFound,
+    RateLimited,
+    Redirected,
+    RequestRefused,
+    TransportFailed,
+    Unauthorized,
+)
+from audiencekit.pipeline import upload_async
+from audiencekit.runs import failure_of
+from audiencekit.settings import Settings
+from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
+from tests.virtualtime import VirtualClock, run_virtually
+
+UNREACHED = TransportFailed("refused", sent=False)
+REVOKED = Unauthorized("revoked", status=401, codes=("89",))
+SKEWED = Unauthorized("clock", status=401, codes=("135",), hint="set the clock")
+SHORT = CountMismatch(sent=10, success_count=9, total_count=10)
+WRONG_CALL = RequestRefused("no", status=400)
+LIMITED = RateLimited("wait", status=429)
+
+ENDS: dict[str, tuple[int, Any, int]] = {
+    "nobody answers": (1, UNREACHED, 69),
+    "nobody answers any more": (3, UNREACHED, 75),
+    "answers are lost": (1, lost(), 75),
+    "unavailable from the first on": (1, busy(), 75),  # 503 does not say that nothing was applied
+    "rate limited for ever": (1, LIMITED, 69),
+    "rate limited for ever, midway": (3, LIMITED, 75),
+    "counts never right": (1, SHORT, 75),
+    "token wrong": (1, REVOKED, 77),
+    "token revoked midway": (3, REVOKED, 77),
+    "clock off": (1, SKEWED, 77),
+    "no such audience": (1, NotFound("gone", status=404), 3),
+    "audience deleted midway": (3, NotFound("gone", status=404), 75),
+    "every record refused": (1, WRONG_CALL, 3),
+    "every record of a later request refused": (3, WRONG_CALL, 75),
+    "another address": (1, Redirected("elsewhere", status=307), 3),
+    "certificate of somebody else": (1, CertificateRefused("not trusted"), 3),
+    "disk full": (1, InputOutputFailed("no space left"), 74),
+    "disk full midway": (3, InputOutputFailed("no space left"), 74),
+    "a bug": (1, lambda clock: ValueError("ours"), 1),
+}
+
+
+@pytest.mark.parametrize(("first", "error", "exit_code"), ENDS.values(), ids=ENDS.keys())
+def test_exit_code_of_every_end(first: int, error: Any, exit_code: int) -> None:
+    """What never ends from the `first` request on leads to the code; the message counts what is confirmed."""
+    upload = Upload(VirtualClock(), plan(40), {number: [error] * 999 for number in range(first, 41)}, concurrency=1)
+    delivered = run_virtually(upload.run())
+    assert not delivered.is_complete
+    assert delivered.confirmed == first - 1
+    failure = failure_of(delivered, Sums().plus(delivered))
+    assert failure.exit_code == exit_code
+    if exit_code == 77:
+        assert failure.hint
+
+
+def test_interruption_is_not_finished() -> None:
+    """75, whether or not something was sent."""
+    for moment in (0.2, 3.0):
+        clock = VirtualClock()
+        delivered = run_virtually(interrupted(Upload(clock, plan(40), concurrency=1), moment))
+        assert failure_of(delivered, Sums().plus(delivered)).exit_code == 75
+
+
+def test_patience_of_a_run_is_a_policy_of_its_own() -> None:
+    """Two runs of one process share no budget and no outage."""
+    clock = VirtualClock()
+    policies = [RetryPolicy(clock=clock, randomness=None) for _ in range(2)]  # type: ignore[arg-type]
+    assert policies[0].quota is not policies[1].quota
+    assert policies[0].outage is not policies[1].outage
+
+
+async def test_refused_row_costs_nobody_else(
+    tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From file to report: one record is refused; its row is rejected with the code, all others are sent."""
+    names = [f"person{number}" for number in range(300)]
+    bad = hashlib.sha256(b"person123@example.com").hexdigest().encode()
+    source = tmp_path / "people.csv"
+    source.write_text("email\n" + "".join(f"{name}@example.com\n" for name in names) + "not an address\n")
+    send_users = AdsClient.send_users
+
+    async def picky(self: AdsClient, audience_id: str, body: Any, *, records: int) -> Counts:
+        if bad in b"".join(bytes(piece) for piece in body.slices(1 << 20)):
+            raise RequestRefused("no", status=400, codes=("INVALID_USER",))
+        return await send_users(self, audience_id, body, records=records)
+
+    monkeypatch.setattr(AdsClient, "send_users", picky)
+    rejections = tmp_path / "why.csv"
+    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings, rejections=rejections)
+    document = report.to_json()
+    assert document["state"] == "complete"
+    assert document["rows"] == {
+        "read": 301, "sent": 299, "rejected": 2, "duplicate": 0, "superseded": 0, "suppressed": 0, "pending": 0,
+    }  # fmt: skip
+    assert document["rejections"] == {"invalid_syntax": 1, "refused_by_service": 1}
+    assert document["reconciliation"] == {"records_sent": 299, "success_count": 299, "total_count": 299}
+    assert any("INVALID_USER 1" in note for note in document["notes"])
+    with rejections.open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["row", "column", "reason"],
+            ["301", "email", "invalid_syntax"],
+            ["124", "", "refused_by_service"],
+        ]
+    assert document["requests"]["confirmed"] == document["requests"]["planned"] == 1
+    assert 2 < document["requests"]["attempts"] < 30

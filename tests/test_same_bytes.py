@@ -1,0 +1,101 @@
+"""The bodies of a source are the same bytes in every process: whatever its locale, hash seed, cores and batches."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+# What is set before the program begins: modules take the limits when they are imported.
+PROGRAM = """
+import os, sys
+import audiencekit.limits as limits
+cores, batch_rows = int(sys.argv.pop(1)), int(sys.argv.pop(1))
+limits.BATCH_ROWS = batch_rows or limits.BATCH_ROWS
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+from audiencekit.cli import main
+main()
+"""
+ENVIRONMENTS = [
+    ({"LANG": "C", "LC_ALL": "C", "PYTHONHASHSEED": "0"}, 1, 0),
+    ({"LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8", "PYTHONHASHSEED": "1"}, 2, 97),
+    ({"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo"}, 2, 0),
+    ({"LANG": "C", "PYTHONHASHSEED": "3", "PYTHONUTF8": "0", "TZ": "America/Lima"}, 1, 1000),
+]
+
+
+def _people(path: Path, rows: int) -> Path:
+    """Invented people: letters that locales disagree about, several numbers, twins, and faulty rows."""
+    draw = random.Random(11)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write("email,mobile,land,do\n")
+        for n in range(rows):
+            name = draw.choice(["IRIS", "İpek", "straße", "ıslak", "Zoë", "al.ice", "MIXED", "née"]) + str(
+                n % (rows // 2)
+            )
+            domain = draw.choice(["EXAMPLE.com", "exämple.de", "mail.example", "example.org"])
+            phone = draw.choice([f"+4930{n:08}", f"030 {n:07}", f"0532 {n:07}", "n/a", ""])
+            file.write(f"{name}@{domain},{phone},{draw.choice(['DE', 'TR', ''])},{draw.choice(['update', 'Delete'])}\n")
+        file.write("short@example.com\n")
+    return path
+
+
+def _digests(out: Path, sources: Sequence[Path | str], *options: str, run: tuple[dict[str, str], int, int]) -> str:
+    """One digest over the names and bytes of all bodies, and over the rejections."""
+    environment, cores, batch_rows = run
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "PYTHONPATH")}
+    subprocess.run(
+        [
+            sys.executable, "-c", PROGRAM, str(cores), str(batch_rows), "prepare", *map(str, sources),
+            "--out", str(out), "--requests", "--plan-time", "2026-01-02T03:04:05Z", *options,
+        ],
+        env=kept | environment | {"AUDIENCEKIT_STATE_DIR": str(out.parent / "state")},
+        cwd=Path(__file__).parent.parent,
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    digest = hashlib.sha256()
+    files = sorted((out / "requests").iterdir())
+    assert files
+    for path in [*files, out / "rejections.csv"]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def test_the_same_source_makes_the_same_bodies_everywhere(tmp_path: Path) -> None:
+    """Of several files with both operations, duplicates, conflicts and faulty rows."""
+    sources = [_people(tmp_path / "one.csv", 6000), _people(tmp_path / "two.csv", 500)]
+    options = ("--operation-column", "do", "--country", "TR", "--max-rejected-share", "1")
+    made = [
+        _digests(tmp_path / f"out{n}", sources, *options, run=environment) for n, environment in enumerate(ENVIRONMENTS)
+    ]
+    assert len(set(made)) == 1
+
+
+@pytest.mark.parametrize("sql", ["SELECT email, mobile, land FROM source WHERE lower(email) LIKE '%i%'"])
+def test_the_same_query_makes_the_same_bodies_everywhere(tmp_path: Path, sql: str) -> None:
+    """The engine of queries heeds neither cores nor seeds."""
+    source, query = _people(tmp_path / "one.csv", 3000), tmp_path / "query.sql"
+    query.write_text(sql, encoding="utf-8")
+    made = [
+        _digests(tmp_path / f"out{n}", [source], "--sql", f"@{query}", "--max-rejected-share", "1", run=environment)
+        for n, environment in enumerate(ENVIRONMENTS[:2])
+    ]
+    assert len(set(made)) == 1
+
+
+def test_another_source_makes_other_bodies(tmp_path: Path) -> None:
+    """So that the digest says something."""
+    first, second = (_people(tmp_path / f"{rows}.csv", rows) for rows in (200, 202))
+    options = ("--max-rejected-share", "1", "--operation", "update")
+    digests = [
+        _digests(tmp_path / f"out{n}", [path], *options, run=ENVIRONMENTS[0]) for n, path in enumerate((first, second))
+    ]
+    assert digests[0] != digests[1]
