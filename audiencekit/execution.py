@@ -182,11 +182,10 @@ async def _deliver(
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             clock=clock,
             journal=journal,
+            confirmed_before=None if run.plan is None else run.earlier.confirmed,
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,
-            # What processes before this one have left on its way may still be applied.
-            confirmed_before=run.earlier.confirmed if run.earlier.is_touched else None,
         )
 
 

@@ -19,10 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
 
-from audiencekit.api.client import AdsClient
-from audiencekit.api.oauth import Credentials
+from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
-from audiencekit.api.transport import HttpTransport
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore
@@ -184,19 +182,3 @@ async def resume_async(
         client = open_client(settings)
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
             return await execute(reopened, client, settings, limiter=pace, progress=progress)
-
-
-def open_client(settings: Settings) -> AdsClient:
-    """An AdsClient for the account of `settings`, to be used as an async context manager.
-
-    Raises CredentialsRefused, UsageError or HostRefused at once when it could never work.
-    """
-    url = settings.require_ads_url()
-    transport = HttpTransport(
-        profile=settings.profile,
-        addresses={"ads_url": url},
-        credentials=Credentials(**settings.require_secrets()),
-        allowed_hosts=settings.allowed_hosts,
-        concurrency=settings.concurrency,
-    )
-    return AdsClient(transport, account_id=settings.require_account(), version=settings.profile.version)

@@ -38,7 +38,7 @@ X: Final = Profile(
     ads_url="https://ads-api.x.com",
     ads_sandbox_url="https://ads-api-sandbox.x.com",
     base_url="https://api.x.com",
-    wire_names=MappingProxyType({"platform_id": "twitter_id"}),
+    wire_names=MappingProxyType({"platform_id": "twitter_id", "platform_auth_access_type": "x_auth_access_type"}),
 )
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({"spec": SPEC, "x": X})
 

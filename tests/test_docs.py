@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import re
@@ -16,6 +17,9 @@ import pytest
 
 import audiencekit
 from audiencekit import errors, limits
+from audiencekit.api.catalogue import BY_NAME
+from audiencekit.api.client import AdsClient
+from audiencekit.api.wire import Answer
 from audiencekit.cli import cli
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -181,6 +185,17 @@ def test_every_key_of_the_check_is_documented() -> None:
     keys = {key for key in _keys(plan.to_json()) if not key.startswith("rows.")}
     section = _sections(_page("report.md"))["Check"]
     assert sorted(_code(row[0])[0] for row in _rows(section)) == sorted(keys)
+
+
+def test_every_method_of_the_client_is_documented() -> None:
+    """And every member of an answer, and no other."""
+    sections = _sections(_page("api.md"))
+    methods = {name for name in dir(AdsClient) if not name.startswith("_")}
+    assert {_code(row[0])[0] for row in _rows(sections["Methods"])} == methods
+    members = {field.name for field in dataclasses.fields(Answer)}
+    assert {_code(row[0])[0] for row in _rows(sections["Answers"])} == members
+    endpoints = {_code(row[1])[0] for row in _rows(sections["Methods"]) if _code(row[1])}
+    assert endpoints <= set(BY_NAME)
 
 
 def _examples() -> Iterator[tuple[str, str, str | None, str]]:

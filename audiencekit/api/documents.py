@@ -1,4 +1,4 @@
-"""Strict JSON: bytes of an answer -> one object, or nothing. What can be read in two ways is not read."""
+"""Strict JSON: bytes -> what they say, or nothing. What can be read in two ways is not read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,14 @@ def read_document(body: bytes) -> Document | None:
     reader. Whole numbers keep all digits: ids of users do not fit a double (public service, examples of
     echoes).
     """
+    document = read_json(body)
+    return document if isinstance(document, dict) else None
+
+
+def read_json(body: bytes) -> Any:
+    """The whole body as JSON of any kind, by the same rules; None for what is refused, and for `null`."""
     try:
-        document = json.loads(
+        return json.loads(
             body.decode("utf-8"),
             object_pairs_hook=_unique,
             parse_constant=_refuse,
@@ -26,7 +32,6 @@ def read_document(body: bytes) -> Document | None:
     except (ValueError, RecursionError):
         # The exception quotes the body and ends here.
         return None
-    return document if isinstance(document, dict) else None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Document:

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from audiencekit.api.catalogue.endpoint import Auth
 from audiencekit.errors import UsageError
-from audiencekit.personal import Personal
+from audiencekit.personal import Personal, Secret
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 BASES: Final = ("ads_url", "ads_sandbox_url", "base_url")  # specification parts 0 and 1, introductions
 JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
 
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 
@@ -45,23 +48,30 @@ class ApiRequest:
     """One call of the ads API, unsigned.
 
     `base` is one of BASES, or an address of its own such as `https://ads.example.com`; `path` is the part
-    after it; `query` holds decoded pairs. Raises UsageError for a path that could mean another one, and for
-    a repeated key, which the service refuses.
+    after it; `query` and `form` hold decoded pairs, and the form is sent as the body. `oauth` are further
+    parameters of the Authorization header; `bearer` is the token, where `auth` asks for one. Raises UsageError
+    for a path that could mean another one, for a repeated key, which the service refuses, and for two bodies.
     """
 
     method: str
     path: str
     base: str = "ads_url"
-    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    query: Pairs = field(default=(), repr=False)
+    form: Pairs = field(default=(), repr=False)
+    oauth: Pairs = field(default=(), repr=False)
     body: Body | None = None
+    auth: Auth = "user"
+    bearer: Secret | None = None
 
     def __post_init__(self) -> None:
         if not _PATH.fullmatch(self.path):
             raise UsageError("the path of the request has characters or segments that paths of this API never have")
-        keys = [key for key, _ in self.query]
-        if len(set(keys)) != len(keys):
+        if self.form and self.body is not None:
+            raise UsageError("a request has a form or a body, not both")
+        pairs = (*self.query, *self.form, *self.oauth)
+        if len({key for key, _ in pairs}) != len(pairs):
             raise UsageError("a parameter of the request is given twice")
-        if not all(_is_text(part) for pair in self.query for part in pair):
+        if not all(_is_text(part) for pair in pairs for part in pair):
             raise UsageError("a parameter of the request holds half a character (a lone surrogate)")
 
 

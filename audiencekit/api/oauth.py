@@ -110,6 +110,11 @@ def sign_hmac_sha1(base_string: str, consumer_secret: Secret, token_secret: Secr
     return b64encode(digest).decode()
 
 
+def encode_pairs(pairs: Pairs) -> str:
+    """The pairs in their order, as they stand in a query and in a form."""
+    return "&".join(f"{percent_encode(name)}={percent_encode(value)}" for name, value in pairs)
+
+
 def percent_encode(text: str) -> str:
     """UTF-8 with all but letters, digits and `-._~` escaped in upper-case hex (RFC 5849, section 3.6)."""
     return quote(text, safe="")

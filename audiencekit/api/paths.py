@@ -6,19 +6,25 @@ import re
 from typing import Final
 
 from audiencekit.api.catalogue import VERSION, Endpoint
+from audiencekit.api.catalogue.parameters import IDENTIFIER
 from audiencekit.errors import UsageError
 
-_IDENTIFIER: Final = re.compile(r"[0-9a-z]{1,32}", re.ASCII)  # entity ids are lower-case base 36
+_IDENTIFIER: Final = re.compile(IDENTIFIER, re.ASCII)
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 
 
 def fill_path(endpoint: Endpoint, *, version: str, **identifiers: str) -> str:
     """The path of `endpoint` under `version`. Raises UsageError for an id or a version that is not one."""
-    if not _VERSION.fullmatch(version):
-        raise UsageError("the version of the API is a whole number, such as 12")
+    check_version(version)
     for name, identifier in identifiers.items():
         check_identifier(name, identifier)
     return endpoint.path.replace(f"/{VERSION}/", f"/{version}/", 1).format(**identifiers)
+
+
+def check_version(version: str) -> None:
+    """Raises UsageError unless `version` is a version of the API."""
+    if not _VERSION.fullmatch(version):
+        raise UsageError("the version of the API is a whole number, such as 12")
 
 
 def check_identifier(name: str, identifier: str) -> None:

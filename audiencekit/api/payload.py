@@ -7,11 +7,17 @@ from typing import Final, NoReturn
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
-from audiencekit.api.exchange import Body
+from audiencekit.api.exchange import FORM, Body, Pairs
+from audiencekit.api.oauth import encode_pairs
 from audiencekit.errors import Bug
 
 # Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
 SLICE_BYTES: Final = 131_072
+
+
+def encode_form(pairs: Pairs) -> Body:
+    """The body of a form, escaped as it is signed."""
+    return Body([encode_pairs(pairs).encode()], content_type=FORM)
 
 
 class BodyPayload(Payload):

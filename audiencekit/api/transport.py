@@ -14,11 +14,12 @@ from typing import Any, Final, Protocol, Self
 import aiohttp
 from yarl import URL
 
+from audiencekit.api.authentication import authorization
 from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
 from audiencekit.api.failures import describe_failure
 from audiencekit.api.hosts import Address, check_address
-from audiencekit.api.oauth import Credentials, authorization_header, percent_encode
-from audiencekit.api.payload import BodyPayload
+from audiencekit.api.oauth import Credentials, encode_pairs
+from audiencekit.api.payload import BodyPayload, encode_form
 from audiencekit.api.rate_limit import read_date
 from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed, UsageError
@@ -109,7 +110,8 @@ class HttpTransport:
     async def exchange(self, request: ApiRequest) -> ApiResponse:
         """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
         address = self._find_address(request.base)
-        payload = BodyPayload(request.body) if request.body is not None else None
+        body = encode_form(request.form) if request.form else request.body
+        payload = BodyPayload(body) if body is not None else None
         connection = Connection()
         failed: AudiencekitError
         try:
@@ -133,8 +135,8 @@ class HttpTransport:
             raise Bug("the transport is not open: use it in `async with`")
         url = address.prefix + request.path
         given = {"Authorization": self._sign(request, url)}
-        if request.body is not None:
-            given["Content-Type"] = request.body.content_type
+        if payload is not None:
+            given["Content-Type"] = payload.content_type
         async with self._session.request(
             request.method,
             _wire_url(url, request.query),
@@ -151,14 +153,8 @@ class HttpTransport:
             return ApiResponse(status=answer.status, headers=headers, body=body, received_at=self._clock.now())
 
     def _sign(self, request: ApiRequest, url: str) -> str:
-        return authorization_header(
-            self._credentials,
-            method=request.method,
-            url=url,
-            query=request.query,
-            nonce=self._nonce(),
-            timestamp=int(self._clock.now()),
-        ).unwrap()
+        nonce, timestamp = self._nonce(), int(self._clock.now())
+        return authorization(request, self._credentials, url=url, nonce=nonce, timestamp=timestamp).unwrap()
 
     async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: Address) -> bytes:
         """The whole body; b"" when it cannot be read and the status decides alone: all but 2xx and 400."""
@@ -253,8 +249,7 @@ def open_tls() -> ssl.SSLContext:
 
 def _wire_url(url: str, query: tuple[tuple[str, str], ...]) -> URL:
     # Encoded as it was signed, and marked as such: yarl would decode and encode it once more in its own way.
-    pairs = "&".join(f"{percent_encode(name)}={percent_encode(value)}" for name, value in query)
-    return URL(f"{url}?{pairs}" if pairs else url, encoded=True)
+    return URL(f"{url}?{encode_pairs(query)}" if query else url, encoded=True)
 
 
 def _plain(raw_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

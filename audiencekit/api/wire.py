@@ -11,6 +11,7 @@ from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import RateLimit, read_date, read_rate_limit
 from audiencekit.api.refusals import read_operation_refusal, read_refusal
 from audiencekit.errors import CountMismatch, MalformedAnswer
+from audiencekit.limits import MAX_CURSOR_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,8 @@ class Answer:
     """A success. `data` is as the service gave it, None if it gave none; `request` is its echo of parameters.
 
     `next_cursor` is None on the last page; `total_count` is None unless asked for; `answered_at` is the
-    clock of the service in epoch seconds.
+    clock of the service in epoch seconds. `includes` and `problems` are of the v2 data API: related objects, and
+    what was not found; `message` is what some calls answer instead of data.
     """
 
     status: int
@@ -26,6 +28,9 @@ class Answer:
     next_cursor: str | None = field(default=None, repr=False)
     total_count: int | None = None
     request: Any = field(default=None, repr=False)
+    includes: Any = field(default=None, repr=False)
+    problems: Any = field(default=None, repr=False)
+    message: str | None = field(default=None, repr=False)
     rate_limit: RateLimit = field(default_factory=RateLimit)
     answered_at: int | None = None
 
@@ -38,30 +43,42 @@ class Counts:
     total_count: int
 
 
-def read_answer(response: ApiResponse) -> Answer:
+def read_answer(response: ApiResponse, *, v2: bool = False) -> Answer:
     """The answer to a request that succeeded; raises the ExchangeError that any other answer stands for.
 
     MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors. Where it
-    reports errors of operations, RequestRefused of unknown outcome.
+    reports errors of operations, RequestRefused of unknown outcome. With `v2`, errors beside data are `problems`
+    (specification part 0, section 2.2).
     """
-    if not 200 <= response.status <= 299:
-        raise read_refusal(response)
-    document = read_document(response.body)
-    if document is None:
-        raise _malformed(response.status, "is not one whole JSON object")
+    document = read_success(response)
     if not _is_silent(document.get("operation_errors")):
         raise read_operation_refusal(response, document)
-    if not _is_silent(document.get("errors")):
+    problems = document.get("errors") if v2 and document.get("data") is not None else None
+    if not problems and not _is_silent(document.get("errors")):
         raise _malformed(response.status, "reports errors")
+    message = document.get("message")
     return Answer(
         status=response.status,
         data=document.get("data"),
         next_cursor=_read_cursor(document, response.status),
         total_count=_read_total(document, response.status),
         request=document.get("request"),
+        includes=document.get("includes"),
+        problems=problems,
+        message=message if isinstance(message, str) else None,
         rate_limit=read_rate_limit(response.headers),
         answered_at=read_date(response.headers),
     )
+
+
+def read_success(response: ApiResponse) -> Document:
+    """The body of a success as one JSON object; raises the ExchangeError that anything else stands for."""
+    if not 200 <= response.status <= 299:
+        raise read_refusal(response)
+    document = read_document(response.body)
+    if document is None:
+        raise _malformed(response.status, "is not one whole JSON object")
+    return document
 
 
 def read_counts(answer: Answer) -> Counts:
@@ -76,6 +93,13 @@ def read_counts(answer: Answer) -> Counts:
         success_count=sum(_read_count(entry, "success_count", answer.status) for entry in entries),
         total_count=sum(_read_count(entry, "total_count", answer.status) for entry in entries),
     )
+
+
+def confirm_counts(answer: Answer, *, sent: int) -> Counts:
+    """Both counts, which are the number of records sent. Raises CountMismatch and MalformedAnswer."""
+    counts = read_counts(answer)
+    check_counts(counts, sent=sent)
+    return counts
 
 
 def check_counts(counts: Counts, *, sent: int) -> None:
@@ -112,7 +136,7 @@ def _is_silent(errors: Any) -> bool:
 
 def _read_cursor(document: Document, status: int) -> str | None:
     cursor = document.get("next_cursor")
-    if cursor is not None and (not isinstance(cursor, str) or not cursor):
+    if cursor is not None and not (isinstance(cursor, str) and 1 <= len(cursor) <= MAX_CURSOR_LENGTH):
         raise _malformed(status, "has a next cursor that cannot be followed")
     return cursor
 

@@ -8,6 +8,7 @@ import traceback
 import click
 
 from audiencekit import __version__
+from audiencekit.cli.api import api
 from audiencekit.cli.audiences import audiences
 from audiencekit.cli.demo import demo
 from audiencekit.cli.emulator import emulator
@@ -29,7 +30,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, check, prepare, upload, resume, hash_values, report, runs, audiences, emulator):
+for command in (demo, check, prepare, upload, resume, hash_values, report, runs, audiences, api, emulator):
     cli.add_command(command)
 
 

@@ -117,7 +117,7 @@ def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
 def _with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
     import asyncio
 
-    from audiencekit.pipeline import open_client
+    from audiencekit.api.opening import open_client
     from audiencekit.settings import load_settings
 
     async def run() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,19 +32,41 @@ class Rate(click.ParamType[Any]):
 @click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
 @click.option("--sink", is_flag=True, help="Check bodies in bulk and apply nothing: for benchmarks, never for tests.")
 @click.option("--profile", default="spec", show_default=True, help="Which service it plays: spec or x.")
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file to keep everything in, and to continue from. It holds hashes.",
+)
 @click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
 def emulator(
-    port: int, seed: int, rate: tuple[int, float] | None, sink: bool, profile: str, faults: str | None
+    port: int,
+    seed: int,
+    rate: tuple[int, float] | None,
+    sink: bool,
+    profile: str,
+    state: Path | None,
+    faults: str | None,
 ) -> None:
     """Run a local ads API on loopback until SIGTERM; one JSON line on stdout says how to reach it."""
     import asyncio
 
-    from audiencekit.emulator import EmulatorOptions, serve
+    from audiencekit.emulator import EmulatorOptions, StateError, serve
 
+    if sink and state is not None:
+        raise click.UsageError("--sink applies nothing, so it has no --state to keep")
     options = EmulatorOptions(
-        port=port, seed=seed, rate=rate, sink=sink, profile=profile, faults=tuple(_read_faults(faults))
+        port=port,
+        seed=seed,
+        rate=rate,
+        sink=sink,
+        profile=profile,
+        state=state,
+        faults=tuple(_read_faults(faults)),
     )
-    asyncio.run(serve(options, announce=_announce))
+    try:
+        asyncio.run(serve(options, announce=_announce))
+    except StateError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _read_faults(source: str | None) -> list[Fault]:

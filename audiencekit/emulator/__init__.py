@@ -2,5 +2,6 @@
 
 from .options import EmulatorOptions
 from .server import Emulator, serve
+from .state import StateError
 
-__all__ = ["Emulator", "EmulatorOptions", "serve"]
+__all__ = ["Emulator", "EmulatorOptions", "StateError", "serve"]

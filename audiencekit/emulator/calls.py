@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from .accounts.records import Account
 from .envelope import RefusalError, refuse
 from .options import EmulatorOptions
-from .signatures import Pair
-from .store import Account, Store
+from .signatures import Pair, decode_pairs
+from .store import Store
 
 
 class Address(StrEnum):
@@ -22,17 +23,33 @@ class Address(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call: `ids` from the path, `query` decoded, `body` whole, `now` in epoch seconds."""
+    """One call: `ids` from the path, `query` decoded, `body` whole, `now` in epoch seconds.
+
+    `attributes` are those of the header that authorization needs.
+    """
 
     address: Address
-    account: Account
     ids: Mapping[str, str]
     query: list[Pair]
+    attributes: Mapping[str, str] = field(default_factory=dict, repr=False)
     media_type: str
     body: bytes
     now: float
     store: Store
     options: EmulatorOptions
+
+    @property
+    def account(self) -> Account:
+        """The account of the path; only for endpoints whose path has one."""
+        return self.store.accounts[self.ids["account_id"]]
+
+    def attribute(self, name: str) -> str | None:
+        """A parameter of authorization, from the header, the query or the form, whichever has it first."""
+        if name in self.attributes:
+            return self.attributes[name]
+        is_form = self.media_type.startswith("application/x-www-form-urlencoded")
+        pairs = [*self.query, *(decode_pairs(self.body) if is_form else ())]
+        return next((text.decode("utf-8", "replace") for each, text in pairs if each == name.encode()), None)
 
     def refuse(self, status: int, code: str, message: str, parameter: str | None = None) -> RefusalError:
         """A refusal that echoes the ids of the path."""

@@ -10,16 +10,16 @@ class Clock:
 
     def __init__(self, source: Callable[[], float]) -> None:
         self._source = source
-        self._offset_seconds = 0.0
+        self.offset_seconds = 0.0
 
     def now(self) -> float:
         """Epoch seconds."""
-        return self._source() + self._offset_seconds
+        return self._source() + self.offset_seconds
 
     def advance(self, seconds: float) -> None:
         """Moves the clock, backwards when `seconds` is negative."""
-        self._offset_seconds += seconds
+        self.offset_seconds += seconds
 
     def set(self, epoch: float) -> None:
         """Moves the clock so that it says `epoch` now, and goes on from there."""
-        self._offset_seconds = epoch - self._source()
+        self.offset_seconds = epoch - self._source()

@@ -38,19 +38,30 @@ class Origin:
     credentials: Credentials
     account_id: str
     first_serial: int  # the number behind the id of the first audience
+    user_id: str
+    business_id: str
+    foreign_account_id: str  # exists, but is no account of the user
+    foreign_business_id: str
 
 
 def make_origin(seed: int) -> Origin:
     """Credentials and ids of the emulator with this seed."""
     chance = random.Random(f"audiencekit emulator {seed}")
     consumer_key, consumer_secret, token, token_secret = (_local(chance, length) for length in (20, 45, 30, 40))
+    user_id = str(chance.randrange(10**9, 10**10))
     return Origin(
-        credentials=Credentials(
-            consumer_key, consumer_secret, f"{chance.randrange(10**9, 10**10)}-{token}", token_secret
-        ),
-        account_id="18ce5" + base36(chance.randrange(36**5, 36**6)),
+        credentials=Credentials(consumer_key, consumer_secret, f"{user_id}-{token}", token_secret),
+        account_id=_account_id(chance),
         first_serial=chance.randrange(36**4, 36**5 // 2),
+        user_id=user_id,
+        business_id=base36(chance.randrange(36**5, 36**6)),
+        foreign_account_id=_account_id(chance),
+        foreign_business_id=base36(chance.randrange(36**5, 36**6)),
     )
+
+
+def _account_id(chance: random.Random) -> str:
+    return "18ce5" + base36(chance.randrange(36**5, 36**6))
 
 
 def _local(chance: random.Random, length: int) -> str:

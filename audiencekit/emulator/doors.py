@@ -49,11 +49,11 @@ class Doors:
     def _show_requests(self, rest: str, body: bytes) -> Answer:
         return Answer(200, orjson.dumps(self._store.requests.documents()))
 
-    def _show_members(self, audience_id: str, body: bytes) -> Answer:
-        audience = self._store.find_audience(audience_id)
-        if audience is None:
+    def _show_members(self, list_id: str, body: bytes) -> Answer:
+        shown = self._store.find_list(list_id)
+        if shown is None:
             raise refuse(404, "NOT_FOUND", "There is no list with this id")
-        return Answer(200, self._write_members(list(audience.members.members(self._clock.now()))))
+        return Answer(200, self._write_members(list(shown.members.members(self._clock.now()))))
 
     def _write_members(self, members: list[tuple[bytes, Span]]) -> Iterator[bytes]:
         names = name_tags(self._options.profile)

@@ -10,6 +10,8 @@ import orjson
 
 JSON: Final = "application/json;charset=utf-8"
 
+Problem = dict[str, str]
+
 
 class Piece(NamedTuple):
     """Bytes for the wire, and the pause before them."""
@@ -42,6 +44,7 @@ class RefusalError(Exception):
     def __init__(self, status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"refused with status {status}")
         self.answer = Answer(status, orjson.dumps(document), headers or {})
+        self.problems: list[Problem] = document.get("errors", [])
 
 
 def success(params: Mapping[str, Any], data: object, **more: object) -> Answer:
@@ -49,12 +52,27 @@ def success(params: Mapping[str, Any], data: object, **more: object) -> Answer:
     return Answer(200, orjson.dumps({"request": {"params": params}, **more, "data": data}))
 
 
-def problem(code: str, message: str, parameter: str | None = None) -> dict[str, str]:
+def success_of_items(data: list[Any], echoes: list[dict[str, Any]]) -> Answer:
+    """200 of a batch: one entry for each item, in the order of the items."""
+    return Answer(200, orjson.dumps({"data": data, "request": echoes}))
+
+
+def refuse_items(problems: list[list[Problem]], echoes: list[dict[str, Any]]) -> RefusalError:
+    """The refusal of a batch because of some of its items: a list for each item, empty for a good one."""
+    return RefusalError(400, {"operation_errors": problems, "request": echoes})
+
+
+def problem(code: str, message: str, parameter: str | None = None) -> Problem:
     """One entry of `errors`, or of an operation's list in `operation_errors`."""
     entry = {"code": code, "message": message}
     if parameter is not None:
         entry["parameter"] = parameter
     return entry
+
+
+def refuse_legacy(status: int, code: int, message: str) -> RefusalError:
+    """A refusal by authorization, which has codes that are numbers (specification part 0, section 2.2)."""
+    return RefusalError(status, {"errors": [{"code": code, "message": message}]})
 
 
 def refuse(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -44,9 +44,13 @@ class RequestLog:
 
     def open(self, arrival: float, method: str, path: str) -> RequestEntry:
         """A new entry, to be filled in when more is known."""
-        entry = RequestEntry(len(self._entries) + 1, arrival, method, path)
+        entry = RequestEntry(self._entries[-1].seq + 1 if self._entries else 1, arrival, method, path)
         self._entries.append(entry)
         return entry
+
+    def restore(self, entries: Iterable[RequestEntry]) -> None:
+        """Puts the entries of an earlier emulator before all others."""
+        self._entries[:0] = entries
 
     def documents(self) -> list[dict[str, Any]]:
         """The entries as JSON objects."""

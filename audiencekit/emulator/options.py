@@ -5,17 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from .faults.fault import Fault
+
+DEFAULT_MATCH_RATE: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorOptions:
     """The settings of one emulator.
 
-    `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies
-    nothing. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds; `POST /__clock` moves
-    what it says. `faults` are set from the start. Raises ValueError for a setting that cannot be.
+    `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
+    `match_rate` is the share of identifiers that are somebody's on the platform. `accept_upper_case` takes hashes in
+    either case. `clock` gives epoch seconds; `POST /__clock` moves what it says. `faults` are set from the
+    start. Raises ValueError for a setting that cannot be.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses
@@ -23,8 +28,9 @@ class EmulatorOptions:
     seed: int = 0
     rate: tuple[int, float] | None = None
     sink: bool = False
+    match_rate: float = DEFAULT_MATCH_RATE
     accept_upper_case: bool = False
-    state: None = None
+    state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
     faults: tuple[Fault, ...] = ()
 
@@ -33,5 +39,9 @@ class EmulatorOptions:
             raise ValueError("the profile is 'spec' or 'x'")
         if not 0 <= self.port <= 65_535:
             raise ValueError("a port is a number from 0 to 65,535")
+        if self.state is not None and self.sink:
+            raise ValueError("a sink applies nothing, so it has no state to keep")
+        if not 0 <= self.match_rate <= 1:
+            raise ValueError("a match rate is a share, from 0 to 1")
         if self.rate is not None and (self.rate[0] < 1 or not 0 < self.rate[1] < float("inf")):
             raise ValueError("a rate is at least one request in a time longer than nothing")

@@ -18,6 +18,9 @@ class Listed(Protocol):
     id: str
     deleted: bool
 
+    def value(self, attribute: str) -> Any:
+        """What lists are sorted by."""
+
 
 R = TypeVar("R", bound=Listed)
 
@@ -50,7 +53,7 @@ class ListQuery:
         """The records of one page. Raises RefusalError for a cursor that no page gave."""
         arranged = list(records)
         for attribute, descending in reversed(self.order):
-            arranged.sort(key=lambda record: getattr(record, attribute), reverse=descending)
+            arranged.sort(key=lambda record: _place(record.value(attribute)), reverse=descending)
         chosen = [record for record in arranged if wanted(record) and (self.with_deleted or not record.deleted)]
         rest = chosen if self.cursor is None else self._after(parameters, arranged, chosen)
         shown = rest[: self.count]
@@ -66,16 +69,38 @@ class ListQuery:
         return [record for record in chosen if record.id in later]
 
 
-def read_list_query(parameters: Parameters, sortable: Collection[str]) -> ListQuery:
+def _place(value: Any) -> tuple[bool, Any]:
+    """What has no value comes first."""
+    return (False, 0) if value is None else (True, value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Which of the usual parameters an endpoint takes, and its bounds of `count`."""
+
+    sortable: Collection[str] = ("created_at", "updated_at", "deleted")
+    default_count: int = DEFAULT_COUNT
+    max_count: int = MAX_COUNT
+    takes_count: bool = True
+    takes_sort_by: bool = True
+    takes_with_deleted: bool = True
+    takes_with_total_count: bool = True
+
+
+def read_list_query(parameters: Parameters, listing: Listing) -> ListQuery:
     """Reads count, cursor, sort_by, with_deleted and with_total_count. Raises RefusalError."""
-    if parameters.given("with_total_count") == "true":
+    if listing.takes_with_total_count and parameters.given("with_total_count") == "true":
         parameters.exclusive("with_total_count", "cursor")
+    count = listing.default_count
+    if listing.takes_count:
+        count = parameters.number("count", default=count, least=1, most=listing.max_count)
+    words = parameters.words("sort_by") if listing.takes_sort_by else None
     return ListQuery(
-        count=parameters.number("count", default=DEFAULT_COUNT, least=1, most=MAX_COUNT),
+        count=count,
         cursor=parameters.text("cursor"),
-        with_deleted=parameters.boolean("with_deleted"),
-        with_total_count=parameters.boolean("with_total_count"),
-        order=tuple(_direction(parameters, word, sortable) for word in parameters.words("sort_by") or ()),
+        with_deleted=listing.takes_with_deleted and parameters.boolean("with_deleted"),
+        with_total_count=listing.takes_with_total_count and parameters.boolean("with_total_count"),
+        order=tuple(_direction(parameters, word, listing.sortable) for word in words or ()),
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from .calls import Call
@@ -30,6 +32,16 @@ class Parameters:
                 raise self.fault(name, f'"{name}" is given more than once')
             self._unread[name] = text
 
+    @classmethod
+    def of(cls, call: Call, params: Mapping[str, Any]) -> Parameters:
+        """The parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError."""
+        parameters = cls(replace(call, query=[]))
+        for name, given in params.items():
+            if isinstance(given, (list, dict)) or given is None:
+                raise parameters.fault("params", "Expected string, number or boolean for every parameter")
+            parameters._unread[name] = given if isinstance(given, str) else json.dumps(given)
+        return parameters
+
     def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
         """The refusal of one parameter."""
         return self._call.refuse(400, code, message, name)
@@ -44,12 +56,10 @@ class Parameters:
         self.echo[name] = given
         return given
 
-    def required_text(self, name: str) -> str:
+    def required_text(self, name: str, *, longest: int | None = None) -> str:
         """A text that must be given."""
-        given = self.text(name)
-        if given is None:
-            raise self.fault(name, f'"{name}" is a required parameter', "MISSING_PARAMETER")
-        return given
+        self._require(name)
+        return self.text(name, longest=longest) or ""
 
     def number(self, name: str, *, default: int, least: int, most: int) -> int:
         """A whole number between two bounds."""
@@ -61,11 +71,11 @@ class Parameters:
         self.echo[name] = int(given)
         return int(given)
 
-    def boolean(self, name: str) -> bool:
-        """`true` or `false`; the default is false."""
+    def boolean(self, name: str, *, default: bool = False) -> bool:
+        """`true` or `false`."""
         given = self._unread.pop(name, None)
         if given is None:
-            return False
+            return default
         if given not in ("true", "false"):
             raise self._expected("boolean", given, name)
         self.echo[name] = given == "true"
@@ -81,16 +91,28 @@ class Parameters:
         self.echo[name] = given
         return given
 
-    def words(self, name: str, *, most: int = MAX_IDS) -> list[str] | None:
-        """A comma-separated list of at most `most` words; None when it is not given."""
+    def required_choice(self, name: str, choices: Collection[str]) -> str:
+        """One of several words that must be given."""
+        self._require(name)
+        return self.choice(name, choices, "")
+
+    def words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str] | None:
+        """A comma-separated list of at most `most` words, of `choices` if there are any; None when it is not given."""
         given = self._unread.pop(name, None)
         if given is None:
             return None
         listed = given.split(",")
         if not all(listed) or len(listed) > most:
             raise self.fault(name, f"Expected 1 to {most} comma-separated values for {name}")
+        if choices is not None and not set(listed) <= set(choices):
+            raise self.fault(name, f"Expected comma-separated values out of {', '.join(sorted(choices))} for {name}")
         self.echo[name] = listed
         return listed
+
+    def required_words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str]:
+        """A comma-separated list that must be given."""
+        self._require(name)
+        return self.words(name, most=most, choices=choices) or []
 
     def given(self, name: str) -> str | None:
         """A parameter as it stands in the query, without reading it."""
@@ -105,6 +127,10 @@ class Parameters:
         """Refuses what nobody asked for: a client that misspells a name should hear of it."""
         for name in self._unread:
             raise self.fault(name, f'"{name}" is not a parameter of this endpoint')
+
+    def _require(self, name: str) -> None:
+        if name not in self._unread:
+            raise self.fault(name, f'"{name}" is a required parameter', "MISSING_PARAMETER")
 
     def _expected(self, kind: str, given: str, name: str) -> RefusalError:
         return self.fault(name, f'Expected {kind}, got "{given}" for {name}')

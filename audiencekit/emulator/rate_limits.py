@@ -9,7 +9,7 @@ from typing import Final
 
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 
-from .envelope import RefusalError, refuse
+from .envelope import RefusalError, refuse, refuse_legacy
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Window:
     requests: int
     seconds: float
     each_endpoint: bool
+    refusal: tuple[int, int, str] | None = None  # status, code and message, where they are not the ads API's
 
 
 USERS: Final = Window("users", REQUESTS_PER_WINDOW, WINDOW_SECONDS, each_endpoint=True)
@@ -27,6 +28,12 @@ WRITES: Final = Window("writes", 450, 60.0, each_endpoint=False)
 READS: Final = Window("reads", 2_000, 900.0, each_endpoint=True)
 # Specification part 1, section 8: lists with a total count have a rate of their own.
 COUNTED_READS: Final = Window("reads with a total count", 200, 900.0, each_endpoint=True)
+
+# Every endpoint of authorization is limited; how much, the specification does not show (part 0, section 8).
+OAUTH: Final = Window("authorization", 300, 900.0, each_endpoint=True, refusal=(429, 88, "Rate limit exceeded."))
+BEARER_TOKENS: Final = Window(
+    "bearer tokens", 300, 900.0, each_endpoint=True, refusal=(403, 99, "Unable to verify your credentials")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class Quota:
     remaining: int
     reset: int
     granted: bool
+    refusal: tuple[int, int, str] | None = None
 
     def headers(self) -> Mapping[str, str]:
         """The three headers, the same on successes and errors."""
@@ -48,6 +56,8 @@ class Quota:
 
     def exhausted(self, params: Mapping[str, str]) -> RefusalError:
         """429; the text of the public service's body is documented nowhere."""
+        if self.refusal is not None:
+            return refuse_legacy(*self.refusal)
         return refuse(429, "TOO_MANY_REQUESTS", "Too many requests", params=params)
 
 
@@ -66,4 +76,6 @@ class RateLimits:
         granted = used < window.requests
         used += granted
         self._open[window.name, owner] = opened, used
-        return Quota(window.requests, window.requests - used, math.ceil(opened + window.seconds), granted)
+        return Quota(
+            window.requests, window.requests - used, math.ceil(opened + window.seconds), granted, window.refusal
+        )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import logging
 import random
 import traceback
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Any, Final
 
 from aiohttp import web
 
-from .audiences.routes import ROUTES
 from .bodies import Received, receive
-from .calls import Address, Call
+from .calls import Address
 from .clock import Clock
 from .doors import Doors
 from .envelope import Answer, RefusalError, refuse
@@ -26,12 +26,16 @@ from .faults.fault import Place, Situation
 from .faults.lateness import LateApplies
 from .faults.register import Register
 from .faults.trial import SeveredError, StruckError, Trial
+from .handlers import Handlers
 from .journal import RequestEntry
 from .lines import Line
+from .oauth.gate import Gate
 from .options import EmulatorOptions
 from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
+from .routes import ROUTES
 from .routing import VERSION, Match, Router
-from .signatures import Signatures, SignedCall, decode_pairs
+from .signatures import SignedCall, decode_pairs
+from .state import ReceivedCall, open_state
 from .store import Store
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -54,6 +58,15 @@ class _Arrival:
         return self.request.headers.get(name, "")
 
 
+@dataclass(frozen=True, slots=True)
+class _Admission:
+    """What is known of a request once its caller is: the endpoint, attributes of the header, and what is left."""
+
+    match: Match
+    attributes: Mapping[str, str]
+    quota: Quota
+
+
 class Reception:
     """Answers the requests of one emulator, whichever of its addresses they come to."""
 
@@ -65,16 +78,31 @@ class Reception:
         prepare: Callable[[], Awaitable[dict[str, str]]],
     ) -> None:
         self.clock = Clock(options.clock)
-        self.store = Store(options.seed, self.clock.now())
+        self._state = open_state(options, self.clock)
+        started_at = self._state.fact("started_at", self.clock.now()) if self._state else self.clock.now()
+        self.store = Store(options.seed, started_at, options.match_rate)
         self.faults = Register(options.faults)
         self.late = LateApplies(self.clock)
         self._options, self._stop = options, stop
         self._doors = Doors(self.store, self.clock, options)
         self._fault_door = FaultDoor(self.faults, prepare)
         self._router = Router(ROUTES)
-        self._signatures = Signatures(self.store.origin.credentials)
+        self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)
+        self._handlers = Handlers(self.store, options, self._state)
+        if self._state is not None:
+            self._handlers.restore(self._router, self._state)
+
+    def close(self) -> None:
+        """Drops what was to be applied later, and lets go of the state file."""
+        self.late.close()
+        if self._state is not None:
+            self._state.close()
+
+    def lose_members(self) -> None:
+        """Empties every list, as a service that restarts without its data."""
+        self._handlers.lose_members(self.clock.now())
 
     def admit(self, line: Line) -> None:
         """Lets the faults of connections strike a new one."""
@@ -118,6 +146,8 @@ class Reception:
             return refusal.answer
         finally:
             self.late.run_due()
+            if self._state is not None:
+                self._state.keep("clock_offset", self.clock.offset_seconds)
 
     async def _serve(self, arrival: _Arrival) -> Answer:
         entry = self.store.requests.open(arrival.time, arrival.request.method, arrival.path)
@@ -126,18 +156,20 @@ class Reception:
             await arrival.trial.begin(entry.seq, arrival.time)
             # Only a form is covered by the signature; other requests are judged and counted before their body came.
             received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
-            match, quota = self._admit(arrival, received)
+            admission = self._admit(arrival, received)
         except (RefusalError, StruckError) as end:
             received = received or await _take_in(arrival, entry)
             answer = end.answer
         else:
             received = received or await _take_in(arrival, entry)
-            answer = await self._handle(arrival, match, quota, received)
+            answer = await self._handle(arrival, admission, received)
         entry.status = answer.status
+        if self._state is not None:
+            self._state.add_request(entry)
         closing = {} if received.drained else {"Connection": "close"}
         return replace(answer, headers={**answer.headers, **closing})
 
-    def _admit(self, arrival: _Arrival, received: Received | None) -> tuple[Match, Quota]:
+    def _admit(self, arrival: _Arrival, received: Received | None) -> _Admission:
         request, skew_seconds = arrival.request, arrival.trial.skew_seconds
         match = self._router.find(request.method, arrival.path, arrival.address)
         signed = SignedCall(
@@ -149,13 +181,14 @@ class Reception:
             form=received.content if received else b"",
             authorization=request.headers.get("Authorization"),
         )
-        token = self._signatures.verify(signed, arrival.time + skew_seconds)
+        attributes = self._gate.admit(match.route.credential, signed, arrival.time + skew_seconds)
+        token = attributes.get("oauth_token", "")
         window = self._window(match, arrival.query)
         owner: Hashable = token
         if window.each_endpoint:
             owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
         quota = self._rate_limits.take(window, owner, arrival.time)
-        return match, replace(quota, reset=quota.reset + round(skew_seconds))
+        return _Admission(match, attributes, replace(quota, reset=quota.reset + round(skew_seconds)))
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
@@ -166,10 +199,10 @@ class Reception:
             return replace(USERS, requests=requests, seconds=seconds)
         return window
 
-    async def _handle(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Answer:
+    async def _handle(self, arrival: _Arrival, admission: _Admission, received: Received) -> Answer:
         try:
-            call = self._call(arrival, match, quota, received)
-            answer = await self._carry_out(call, match, arrival.trial)
+            call = self._let_in(arrival, admission, received)
+            answer = await self._carry_out(call, admission.match, arrival.trial)
         except RefusalError as refusal:
             answer = refusal.answer
         except StruckError as struck:
@@ -177,10 +210,10 @@ class Reception:
             if struck.answer.status >= 300:
                 return struck.answer
             answer = struck.answer
-        return replace(answer, headers={**quota.headers(), **answer.headers})
+        return replace(answer, headers={**admission.quota.headers(), **answer.headers})
 
-    async def _carry_out(self, call: Call, match: Match, trial: Trial) -> Answer:
-        meet = functools.partial(trial.meet, ids=call.ids, body=call.body)
+    async def _carry_out(self, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
+        meet = functools.partial(trial.meet, ids=match.ids, body=call.body)
         await meet(Place.BEFORE_APPLY, now=self.clock.now())
         await meet(Place.LATE_APPLY, now=self.clock.now())
         if trial.late is not None:
@@ -190,10 +223,10 @@ class Reception:
             await meet(Place.AFTER_APPLY, now=self.clock.now(), answer=answer)
         return answer
 
-    def _apply(self, call: Call, match: Match, trial: Trial) -> Answer:
+    def _apply(self, received: ReceivedCall, match: Match, trial: Trial) -> Answer:
         first = len(self.store.operations)
         try:
-            answer = match.route.handler(replace(call, now=self.clock.now()))
+            answer = self._handlers.handle(match, replace(received, now=self.clock.now()))
         except RefusalError as refusal:
             return refusal.answer
         except Exception as error:
@@ -202,7 +235,7 @@ class Reception:
             trial.mark_applied(functools.partial(self.store.operations.attribute, first, len(self.store.operations)))
         return answer
 
-    async def _apply_late(self, late: Late, call: Call, match: Match, trial: Trial) -> Answer:
+    async def _apply_late(self, late: Late, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def apply() -> None:
@@ -211,27 +244,32 @@ class Reception:
         self.late.add(late.seconds, apply)
         return await trial.hear_late(late, answered)
 
-    def _call(self, arrival: _Arrival, match: Match, quota: Quota, received: Received) -> Call:
-        if not quota.granted:
-            raise quota.exhausted(match.ids)
-        account = self.store.accounts.get(match.ids["account_id"])
-        if account is None:
-            raise refuse(403, "NOT_FOUND", f"Account {match.ids['account_id']} was not found")
+    def _let_in(self, arrival: _Arrival, admission: _Admission, received: Received) -> ReceivedCall:
+        ids = admission.match.ids
+        if not admission.quota.granted:
+            raise admission.quota.exhausted(ids)
+        self._check_account(admission.match)
         if received.too_large:
-            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=match.ids)
+            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
         if arrival.header("Content-Encoding") not in ("", "identity"):
-            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=match.ids)
-        return Call(
+            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
+        return ReceivedCall(
+            now=self.clock.now(),
             address=arrival.address,
-            account=account,
-            ids=match.ids,
-            query=decode_pairs(arrival.query),
+            method=arrival.request.method,
+            path=arrival.path,
+            query=arrival.query,
+            attributes=json.dumps(admission.attributes),
             media_type=arrival.header("Content-Type"),
             body=received.content,
-            now=self.clock.now(),
-            store=self.store,
-            options=self._options,
         )
+
+    def _check_account(self, match: Match) -> None:
+        account_id = match.ids.get("account_id")
+        account = self.store.accounts.get(account_id or "")
+        deleted = account is not None and account.deleted and not match.route.takes_deleted_account
+        if account_id is not None and (account is None or account.is_foreign or deleted):
+            raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
 
     async def _send(self, arrival: _Arrival, line: Line, answer: Answer) -> web.StreamResponse:
         headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final
 from urllib.parse import unquote
 
@@ -14,6 +15,16 @@ from .rate_limits import Window
 
 VERSION: Final = "12"
 _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
+
+
+class Credential(Enum):
+    """What an endpoint asks of a caller (specification part 0, section 5)."""
+
+    USER = auto()  # signed by the application with an access token
+    PENDING = auto()  # signed by the application with a request token
+    APPLICATION = auto()  # signed by the application alone
+    BASIC = auto()  # the application's key and secret
+    NONE = auto()  # a person's browser
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +37,14 @@ class Route:
     window: Window
     addresses: frozenset[Address] = frozenset({Address.ADS, Address.SANDBOX})
     version: str = VERSION
+    takes_deleted_account: bool = False
+    credential: Credential = Credential.USER
+    changes: bool = False  # what the emulator remembers, although the method is GET
 
     @property
     def pattern(self) -> tuple[str, ...]:
         """The segments of the whole path."""
-        return (self.version, *self.path.strip("/").split("/"))
+        return (*filter(None, [self.version]), *self.path.strip("/").split("/"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,13 +126,13 @@ class Emulator:
 
     def _stop(self, outage: Outage) -> None:
         if outage.lost:
-            self.store.lose_members()
+            self._reception.lose_members()
         for address in (Address.ADS, Address.SANDBOX):
             self._listeners[address].stop_for(outage.seconds)
 
     async def _close(self) -> None:
         self._end.set()
-        self._reception.late.close()
+        self._reception.close()
         await self._sites.close()
         while self._listeners:
             await self._listeners.popitem()[1].close()

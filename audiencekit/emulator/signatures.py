@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from .credentials import Credentials
-from .envelope import RefusalError
+from .envelope import RefusalError, refuse_legacy
 
 TIMESTAMP_TOLERANCE_SECONDS: Final = 300
 
@@ -22,7 +22,7 @@ Pair = tuple[bytes, bytes]
 _UNRESERVED: Final = (string.ascii_letters + string.digits + "-._~").encode()
 _ESCAPED: Final = [chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in range(256)]
 _ATTRIBUTE: Final = re.compile(r'\s*([^\s=",]+)="([^"]*)"\s*', re.ASCII)
-_NEEDED: Final = ("oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token")
+_NEEDED: Final = ("oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +43,30 @@ class Signatures:
 
     def __init__(self, credentials: Credentials) -> None:
         self._consumers = {credentials.consumer_key: credentials.consumer_secret}
-        self._tokens = {credentials.access_token: credentials.access_token_secret}
         self._nonces: dict[int, set[tuple[str, str, str]]] = {}
 
-    def verify(self, call: SignedCall, now: float) -> str:
-        """The access token that signed `call`. Raises RefusalError (401) for any other call."""
+    def verify(self, call: SignedCall, now: float, tokens: Mapping[str, str] | None) -> dict[str, str]:
+        """The attributes of the header of `call`. Raises RefusalError (401) unless it is signed as it must be.
+
+        `tokens` are the ones that may sign it, with their secrets; None when the application signs without a token.
+        """
         attributes = parse_authorization(call.authorization)
-        if attributes is None or not _complete(attributes):
+        if attributes is None or not _complete(attributes, needs_token=tokens is not None):
             raise _unauthorized(215, "Bad Authentication data.")
-        consumer, token = attributes["oauth_consumer_key"], attributes["oauth_token"]
+        consumer, token = attributes["oauth_consumer_key"], attributes.get("oauth_token", "")
         if consumer not in self._consumers:
             raise _unauthorized(32, "Could not authenticate you.")
-        if token not in self._tokens:
+        if tokens is not None and token not in tokens:
             raise _unauthorized(89, "Invalid or expired token.")
+        secret = "" if tokens is None else tokens[token]
         timestamp = int(attributes["oauth_timestamp"])
         if abs(now - timestamp) > TIMESTAMP_TOLERANCE_SECONDS:
             raise _unauthorized(135, "Timestamp out of bounds.")
-        expected = sign(base_string(call, attributes), self._consumers[consumer], self._tokens[token])
+        expected = sign(base_string(call, attributes), self._consumers[consumer], secret)
         if not hmac.compare_digest(expected.encode(), attributes["oauth_signature"].encode()):
             raise _unauthorized(32, "Could not authenticate you.")
         self._spend(timestamp, (consumer, token, attributes["oauth_nonce"]), now)
-        return token
+        return attributes
 
     def _spend(self, timestamp: int, nonce: tuple[str, str, str], now: float) -> None:
         if timestamp not in self._nonces:
@@ -92,10 +95,11 @@ def parse_authorization(header: str | None) -> dict[str, str] | None:
     return attributes
 
 
-def _complete(attributes: Mapping[str, str]) -> bool:
+def _complete(attributes: Mapping[str, str], *, needs_token: bool) -> bool:
     timestamp = attributes.get("oauth_timestamp", "")
     return (
         all(attributes.get(name) for name in _NEEDED)
+        and bool(attributes.get("oauth_token")) is needs_token
         and attributes.get("oauth_signature_method") == "HMAC-SHA1"
         and attributes.get("oauth_version", "1.0") == "1.0"
         and attributes["oauth_nonce"].isascii()
@@ -148,4 +152,4 @@ def _escape_text(text: str) -> str:
 
 
 def _unauthorized(code: int, message: str) -> RefusalError:
-    return RefusalError(401, {"errors": [{"code": code, "message": message}]})
+    return refuse_legacy(401, code, message)

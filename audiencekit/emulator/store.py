@@ -2,44 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from functools import partial
 
+from .accounts.records import Account
+from .audiences.flexible.evaluation import count_matched
+from .audiences.flexible.segments import Segment
 from .audiences.membership import Membership
+from .audiences.population import Population
 from .audiences.records import Audience
 from .credentials import base36, make_origin
+from .do_not_reach.records import DoNotReachList
 from .journal import OperationLog, RequestLog
-
-
-@dataclass(slots=True)
-class Account:
-    """An advertising account and what belongs to it. Deleted audiences stay."""
-
-    id: str
-    audiences: dict[str, Audience] = field(default_factory=dict)
-
-    def has_name(self, name: str) -> bool:
-        """Whether an audience has, or had when it was deleted, this name: names are unique for good."""
-        return any(audience.name == name for audience in self.audiences.values())
+from .oauth.tokens import Tokens
+from .options import DEFAULT_MATCH_RATE
 
 
 class Store:
-    """The accounts with their audiences, and the two logs."""
+    """The accounts with all that is theirs, and the two logs."""
 
-    def __init__(self, seed: int, now: float) -> None:
+    def __init__(self, seed: int, now: float, match_rate: float = DEFAULT_MATCH_RATE) -> None:
         self.origin = make_origin(seed)
-        self.accounts = {self.origin.account_id: Account(self.origin.account_id)}
         self.operations = OperationLog()
         self.requests = RequestLog()
-        self._audiences_made = 0
-        account = self.accounts[self.origin.account_id]
+        self.tokens = Tokens(self.origin)
+        self.population = Population(seed, match_rate)
+        self.accounts: dict[str, Account] = {}
+        self.ids_made = 0  # set back by who takes back what got an id
+        account = self._add_account(self.origin.account_id, "Local account", self.origin.business_id, now)
         self.audience_id = self.make_audience(account, "Ready for uploads", None, now).id
+        foreign_id, business_id = self.origin.foreign_account_id, self.origin.foreign_business_id
+        self._add_account(foreign_id, "Somebody else's account", business_id, now).is_foreign = True
 
-    def make_audience(self, account: Account, name: str, description: str | None, now: float) -> Audience:
-        """A new audience of `account`, with an id that no other has."""
+    def make_id(self) -> str:
+        """An id that nothing else has."""
         # Ids that do not follow each other, so that nobody comes to rely on it.
-        serial = self.origin.first_serial + 37 * self._audiences_made
-        self._audiences_made += 1
-        audience = Audience(base36(serial), account.id, name, description, created_at=now, updated_at=now)
+        serial = self.origin.first_serial + 37 * self.ids_made
+        self.ids_made += 1
+        return base36(serial)
+
+    def make_account(self, now: float) -> Account:
+        """A new account of the user's business."""
+        return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
+
+    def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
+        account = Account(account_id, name, business_id, created_at=now, updated_at=now)
+        self.accounts[account_id] = account
+        return account
+
+    def accounts_of_user(self) -> Iterator[Account]:
+        """The accounts that the user may address, deleted ones too."""
+        return (account for account in self.accounts.values() if not account.is_foreign)
+
+    def make_audience(
+        self,
+        account: Account,
+        name: str,
+        description: str | None,
+        now: float,
+        *,
+        audience_type: str = "CRM",
+        segments: Segment | None = None,
+    ) -> Audience:
+        """A new audience of `account`."""
+        audience = Audience(
+            self.make_id(), account.id, name, description, now, now, audience_type=audience_type, segments=segments
+        )
         account.audiences[audience.id] = audience
         return audience
 
@@ -50,8 +78,34 @@ class Store:
                 return account.audiences[audience_id]
         return None
 
+    def find_list(self, list_id: str) -> Audience | DoNotReachList | None:
+        """The audience or do-not-reach list with this id, of whichever account, deleted or not."""
+        for account in self.accounts.values():
+            if list_id in account.do_not_reach_lists:
+                return account.do_not_reach_lists[list_id]
+        return self.find_audience(list_id)
+
+    def shared_with(self, account: Account) -> Iterator[Audience]:
+        """The audiences of other accounts that `account` was given a permission on."""
+        for owner in self.accounts.values():
+            for audience in owner.audiences.values():
+                if audience.permission_of(account.id) is not None:
+                    yield audience
+
+    def catch_up(self, account: Account, now: float) -> None:
+        """Makes the counts that fell due. To be called before anything of `account` is changed or shown."""
+        for counted in account.lists():
+            if not counted.deleted:
+                counted.processing.catch_up(now, partial(self._count, account, counted))
+
+    def _count(self, account: Account, counted: Audience | DoNotReachList, moment: float) -> int:
+        if isinstance(counted, Audience) and counted.segments is not None:
+            return count_matched(counted.segments, account.audiences, self.population, moment)
+        return self.population.count(counted.members.members(moment))
+
     def lose_members(self) -> None:
         """Empties every list. The logs keep what was applied: they are the witness."""
         for account in self.accounts.values():
-            for audience in account.audiences.values():
-                audience.members = Membership()
+            for emptied in account.lists():
+                emptied.members = Membership()
+                emptied.processing.has_changed = True

@@ -11,10 +11,12 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.wire import Counts
-from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, UsageError
+from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, RequestRefused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES
 
 LIST_PATH = "/12/accounts/abc1/custom_audiences"
+TAILORED_PATH = "/5/accounts/abc1/tailored_audiences/1nmth/permissions"
+DNR_PATH = "/12/accounts/abc1/do_not_reach_lists"
 
 
 class _Scripted:
@@ -41,6 +43,18 @@ def _client(transport: Any) -> AdsClient:
     return AdsClient(transport, account_id="abc1")
 
 
+FLEXIBLE = {
+    "operation_type": "Create",
+    "params": {
+        "audience_type": "FLEXIBLE",
+        "name": "Spring",
+        "segments": {
+            "boolean_operator": "AND",
+            "child_segments": [{"custom_audience_id": "1nmth", "lookback_window": 7, "child_segments": []}],
+        },
+    },
+}
+
 CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[str, str], ...], Any]] = [
     (lambda ads: ads.list_custom_audiences(), "GET", LIST_PATH, (), []),
     (
@@ -61,8 +75,8 @@ CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[s
             ("count", "1000"),
             ("custom_audience_ids", "1nmth,2906h"),
             ("with_deleted", "true"),
-            ("with_total_count", "false"),
             ("sort_by", "created_at-desc,name-asc"),
+            ("with_total_count", "false"),
         ),
         [],
     ),
@@ -90,6 +104,63 @@ CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[s
         {},
     ),
     (lambda ads: ads.delete_custom_audience("1nmth"), "DELETE", f"{LIST_PATH}/1nmth", (), {}),
+    (
+        lambda ads: ads.update_custom_audience("1nmth", description=""),
+        "PUT",
+        f"{LIST_PATH}/1nmth",
+        (("description", ""),),
+        {},
+    ),
+    (
+        lambda ads: ads.list_targeted("1nmth", with_active=False),
+        "GET",
+        f"{LIST_PATH}/1nmth/targeted",
+        (("with_active", "false"),),
+        [],
+    ),
+    (
+        lambda ads: ads.list_permissions("1nmth", granted_account_ids=["x1", "x2"]),
+        "GET",
+        f"{LIST_PATH}/1nmth/permissions",
+        (("granted_account_ids", "x1,x2"),),
+        [],
+    ),
+    (
+        lambda ads: ads.grant_permission("1nmth", account_id="x1", level="READ_ONLY"),
+        "POST",
+        f"{LIST_PATH}/1nmth/permissions",
+        (("granted_account_id", "x1"), ("permission_level", "READ_ONLY")),
+        {},
+    ),
+    (lambda ads: ads.revoke_permission("1nmth", "ri"), "DELETE", f"{LIST_PATH}/1nmth/permissions/ri", (), {}),
+    (lambda ads: ads.list_tailored_permissions("1nmth", cursor="c"), "GET", TAILORED_PATH, (("cursor", "c"),), []),
+    (
+        lambda ads: ads.grant_tailored_permission("1nmth", account_id="x1", level="READ_WRITE"),
+        "POST",
+        TAILORED_PATH,
+        (("granted_account_id", "x1"), ("permission_level", "READ_WRITE")),
+        {},
+    ),
+    (lambda ads: ads.revoke_tailored_permission("1nmth", "ri"), "DELETE", f"{TAILORED_PATH}/ri", (), {}),
+    (
+        lambda ads: ads.list_accounts(q="Sp", account_ids=["a1"], count=5),
+        "GET",
+        "/12/accounts",
+        (("q", "Sp"), ("count", "5"), ("account_ids", "a1")),
+        [],
+    ),
+    (lambda ads: ads.get_account(), "GET", "/12/accounts/abc1", (), {}),
+    (lambda ads: ads.get_authenticated_user_access(), "GET", "/12/accounts/abc1/authenticated_user_access", (), {}),
+    (
+        lambda ads: ads.list_features(feature_keys=["REACH_FREQUENCY_CAP"]),
+        "GET",
+        "/12/accounts/abc1/features",
+        (("feature_keys", "REACH_FREQUENCY_CAP"),),
+        ["REACH_FREQUENCY_CAP"],
+    ),
+    (lambda ads: ads.list_do_not_reach_lists(with_deleted=True), "GET", DNR_PATH, (("with_deleted", "true"),), []),
+    (lambda ads: ads.create_do_not_reach_list(description="d"), "POST", DNR_PATH, (("description", "d"),), {}),
+    (lambda ads: ads.delete_do_not_reach_list("4kzrq"), "DELETE", f"{DNR_PATH}/4kzrq", (), {}),
 ]
 
 
@@ -126,6 +197,10 @@ REFUSED: dict[str, Callable[[AdsClient], Awaitable[Any]]] = {
     "users of a path": lambda ads: ads.send_users("a/b", Body([b"[]"]), records=1),
     "no records": lambda ads: ads.send_users("abc1", Body([b"[]"]), records=0),
     "empty body": lambda ads: ads.send_users("abc1", Body([]), records=1),
+    "change of nothing": lambda ads: ads.update_custom_audience("abc1"),
+    "unknown level": lambda ads: ads.grant_permission("abc1", account_id="x1", level="ADMIN"),  # type: ignore[arg-type]
+    "eleven flexible audiences": lambda ads: ads.create_flexible_audiences([FLEXIBLE] * 11),
+    "do-not-reach body of nobody": lambda ads: ads.send_do_not_reach_users("abc1", Body([b"[]"]), records=0),
     "body too large": lambda ads: ads.send_users("abc1", Body([bytes(MAX_BODY_BYTES), b"x"]), records=1),
 }
 
@@ -183,6 +258,52 @@ async def test_send_users() -> None:
     request = transport.requests[0]
     assert (request.method, request.path, request.query) == ("POST", f"{LIST_PATH}/1nmth/users", ())
     assert request.body is body
+
+
+async def test_estimate_takes_criteria_in_a_body() -> None:
+    """As JSON (specification part 1, section 4.3)."""
+    transport = _Scripted({"data": {"audience_size": {"min": 1, "max": 2}}})
+    criteria = [{"targeting_type": "BROAD_KEYWORD", "targeting_value": "tea"}]
+    answer = await _client(transport).estimate_audience(criteria, operator_type="NE")
+    assert answer.data == {"audience_size": {"min": 1, "max": 2}}
+    (request,) = transport.requests
+    assert request.body is not None
+    sent = json.loads(b"".join(request.body.unwrap()))
+    assert (request.method, sent) == ("POST", {"targeting_criteria": criteria, "operator_type": "NE"})
+
+
+@pytest.mark.parametrize("data", [{"id": "13ld7"}, [{"id": "13ld7"}]])
+async def test_flexible_audiences_are_answered_as_a_list(data: Any) -> None:
+    """One object is a list of one; both forms are published."""
+    transport = _Scripted({"data": data})
+    answer = await _client(transport).create_flexible_audiences([FLEXIBLE])
+    assert answer.data == [{"id": "13ld7"}]
+    (request,) = transport.requests
+    assert request.body is not None
+    assert request.path == "/12/batch/accounts/abc1/custom_audiences"
+    assert json.loads(b"".join(request.body.unwrap())) == [FLEXIBLE]
+
+
+async def test_a_refused_flexible_batch_says_which_operation() -> None:
+    """All or nothing, with the codes of the item."""
+    errors = {"operation_errors": [[], [{"code": "INVALID_PARAMETER", "message": "zebra"}]]}
+    with pytest.raises(RequestRefused) as caught:
+        await _client(_Scripted(errors, status=400)).create_flexible_audiences([FLEXIBLE] * 2)
+    assert caught.value.operation_errors == {1: ("INVALID_PARAMETER",)}
+    assert "zebra" not in str(caught.value)
+
+
+async def test_send_do_not_reach_users() -> None:
+    """Counts of several operations are summed; others than the records sent are no upload."""
+    counts = [{"success_count": 2, "total_count": 2}, {"success_count": 1, "total_count": 1}]
+    transport = _Scripted({"data": counts}, {"data": counts})
+    body = Body([b"[]"])
+    assert await _client(transport).send_do_not_reach_users("4kzrq", body, records=3) == Counts(3, 3)
+    request = transport.requests[0]
+    assert request.path == "/12/batch/accounts/abc1/do_not_reach_lists/4kzrq/users"
+    assert request.body is body
+    with pytest.raises(CountMismatch):
+        await _client(transport).send_do_not_reach_users("4kzrq", body, records=4)
 
 
 async def test_largest_body_passes() -> None:

@@ -88,3 +88,13 @@ def test_queries_that_cannot_be_signed_or_sent_are_refused(query: tuple[tuple[st
     with pytest.raises(UsageError) as caught:
         ApiRequest(method="GET", path=PATH, query=query)
     assert "half\ud800" not in str(caught.value)
+
+
+def test_form_is_a_body() -> None:
+    """A request has one of them; a name stands in one place only."""
+    pairs = (("a", "1"),)
+    assert ApiRequest(method="POST", path=PATH, form=pairs).form == pairs
+    with pytest.raises(UsageError):
+        ApiRequest(method="POST", path=PATH, form=pairs, body=Body([b"{}"]))
+    with pytest.raises(UsageError):
+        ApiRequest(method="POST", path=PATH, form=pairs, query=pairs)

@@ -25,6 +25,7 @@ from audiencekit.errors import (
     Redirected,
     UsageError,
 )
+from audiencekit.personal import Secret
 from audiencekit.profile import SPEC, X
 
 NOW = 1_790_000_000.25
@@ -156,6 +157,25 @@ def test_any_query_arrives_as_signed(
 
     found, expected = asyncio.run(exchange())
     assert found == expected
+
+
+async def test_form_arrives_as_signed(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
+    """With its content type, escaped as the signature has it; a bearer token and a key pair are not signed."""
+    form = (("oauth_verifier", "a b+c"), ("é", "&="))
+    requests = [
+        ApiRequest(method="POST", path="/oauth/access_token", form=form),
+        ApiRequest(method="POST", path="/oauth2/token", form=(("grant_type", "client_credentials"),), auth="basic"),
+        ApiRequest(method="GET", path="/2/tweets", auth="bearer", bearer=Secret("token-canary")),
+    ]
+    async with answering(answer_bytes()) as listener, make_transport(listener) as transport:
+        for request in requests:
+            await transport.exchange(request)
+    (first, body), (second, _), (third, _) = listener.requests
+    assert body == b"oauth_verifier=a%20b%2Bc&%C3%A9=%26%3D"
+    assert "content-type: application/x-www-form-urlencoded" in first.lower()
+    assert "Authorization: OAuth oauth_" in first
+    assert "Authorization: Basic " in second
+    assert "Authorization: Bearer token-canary" in third
 
 
 async def test_reserved_characters_stay_escaped(answering: Any, answer_bytes: Any, make_transport: Any) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from audiencekit.options import read_keywords
-from audiencekit.personal import HashedRecords
 from audiencekit.planning import plan_run
+from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
 from benchmarks import emails, phone_numbers
@@ -31,9 +31,9 @@ def _sha256(text: str) -> str:
 def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
     found: dict[int, dict[str, list[str]]] = {}
 
-    def gather(records: HashedRecords) -> None:
-        for record in records.unwrap().to_pylist():
-            found[record["row"]] = {kind: record[kind] for kind in KINDS if record[kind]}
+    def gather(chunk: RecordChunk) -> None:
+        for record in from_chunk(chunk).unwrap().to_pylist():
+            found[record["row"]] = {kind: [value.hex() for value in record[kind]] for kind in KINDS if record[kind]}
 
     with ExitStack() as stack:
         plan_run(

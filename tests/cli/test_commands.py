@@ -470,7 +470,8 @@ def test_a_state_directory_that_cannot_be_used_is_said_first(run: Run, service: 
     (tmp_path / "state").write_text("not a directory")
     done = run("upload", "missing.csv", "--audience", service.ready["audience_id"], **service.ready["env"])
     assert done.returncode == 74
-    assert "AUDIENCEKIT_STATE_DIR" in done.stderr
+    assert str(tmp_path / "state") in done.stderr
+    assert "what to do" in done.stderr
     assert json.loads(service.get("/__requests")) == []
 
 
@@ -553,3 +554,25 @@ def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None
     assert run("check", "one.csv", "out/two.csv", "--rejections", "out/two.csv").returncode == 2
     assert run("prepare", "one.csv", "out/two.csv", "--out", "out").returncode == 2
     assert (tmp_path / "out/two.csv").read_text() == "email\n11@example.com\n"
+
+
+def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
+    """An audience lives, gets a person and dies by `api` alone, in the emulator's own process."""
+    env = service.ready["env"]
+    made = json.loads(run("api", "create_custom_audience", "name=Köln & co", **env).stdout)
+    assert made["name"] == "Köln & co"
+    assert (
+        json.loads(run("api", "list_custom_audiences", "q=kö", "count=1", "--all", **env).stdout)[0]["id"] == made["id"]
+    )
+    person = hashlib.sha256(b"ada@example.com").hexdigest()
+    body = json.dumps([{"operation_type": "Update", "params": {"users": [{"email": [person]}]}}])
+    where = f"custom_audience_id={made['id']}"
+    done = run("api", "add_custom_audience_users", where, "--body", "-", stdin=body, **env)
+    assert json.loads(done.stdout) == {"success_count": 1, "total_count": 1}
+    assert len(json.loads(service.get(f"/__members/{made['id']}"))["members"]) == 1
+    clear = run("api", "add_custom_audience_users", where, "--body", "-", stdin=body.replace(person, "ada@x.y"), **env)
+    assert clear.returncode == 2
+    assert "ada@x.y" not in clear.stderr
+    assert run("api", "delete_custom_audience", where, **env).returncode == 0
+    assert run("api", "get_custom_audience", where, **env).returncode == 3
+    assert run("api", "get_custom_audience", where, "with_deleted=true", **env).returncode == 0

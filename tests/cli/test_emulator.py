@@ -1,4 +1,4 @@
-"""`emulator --faults`: from the file to what a caller meets."""
+"""`emulator`: what it refuses, and faults from their file to what a caller meets."""
 
 from __future__ import annotations
 
@@ -65,3 +65,23 @@ def test_faults_are_there_from_the_start(tmp_path: Path, source: str) -> None:
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--state", "state", "--sink"], "--sink applies nothing"),
+        (["--state", "no/folder/state"], "cannot be opened"),
+        (["--state", "other"], "no state file"),
+        (["--rate", "0/60"], "N/SECONDS"),
+    ],
+)
+def test_what_cannot_be_started_is_a_usage_error(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, a message, and nothing on stdout."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").write_text("no database" * 100)
+    result = CliRunner().invoke(cli, ["emulator", *arguments])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr

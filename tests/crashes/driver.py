@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 MAX_BODY_BYTES = 1_000  # so that a few rows are several requests
+SETTLE_SECONDS = 0.3
 RUN_ID = "20261121-013000-1f3a9c"
 
 
@@ -47,7 +48,7 @@ def run(job: dict[str, Any]) -> None:
     for name, stream in (("out", 1), ("err", 2)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
     make_requests_small()
-    settle_at_once()
+    make_settling_short()
     fix_run_id()
     arm(job["kill"])
     sys.argv = ["audiencekit", *job["argv"]]
@@ -75,11 +76,11 @@ def make_requests_small() -> None:
     planning.Packing = functools.partial(planning.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
 
 
-def settle_at_once() -> None:
-    """The emulator applies nothing late, so a resumed run need not wait for it."""
+def make_settling_short() -> None:
+    """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
     from audiencekit import execution
 
-    execution.deliver = functools.partial(execution.deliver, settle_seconds=0.0)  # type: ignore[assignment]
+    execution.deliver = functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment]
 
 
 def fix_run_id() -> None:

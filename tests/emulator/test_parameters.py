@@ -19,7 +19,6 @@ def _call(query: bytes) -> Call:
     store = Store(0, 0.0)
     return Call(
         address=Address.ADS,
-        account=store.accounts[store.origin.account_id],
         ids={"account_id": "a"},
         query=decode_pairs(query),
         media_type="",

@@ -28,6 +28,7 @@ from audiencekit.emulator.signatures import (
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "oauth" / "oauth1_vectors.json"
 CREDENTIALS = make_origin(0).credentials
+TOKENS = {CREDENTIALS.access_token: CREDENTIALS.access_token_secret}
 NOW = 1_800_000_000.0
 URL = "http://127.0.0.1:8080/12/accounts/a1/custom_audiences"
 
@@ -60,7 +61,7 @@ def _signed(url: str = URL, method: str = "GET", **changes: Any) -> SignedCall:
 
 def _code(call: SignedCall, now: float = NOW, signatures: Signatures | None = None) -> int | None:
     try:
-        (signatures or Signatures(CREDENTIALS)).verify(call, now)
+        (signatures or Signatures(CREDENTIALS)).verify(call, now, TOKENS)
     except RefusalError as refusal:
         answer = refusal.answer
     else:

@@ -64,11 +64,12 @@ def contacts() -> list[dict[str, str]]:
 
 
 def _hashed(kind: Kind, texts: list[str], countries: list[str] | None) -> dict[int, str | Reason]:
-    """The hash or the reason of each value, by row."""
+    """The hash in hex or the reason of each value, by row."""
     of_rows = pa.array(countries) if countries else None
     column = MappedColumn(kind=kind, position=0, name="values")
     found = normalize_column(pa.array(texts), column, countries=of_rows, rules=DEFAULT_RULES)
-    answers: dict[int, str | Reason] = dict(zip(found.value_rows.tolist(), found.values.to_pylist(), strict=True))
+    hashes = [value.hex() for value in found.values.to_pylist()]
+    answers: dict[int, str | Reason] = dict(zip(found.value_rows.tolist(), hashes, strict=True))
     for row, code in zip(found.rejected_rows.tolist(), found.rejected_codes.tolist(), strict=True):
         answers[row] = REASONS[code] or Reason.EMPTY
     return answers

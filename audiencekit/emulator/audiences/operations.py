@@ -7,19 +7,31 @@ a value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from audiencekit.emulator.envelope import RefusalError, problem, refuse
+from audiencekit.emulator.envelope import Problem, problem, refuse, refuse_items
 from audiencekit.emulator.times import add_months, parse_time
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS
 
 from .entries import Span
-from .users import Problem, UserRules, find_problems, read_key_sets
+from .users import UserRules, find_problems, read_key_sets
 
 OPERATION_TYPES: Final = ("Update", "Delete")
-_TIMES: Final = ("effective_at", "expires_at")
+
+Echo = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Which times the operations of a list take, and whether an expiry may be 13 months away or more."""
+
+    times: tuple[str, ...] = ("effective_at", "expires_at")
+    caps_expiry: bool = False
+
+
+AUDIENCE_TERMS: Final = Terms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,46 +53,43 @@ class Operation:
         return self.span.expires_at
 
 
-def read_operations(document: object, rules: UserRules, now: float, ids: Mapping[str, str]) -> list[Operation]:
+def read_operations(
+    document: object, rules: UserRules, now: float, ids: Mapping[str, str], terms: Terms = AUDIENCE_TERMS
+) -> list[Operation]:
     """The operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
     items = check_array(document, ids)
-    reader = _Reader(rules, now)
+    reader = _Reader(rules, now, terms)
     read = [reader.read(item) for item in items]
     operations = [operation for operation in read if isinstance(operation, Operation)]
     if len(operations) < len(read):
-        raise RefusalError(
-            400,
-            {
-                "operation_errors": [[] if isinstance(found, Operation) else found for found in read],
-                "request": [_echo(item, ids) for item in items],
-            },
-        )
+        problems = [[] if isinstance(found, Operation) else found for found in read]
+        raise refuse_items(problems, [echo_item(item, ids) for item in items])
     return operations
 
 
-def check_array(document: object, ids: Mapping[str, str]) -> list[Any]:
+def check_array(document: object, ids: Mapping[str, str], *, most: int = MAX_OPERATIONS) -> list[Any]:
     """The items of a body. Raises RefusalError when it is no array, or one of no items or too many."""
     if not isinstance(document, list):
         raise refuse(400, "INVALID_PARAMETER", "Expected a JSON array of operations", params=ids)
     if not document:
         raise refuse(400, "INVALID_PARAMETER", "At least one operation must be provided", params=ids)
-    if len(document) > MAX_OPERATIONS:
-        message = f"A request has at most {MAX_OPERATIONS} operations"
-        raise refuse(400, "REQUEST_TOO_COMPLEX", message, params=ids)
+    if len(document) > most:
+        raise refuse(400, "REQUEST_TOO_COMPLEX", f"A request has at most {most} operations", params=ids)
     return document
 
 
-def _echo(item: object, ids: Mapping[str, str]) -> dict[str, Any]:
+def echo_item(item: object, ids: Mapping[str, str], types: Collection[str] = OPERATION_TYPES) -> Echo:
+    """The echo of an item that may be wrong: the ids of the path, and its type when there is such a type."""
     operation_type = item.get("operation_type") if isinstance(item, dict) else None
-    known = isinstance(operation_type, str) and operation_type in OPERATION_TYPES
+    known = isinstance(operation_type, str) and operation_type in types
     return {"params": dict(ids), "operation_type": operation_type if known else None}
 
 
 class _Reader:
     """Reads the operations of one request; operations with the same times share one span."""
 
-    def __init__(self, rules: UserRules, now: float) -> None:
-        self._rules, self._now = rules, now
+    def __init__(self, rules: UserRules, now: float, terms: Terms) -> None:
+        self._rules, self._now, self._terms = rules, now, terms
         self._default_expiry = add_months(now, EXPIRY_MONTHS)
         self._spans: dict[Span, Span] = {}
 
@@ -88,20 +97,20 @@ class _Reader:
         """An operation, or what is wrong with it."""
         if not isinstance(item, dict):
             return [problem("INVALID_PARAMETER", "Expected object for operation", "operation")]
-        problems = list(_item_problems(item))
+        problems = item_problems(item, OPERATION_TYPES)
         params = item.get("params")
         if not isinstance(params, dict):
             return problems
         span, time_problems = self._span(params)
         key_sets, user_problems = self._users(params)
-        problems += [*_unknown(params, {"users", *_TIMES}, "params"), *time_problems, *user_problems]
+        problems += [*unknown(params, {"users", *self._terms.times}, "params"), *time_problems, *user_problems]
         if problems:
             return problems
         return Operation(item["operation_type"], self._spans.setdefault(span, span), key_sets)
 
     def _users(self, params: Mapping[str, Any]) -> tuple[list[bytes], list[Problem]]:
         if "users" not in params:
-            return [], [_missing("users")]
+            return [], [missing("users")]
         users = params["users"]
         key_sets = read_key_sets(users, self._rules) if isinstance(users, list) and users else None
         if key_sets is not None:
@@ -112,7 +121,7 @@ class _Reader:
         return [], problems
 
     def _span(self, params: Mapping[str, Any]) -> tuple[Span, list[Problem]]:
-        given = {name: parse_time(params[name]) for name in _TIMES if name in params}
+        given = {name: parse_time(params[name]) for name in self._terms.times if name in params}
         problems = [
             problem("INVALID_PARAMETER", f"Expected time for {name}", name)
             for name, moment in given.items()
@@ -127,27 +136,34 @@ class _Reader:
         if not problems and span.expires_at <= max(span.effective_at, self._now):
             message = "expires_at must be later than effective_at, and in the future"
             problems.append(problem("INVALID_PARAMETER", message, "expires_at"))
+        if expires_at is not None and self._terms.caps_expiry and expires_at >= self._default_expiry:
+            message = f"expires_at must be less than {EXPIRY_MONTHS} months away"
+            problems.append(problem("INVALID_PARAMETER", message, "expires_at"))
         return span, problems
 
 
-def _item_problems(item: Mapping[str, Any]) -> list[Problem]:
-    problems = _unknown(item, {"operation_type", "params"}, "operation")
+def item_problems(item: Mapping[str, Any], types: Sequence[str]) -> list[Problem]:
+    """What is wrong with an item besides what stands in its `params`."""
+    problems = unknown(item, {"operation_type", "params"}, "operation")
     if "operation_type" not in item:
-        problems.append(_missing("operation_type"))
-    elif item["operation_type"] not in OPERATION_TYPES:
-        problems.append(problem("INVALID_PARAMETER", "Expected Update or Delete for operation_type", "operation_type"))
+        problems.append(missing("operation_type"))
+    elif item["operation_type"] not in types:
+        message = f"Expected {', '.join(types[:-1])} or {types[-1]} for operation_type"
+        problems.append(problem("INVALID_PARAMETER", message, "operation_type"))
     if "params" not in item:
-        problems.append(_missing("params"))
+        problems.append(missing("params"))
     elif not isinstance(item["params"], dict):
         problems.append(problem("INVALID_PARAMETER", "Expected object for params", "params"))
     return problems
 
 
-def _unknown(given: Mapping[str, Any], known: set[str], where: str) -> list[Problem]:
+def unknown(given: Mapping[str, Any], known: Set[str], where: str) -> list[Problem]:
+    """The one problem of a document that has members it must not have; their names are not quoted."""
     if given.keys() <= known:
         return []
     return [problem("INVALID_PARAMETER", f"There is a parameter that is not known in {where}", where)]
 
 
-def _missing(name: str) -> Problem:
+def missing(name: str) -> Problem:
+    """The problem of a parameter that must be given."""
     return problem("MISSING_PARAMETER", f'"{name}" is a required parameter', name)

@@ -7,12 +7,15 @@ from typing import Any
 
 from audiencekit.emulator.times import format_time
 
+from .flexible.segments import Segment
 from .membership import Membership
+from .permissions.records import Permission
+from .processing import Processing
 
 
 @dataclass(slots=True)
 class Audience:
-    """One custom audience; times in epoch seconds."""
+    """One custom audience; times in epoch seconds. A flexible one has a tree of segments and no members."""
 
     id: str
     account_id: str
@@ -20,29 +23,43 @@ class Audience:
     description: str | None
     created_at: float
     updated_at: float
+    audience_type: str = "CRM"
+    segments: Segment | None = None
     deleted: bool = False
     members: Membership = field(default_factory=Membership)
+    permissions: dict[str, Permission] = field(default_factory=dict)
+    processing: Processing = field(init=False)
 
-    def document(self) -> dict[str, Any]:
-        """The record as the service shows it.
+    def __post_init__(self) -> None:
+        self.processing = Processing(self.created_at)
 
-        Size and targetability lag hours behind the members there; here they stay as they are at creation.
-        """
+    def value(self, attribute: str) -> Any:
+        """What lists are sorted by."""
+        return getattr(self, attribute)
+
+    def permission_of(self, account_id: str) -> Permission | None:
+        """What the owner granted to another account."""
+        granted = (permission for permission in self.permissions.values() if not permission.deleted)
+        return next((permission for permission in granted if permission.granted_account_id == account_id), None)
+
+    def document(self, viewer_id: str = "") -> dict[str, Any]:
+        """The record as the service shows it to the account `viewer_id`, by default to its owner."""
+        permission = self.permission_of(viewer_id)
         return {
-            "targetable": False,
+            "targetable": self.processing.is_targetable and not self.deleted,
             "name": self.name,
-            "targetable_types": ["CRM", "EXCLUDED_CRM"],
-            "audience_type": "CRM",
+            "targetable_types": [self.audience_type, f"EXCLUDED_{self.audience_type}"],
+            "audience_type": self.audience_type,
             "description": self.description,
-            "permission_level": "READ_WRITE",
+            "permission_level": permission.permission_level if permission else "READ_WRITE",
             "owner_account_id": self.account_id,
             # The specification's field for the same thing (part 2, section 2).
-            "is_owner": True,
+            "is_owner": viewer_id in ("", self.account_id),
             "id": self.id,
-            "reasons_not_targetable": ["TOO_SMALL"] if self.deleted else ["PROCESSING", "TOO_SMALL"],
+            "reasons_not_targetable": ["TOO_SMALL"] if self.deleted else self.processing.reasons,
             "created_at": format_time(self.created_at),
             "updated_at": format_time(self.updated_at),
             "partner_source": "OTHER",
             "deleted": self.deleted,
-            "audience_size": None,
+            "audience_size": None if self.deleted else self.processing.shown_size,
         }

@@ -7,12 +7,12 @@ together and says only whether anything is wrong. `find_problems` then looks at 
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
-from audiencekit.emulator.envelope import problem
+from audiencekit.emulator.envelope import Problem, problem
 from audiencekit.limits import SHA256_HEX_LENGTH
 
 from .fields import FIELDS, PARTNER_USER_ID, make_key, make_key_set
@@ -20,7 +20,6 @@ from .fields import FIELDS, PARTNER_USER_ID, make_key, make_key_set
 _LOWER: Final = b"0123456789abcdef"
 _DIGEST_BYTES: Final = 32
 
-Problem = dict[str, str]
 Shape = tuple[str, ...]  # the fields of a user, in the order of its JSON
 
 
@@ -35,6 +34,10 @@ class UserRules:
     def of(cls, profile: str, *, upper_case: bool = False) -> UserRules:
         """The rules of a profile."""
         return cls(FIELDS[profile], upper_case)
+
+    def only(self, names: Collection[str]) -> UserRules:
+        """These rules for entries that may have no other fields."""
+        return UserRules({name: tag for name, tag in self.fields.items() if name in names}, self.upper_case)
 
     @property
     def digits(self) -> bytes:

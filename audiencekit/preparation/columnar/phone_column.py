@@ -78,11 +78,14 @@ class NumberColumn:
         ends = _run(tables, self.digits, self.digits.starts.take(rows), self.digits.counts.take(rows), firsts)
         outcomes = self._take(tables, rows, ends, np.int32(0))
         self._refuse_unknown_codes(rows[has_plus & (codes == 0)])
-        dialled = rows[~has_plus & (outcomes == number_of(Outcome.INTERNATIONAL))]
-        sizes = self.dropped[dialled]
-        self.codes[dialled] = code_of(Reason.NOT_POSSIBLE)
-        tables, ends, known = self._run_behind(dialled, sizes)
-        self._take(tables, dialled[known], ends, sizes[known])
+        self._read_dialled(rows[~has_plus & (outcomes == number_of(Outcome.INTERNATIONAL))])
+
+    def _read_dialled(self, rows: Rows) -> None:
+        """Decides what begins with the international prefix of its region, of as many digits as are to be dropped."""
+        sizes = self.dropped[rows]
+        self.codes[rows] = code_of(Reason.NOT_POSSIBLE)
+        tables, ends, known = self._run_behind(rows, sizes)
+        self._take(tables, rows[known], ends, sizes[known])
 
     def _refuse_unknown_codes(self, rows: Rows) -> None:
         """Decides what has a plus and no calling code behind it, and was read as its region dials.

@@ -1,0 +1,127 @@
+"""Custom audiences: their life, their people, what targets them, and flexible ones."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from audiencekit.api.calls import Calls, listed
+from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Answer, Counts, confirm_counts, require_entity, require_list
+from audiencekit.errors import UsageError
+from audiencekit.limits import MAX_BODY_BYTES
+
+PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
+
+
+class AudienceCalls(Calls):
+    """Specification part 2, sections 4.3 and 4.4."""
+
+    async def list_custom_audiences(
+        self,
+        *,
+        q: str | None = None,
+        permission_scope: PermissionScope | None = None,
+        count: int | None = None,
+        cursor: str | None = None,
+        custom_audience_ids: Sequence[str] = (),
+        with_deleted: bool | None = None,
+        with_total_count: bool | None = None,
+        sort_by: Sequence[str] = (),
+    ) -> Answer:
+        """One page of audiences, `data` a list of objects."""
+        parameters = _filters(q, permission_scope, count, custom_audience_ids, with_deleted, sort_by)
+        paging = {"cursor": cursor, "with_total_count": with_total_count}
+        return require_list(await self.call("list_custom_audiences", {**parameters, **paging}))
+
+    async def iterate_custom_audiences(
+        self,
+        *,
+        q: str | None = None,
+        permission_scope: PermissionScope | None = None,
+        count: int | None = None,
+        custom_audience_ids: Sequence[str] = (),
+        with_deleted: bool | None = None,
+        sort_by: Sequence[str] = (),
+    ) -> AsyncIterator[Answer]:
+        """Every page in order. Raises MalformedAnswer when the service leads round in a circle."""
+        parameters = _filters(q, permission_scope, count, custom_audience_ids, with_deleted, sort_by)
+        async for page in self.pages("list_custom_audiences", parameters):
+            yield require_list(page)
+
+    async def create_custom_audience(self, *, name: str, description: str | None = None) -> Answer:
+        """The new, empty audience.
+
+        Not to be repeated blindly when the outcome is unknown: look the name up first.
+        """
+        parameters = {"name": name, "description": description}
+        return require_entity(await self.call("create_custom_audience", parameters))
+
+    async def get_custom_audience(self, audience_id: str, *, with_deleted: bool | None = None) -> Answer:
+        """One audience. Raises NotFound, for a deleted one too unless `with_deleted`."""
+        parameters = {"custom_audience_id": audience_id, "with_deleted": with_deleted}
+        return require_entity(await self.call("get_custom_audience", parameters))
+
+    async def update_custom_audience(
+        self, audience_id: str, *, name: str | None = None, description: str | None = None
+    ) -> Answer:
+        """The audience with its new name or description. Raises UsageError when neither is given."""
+        if name is None and description is None:
+            raise UsageError("a change of an audience needs a name or a description")
+        parameters = {"custom_audience_id": audience_id, "name": name, "description": description}
+        return require_entity(await self.call("update_custom_audience", parameters))
+
+    async def delete_custom_audience(self, audience_id: str) -> Answer:
+        """The audience as deleted. There is no way back."""
+        return require_entity(await self.call("delete_custom_audience", {"custom_audience_id": audience_id}))
+
+    async def list_targeted(
+        self, audience_id: str, *, with_active: bool | None = None, cursor: str | None = None
+    ) -> Answer:
+        """One page of the campaigns and line items that target the audience."""
+        parameters = {"custom_audience_id": audience_id, "with_active": with_active, "cursor": cursor}
+        return require_list(await self.call("list_custom_audience_targeted", parameters))
+
+    async def create_flexible_audiences(self, operations: Sequence[Mapping[str, Any]]) -> Answer:
+        """The new audiences in the order of `operations`, of up to FLEXIBLE_BATCH_ITEMS: all of them or none.
+
+        Raises RequestRefused, whose `operation_errors` say which operation was refused with which codes.
+        """
+        answer = await self.call("batch_flexible_audiences", body=[dict(operation) for operation in operations])
+        # One object is what an example of the public service shows, a list what its rule for batches says.
+        data = [answer.data] if isinstance(answer.data, dict) else answer.data
+        return require_list(replace(answer, data=data))
+
+    async def send_users(self, audience_id: str, body: Body, *, records: int) -> Counts:
+        """The counts of one upload, which are both equal to `records` (specification part 2, section 4.4).
+
+        Raises CountMismatch when they are not: the same bytes are to be sent again.
+        """
+        check_upload(body, records)
+        parameters = {"custom_audience_id": audience_id}
+        return confirm_counts(await self.call("add_custom_audience_users", parameters, body), sent=records)
+
+
+def check_upload(body: Body, records: int) -> None:
+    """Raises UsageError for an upload that holds nothing or too much."""
+    if records < 1 or not 0 < body.size <= MAX_BODY_BYTES:
+        raise UsageError(f"a body holds at least one record and at most {MAX_BODY_BYTES} bytes")
+
+
+def _filters(
+    q: str | None,
+    permission_scope: PermissionScope | None,
+    count: int | None,
+    custom_audience_ids: Sequence[str],
+    with_deleted: bool | None,
+    sort_by: Sequence[str],
+) -> dict[str, Any]:
+    return {
+        "q": q,
+        "permission_scope": permission_scope,
+        "count": count,
+        "custom_audience_ids": listed("custom_audience_ids", custom_audience_ids),
+        "with_deleted": with_deleted,
+        "sort_by": listed("sort_by", sort_by),
+    }

@@ -1,0 +1,164 @@
+"""Any endpoint of the catalogue by its name: checked, sent, read; lists page by page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, Self
+
+from audiencekit.api.catalogue import BY_NAME, VERSION, Endpoint
+from audiencekit.api.credentials import read_credential, read_pairs, read_stream
+from audiencekit.api.exchange import ApiRequest, ApiResponse
+from audiencekit.api.oauth import encode_pairs
+from audiencekit.api.paths import check_identifier, check_version, fill_path
+from audiencekit.api.transport import Transport
+from audiencekit.api.validation.calls import CheckedCall, check_call
+from audiencekit.api.wire import Answer, read_answer
+from audiencekit.errors import CredentialsRefused, MalformedAnswer, UsageError
+from audiencekit.limits import MAX_PAGES
+from audiencekit.personal import Secret
+
+_NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
+_READERS: Final[Mapping[str, Callable[[ApiResponse], Answer]]] = {
+    "json": read_answer,
+    "v2": lambda response: read_answer(response, v2=True),
+    "pairs": read_pairs,
+    "credential": read_credential,
+    "stream": read_stream,
+}
+
+
+class Calls:
+    """What every client of this API can do. As an async context manager it opens and closes its transport.
+
+    `account_id` is taken by every call that does not name another; `wire_names` are the names that a service changed.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        account_id: str | None = None,
+        version: str = VERSION,
+        wire_names: Mapping[str, str] = _NO_NAMES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        check_version(version)
+        if account_id is not None:
+            check_identifier("account_id", account_id)
+        self._transport, self._version, self._account_id = transport, version, account_id
+        self._wire_names, self._clock = wire_names, clock
+        self._bearer: Secret | None = None
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        if isinstance(self._transport, AbstractAsyncContextManager):
+            await self._stack.enter_async_context(self._transport)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def call(self, name: str, parameters: Mapping[str, Any] | None = None, body: Any = None) -> Answer:
+        """The answer of the endpoint `name`. None among `parameters` means: not given.
+
+        `body` is what JSON makes of it, or bytes, which are checked and sent as they are. Raises UsageError before
+        anything is sent, with the parameter and the rule, and an ExchangeError for what was not confirmed.
+        """
+        endpoint = find_endpoint(name)
+        if endpoint.answer == "page":
+            raise UsageError(f"{name} is a page for a browser", hint="link() makes its address")
+        checked = self._check(endpoint, parameters or {}, body)
+        request = ApiRequest(
+            method=endpoint.method,
+            path=self._fill(endpoint, checked),
+            base=endpoint.base,
+            query=checked.query,
+            form=checked.form,
+            oauth=checked.oauth,
+            body=checked.body,
+            auth=endpoint.auth,
+            bearer=await self._bearer_token() if endpoint.auth == "bearer" else None,
+        )
+        return _READERS[endpoint.answer](await self._transport.exchange(request))
+
+    def link(self, name: str, parameters: Mapping[str, Any]) -> str:
+        """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""
+        endpoint = find_endpoint(name)
+        if endpoint.answer != "page":
+            raise UsageError(f"{name} is no page for a browser")
+        checked = self._check(endpoint, parameters, None)
+        return f"{endpoint.path}?{encode_pairs(checked.query)}"
+
+    async def pages(self, name: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Answer]:
+        """Every page of a list, in order. Raises UsageError for an endpoint that has no pages.
+
+        Raises MalformedAnswer when the pages lead back to an earlier one, or there are more than MAX_PAGES.
+        """
+        if not find_endpoint(name).is_paged:
+            raise UsageError(f"the answer of {name} does not come in pages")
+        seen: set[str] = set()
+        given = dict(parameters or {})
+        while len(seen) < MAX_PAGES:
+            page = await self.call(name, given)
+            yield page
+            if page.next_cursor is None:
+                return
+            if page.next_cursor in seen:
+                raise MalformedAnswer("the pages of the service lead back to an earlier one", status=page.status)
+            seen.add(page.next_cursor)
+            # The total belongs to the first page: the two do not go together.
+            given = {**given, "cursor": page.next_cursor, "with_total_count": None}
+        raise MalformedAnswer(f"the list of {name} has more than {MAX_PAGES} pages", status=page.status)
+
+    async def items(self, name: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Any]:
+        """Every entry of a list, over all pages. Raises MalformedAnswer for a page that is no list."""
+        async for page in self.pages(name, parameters):
+            if not isinstance(page.data, list):
+                raise MalformedAnswer(f"a page of {name} does not hold a list", status=page.status)
+            for item in page.data:
+                yield item
+
+    def _check(self, endpoint: Endpoint, parameters: Mapping[str, Any], body: Any) -> CheckedCall:
+        if endpoint.needs_account and parameters.get("account_id") is None:
+            if self._account_id is None:
+                raise CredentialsRefused("no ads account was given", hint="set AUDIENCEKIT_ACCOUNT_ID")
+            parameters = {**parameters, "account_id": self._account_id}
+        now = datetime.fromtimestamp(self._clock(), tz=UTC)
+        return check_call(endpoint, parameters, body, now=now, wire_names=self._wire_names)
+
+    def _fill(self, endpoint: Endpoint, checked: CheckedCall) -> str:
+        return fill_path(endpoint, version=self._version, **checked.path)
+
+    async def _bearer_token(self) -> Secret:
+        # The service gives the same one until it is revoked, and refuses who asks too often.
+        if self._bearer is None:
+            answer = await self.call("oauth2_token", {"grant_type": "client_credentials"})
+            self._bearer = answer.data.get("access_token")
+            if self._bearer is None:
+                raise MalformedAnswer("the service answered without a bearer token", status=answer.status)
+        return self._bearer
+
+
+def find_endpoint(name: str) -> Endpoint:
+    """The row called `name`. Raises UsageError, with names that are like it."""
+    if name not in BY_NAME:
+        near = get_close_matches(name, BY_NAME, n=3)
+        raise UsageError(
+            "there is no endpoint of that name",
+            hint=f"perhaps {', '.join(near)}" if near else "`audiencekit api` lists them",
+        )
+    return BY_NAME[name]
+
+
+def listed(name: str, values: Sequence[str]) -> Sequence[str] | None:
+    """`values`, or None when there are none. Raises UsageError for a text, which is a sequence of characters."""
+    if isinstance(values, str):
+        raise UsageError(f"{name} is a list")
+    return values or None

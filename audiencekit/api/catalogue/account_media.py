@@ -1,0 +1,67 @@
+"""Media of accounts (specification part 2, section 4.7)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .endpoint import Endpoint
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, ids, in_path, some_of
+from .rules import CURSOR_OR_TOTAL
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="list_account_media",
+        group="account_media",
+        method="GET",
+        path="/12/accounts/{account_id}/account_media",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            ids("account_media_ids"),
+            some_of(
+                "creative_types",
+                "BANNER",
+                "BANNER_TABLET",
+                "INTERSTITIAL",
+                "INTERSTITIAL_LANDSCAPE",
+                "INTERSTITIAL_LANDSCAPE_TABLET",
+                "INTERSTITIAL_TABLET",
+                "MEDIUM_RECTANGLE",
+                "PREROLL",
+                "VAST_PREROLL",
+            ),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+    ),
+    Endpoint(
+        name="get_account_media",
+        group="account_media",
+        method="GET",
+        path="/12/accounts/{account_id}/account_media/{account_media_id}",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("account_media_id"),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="delete_account_media",
+        group="account_media",
+        method="DELETE",
+        path="/12/accounts/{account_id}/account_media/{account_media_id}",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("account_media_id"),
+        ),
+    ),
+)

@@ -1,0 +1,162 @@
+"""Cards (specification part 2, section 4.7)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .endpoint import Endpoint
+from .parameters import (
+    ACCOUNT_ID,
+    CARD_Q,
+    CURSOR,
+    SHORT_COUNT,
+    SORT_BY,
+    WITH_DELETED,
+    array,
+    card_in_path,
+    card_uris,
+    flag,
+    ids,
+    some_of,
+    text,
+)
+from .rules import ExactlyOneOf, NotTogether
+
+_BY_ID: Final = ("the word all stands where other paths have the id: an id all is refused",)
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="list_cards",
+        group="cards",
+        method="GET",
+        path="/12/accounts/{account_id}/cards",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            some_of(
+                "card_types",
+                "IMAGE_APP",
+                "IMAGE_CAROUSEL_APP",
+                "IMAGE_CAROUSEL_WEBSITE",
+                "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE",
+                "IMAGE_WEBSITE",
+                "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE",
+                "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
+                "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE",
+                "VIDEO_APP",
+                "VIDEO_CAROUSEL_APP",
+                "VIDEO_CAROUSEL_WEBSITE",
+                "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
+                "VIDEO_WEBSITE",
+            ),
+            ids("card_id"),
+            card_uris(),
+            SHORT_COUNT,
+            CURSOR,
+            flag("include_legacy_cards", default=False),
+            CARD_Q,
+            SORT_BY,
+            WITH_DELETED,
+        ),
+        ambiguities=(
+            "the filter by ids is written card_id, with up to 200 of them: a list under that name",
+            "card_types is not said to be a list: it is sent as one",
+        ),
+        notes=("only cards that came through create_card",),
+    ),
+    Endpoint(
+        name="get_card",
+        group="cards",
+        method="GET",
+        path="/12/accounts/{account_id}/cards/{card_id}",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            card_in_path(),
+            WITH_DELETED,
+        ),
+        ambiguities=_BY_ID,
+    ),
+    Endpoint(
+        name="list_cards_by_uri",
+        group="cards",
+        method="GET",
+        path="/12/accounts/{account_id}/cards/all",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            card_uris(required=True),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="get_card_from_all",
+        group="cards",
+        method="GET",
+        path="/12/accounts/{account_id}/cards/all/{card_id}",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            card_in_path(),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="create_card",
+        group="cards",
+        method="POST",
+        path="/12/accounts/{account_id}/cards",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            text("name", place="body", required=True, max_length=80, at=("top",)),
+            array("components", "object", place="body", required="conditional", at=("top",), note="in this order"),
+            array(
+                "slides",
+                "array",
+                place="body",
+                required="conditional",
+                at=("top",),
+                note="lists of components, in this order",
+            ),
+        ),
+        rules=(ExactlyOneOf(("components", "slides")),),
+        body="json_object",
+    ),
+    Endpoint(
+        name="update_card",
+        group="cards",
+        method="PUT",
+        path="/12/accounts/{account_id}/cards/{card_id}",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            card_in_path(),
+            text("name", place="body", max_length=80, at=("top",)),
+            array("components", "object", place="body", at=("top",), note="in this order"),
+            array("slides", "array", place="body", at=("top",), note="lists of components, in this order"),
+        ),
+        rules=(NotTogether(("components", "slides")),),
+        body="json_object",
+        ambiguities=("whether components and slides may be sent together is not stated: one of them at most",),
+        notes=("what is given takes the place of what is stored",),
+    ),
+    Endpoint(
+        name="delete_card",
+        group="cards",
+        method="DELETE",
+        path="/12/accounts/{account_id}/cards/{card_id}",
+        part=2,
+        section="4.7",
+        parameters=(
+            ACCOUNT_ID,
+            card_in_path(),
+        ),
+    ),
+)

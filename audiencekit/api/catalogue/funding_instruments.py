@@ -1,0 +1,62 @@
+"""What campaigns are paid from (specification part 1, section 4.5)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .endpoint import Endpoint
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, currency, ids, in_path, time
+from .rules import CURSOR_OR_TOTAL
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="list_funding_instruments",
+        group="funding_instruments",
+        method="GET",
+        path="/12/accounts/{account_id}/funding_instruments",
+        part=1,
+        section="4.5",
+        parameters=(
+            ACCOUNT_ID,
+            COUNT,
+            CURSOR,
+            ids("funding_instrument_ids"),
+            SORT_BY,
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+    ),
+    Endpoint(
+        name="get_funding_instrument",
+        group="funding_instruments",
+        method="GET",
+        path="/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}",
+        part=1,
+        section="4.5",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("funding_instrument_id"),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="create_funding_instrument",
+        group="funding_instruments",
+        method="POST",
+        path="/12/accounts/{account_id}/funding_instruments",
+        part=1,
+        section="4.5",
+        parameters=(
+            ACCOUNT_ID,
+            currency("currency", required=True),
+            time("start_time", required=True),
+        ),
+        base="ads_sandbox_url",
+        ambiguities=(
+            "stated in part only: no other parameters are taken",
+            "that it can be deleted is said, but no such call is stated: there is none here",
+        ),
+        notes=("costs nothing",),
+    ),
+)

@@ -1,0 +1,205 @@
+"""Promoted accounts, tweets and scheduled tweets (specification part 1, section 4.8)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audiencekit.limits import MAX_PROMOTED_TWEETS
+
+from .endpoint import Endpoint
+from .parameters import (
+    ACCOUNT_ID,
+    COUNT,
+    CURSOR,
+    SORT_BY,
+    WITH_DELETED,
+    WITH_TOTAL_COUNT,
+    ids,
+    in_path,
+    long,
+    longs,
+    text,
+)
+from .rules import CURSOR_OR_TOTAL
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="list_promoted_accounts",
+        group="promoted",
+        method="GET",
+        path="/12/accounts/{account_id}/promoted_accounts",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            ids("line_item_ids"),
+            ids("promoted_account_ids"),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+    ),
+    Endpoint(
+        name="get_promoted_account",
+        group="promoted",
+        method="GET",
+        path="/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("promoted_account_id"),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="create_promoted_account",
+        group="promoted",
+        method="POST",
+        path="/12/accounts/{account_id}/promoted_accounts",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            text("line_item_id", required=True),
+            long("user_id", required=True),
+        ),
+        notes=("a person who is promoted already is left as is",),
+    ),
+    Endpoint(
+        name="delete_promoted_account",
+        group="promoted",
+        method="DELETE",
+        path="/12/accounts/{account_id}/promoted_accounts/{promoted_account_id}",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("promoted_account_id"),
+        ),
+    ),
+    Endpoint(
+        name="list_promoted_tweets",
+        group="promoted",
+        method="GET",
+        path="/12/accounts/{account_id}/promoted_tweets",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            ids("line_item_ids"),
+            ids("promoted_tweet_ids"),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+    ),
+    Endpoint(
+        name="get_promoted_tweet",
+        group="promoted",
+        method="GET",
+        path="/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("promoted_tweet_id"),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="create_promoted_tweets",
+        group="promoted",
+        method="POST",
+        path="/12/accounts/{account_id}/promoted_tweets",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            text("line_item_id", required=True),
+            longs("tweet_ids", max_items=MAX_PROMOTED_TWEETS, required=True),
+        ),
+        notes=(
+            "a tweet of somebody else is posted again for promotion only, so another tweet_id comes back",
+            "with the product type PROMOTED_ACCOUNT, placements in timelines of phones are added",
+        ),
+    ),
+    Endpoint(
+        name="delete_promoted_tweet",
+        group="promoted",
+        method="DELETE",
+        path="/12/accounts/{account_id}/promoted_tweets/{promoted_tweet_id}",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("promoted_tweet_id"),
+        ),
+        notes=("the id is that of the promotion, not that of the tweet",),
+    ),
+    Endpoint(
+        name="list_scheduled_promoted_tweets",
+        group="promoted",
+        method="GET",
+        path="/12/accounts/{account_id}/scheduled_promoted_tweets",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            ids("line_item_ids"),
+            ids("scheduled_promoted_tweet_ids"),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+    ),
+    Endpoint(
+        name="get_scheduled_promoted_tweet",
+        group="promoted",
+        method="GET",
+        path="/12/accounts/{account_id}/scheduled_promoted_tweets/{scheduled_promoted_tweet_id}",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("scheduled_promoted_tweet_id"),
+            WITH_DELETED,
+        ),
+    ),
+    Endpoint(
+        name="create_scheduled_promoted_tweet",
+        group="promoted",
+        method="POST",
+        path="/12/accounts/{account_id}/scheduled_promoted_tweets",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            text("line_item_id", required=True),
+            long("scheduled_tweet_id", required=True),
+        ),
+    ),
+    Endpoint(
+        name="delete_scheduled_promoted_tweet",
+        group="promoted",
+        method="DELETE",
+        path="/12/accounts/{account_id}/scheduled_promoted_tweets/{scheduled_promoted_tweet_id}",
+        part=1,
+        section="4.8",
+        parameters=(
+            ACCOUNT_ID,
+            in_path("scheduled_promoted_tweet_id"),
+        ),
+        ambiguities=("one place names the path scheduled_tweets: the one of the example is called",),
+        notes=("the id is that of the promotion; works only before the scheduled time",),
+    ),
+)

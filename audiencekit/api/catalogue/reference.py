@@ -1,0 +1,53 @@
+"""Reference data: categories, publishers, bidding rules, placements (specification part 1, section 4.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .endpoint import Endpoint
+from .parameters import currency, one_of
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="list_advertiser_business_categories",
+        group="reference",
+        method="GET",
+        path="/12/advertiser_business_categories",
+        part=1,
+        section="4.2",
+    ),
+    Endpoint(
+        name="list_content_categories",
+        group="reference",
+        method="GET",
+        path="/12/content_categories",
+        part=1,
+        section="4.2",
+    ),
+    Endpoint(
+        name="list_publishers",
+        group="reference",
+        method="GET",
+        path="/12/publishers",
+        part=1,
+        section="4.2",
+    ),
+    Endpoint(
+        name="list_bidding_rules",
+        group="reference",
+        method="GET",
+        path="/12/bidding_rules",
+        part=1,
+        section="4.2",
+        parameters=(currency("currency", note="all of them when it is left out"),),
+    ),
+    Endpoint(
+        name="list_line_item_placements",
+        group="reference",
+        method="GET",
+        path="/12/line_items/placements",
+        part=1,
+        section="4.2",
+        parameters=(one_of("product_type", "MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS"),),
+    ),
+)

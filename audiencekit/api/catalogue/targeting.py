@@ -1,0 +1,60 @@
+"""Whom line items target, and how many people that would be (specification part 1, sections 4.3 and 4.11)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .endpoint import Endpoint
+from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, array, ids, one_of
+from .rules import CURSOR_OR_TOTAL
+
+ENDPOINTS: Final = (
+    Endpoint(
+        name="estimate_audience",
+        group="audience_estimate",
+        method="POST",
+        path="/12/accounts/{account_id}/audience_estimate",
+        part=1,
+        section="4.3",
+        parameters=(
+            ACCOUNT_ID,
+            array(
+                "targeting_criteria", "object", place="body", required=True, at=("top",), note="one primary at least"
+            ),
+            one_of(
+                "operator_type",
+                "EQ",
+                "NE",
+                place="body",
+                default="EQ",
+                at=("top", "criterion"),
+                note="NE is for those whom the criterion does not describe",
+            ),
+        ),
+        body="json_object",
+        ambiguities=(
+            "the shape of criteria is not shown: each is sent as it is given; an empty list is refused",
+            "the place of operator_type is not stated: it is checked at the top and in each criterion",
+            "which criteria are primary is not stated: that one of them is, is left to the service",
+        ),
+    ),
+    Endpoint(
+        name="list_targeting_criteria",
+        group="targeting",
+        method="GET",
+        path="/12/accounts/{account_id}/targeting_criteria",
+        part=1,
+        section="4.11",
+        parameters=(
+            ACCOUNT_ID,
+            ids("line_item_ids", required=True),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ),
+        rules=(CURSOR_OR_TOTAL,),
+        ambiguities=("the usual parameters of lists are not named: sort_by, with_deleted and with_total_count",),
+    ),
+)

@@ -1,0 +1,54 @@
+"""Answers that carry credentials or are no single object: bytes -> an Answer whose secrets cannot be shown. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from audiencekit.api.documents import Document, read_document
+from audiencekit.api.exchange import ApiResponse
+from audiencekit.api.refusals import read_refusal
+from audiencekit.api.wire import Answer, read_success
+from audiencekit.errors import MalformedAnswer
+from audiencekit.personal import Secret
+
+_SECRETS: Final = frozenset({"oauth_token", "oauth_token_secret", "access_token"})
+_MAX_PAIRS: Final = 20
+
+
+def read_pairs(response: ApiResponse) -> Answer:
+    """`name=value` pairs as `data` (specification part 0, section 2.1). Raises the ExchangeError of anything else."""
+    if not 200 <= response.status <= 299:
+        raise read_refusal(response)
+    return _answer(response, _parse_pairs(response.body))
+
+
+def read_credential(response: ApiResponse) -> Answer:
+    """A JSON object with a token as `data`."""
+    return _answer(response, read_success(response))
+
+
+def read_stream(response: ApiResponse) -> Answer:
+    """One JSON object a line, as a list in `data`; empty lines keep a stream alive and say nothing."""
+    if not 200 <= response.status <= 299:
+        raise read_refusal(response)
+    events = [read_document(line) for line in response.body.splitlines() if line.strip()]
+    if not all(event is not None for event in events):
+        raise MalformedAnswer("a line of the stream is not one JSON object", status=response.status)
+    return Answer(status=response.status, data=events)
+
+
+def _answer(response: ApiResponse, document: Document) -> Answer:
+    if not all(isinstance(document.get(name, ""), str) for name in _SECRETS) or not _SECRETS & set(document):
+        raise MalformedAnswer("the answer carries no token", status=response.status)
+    data = {name: Secret(value) if name in _SECRETS else value for name, value in document.items()}
+    return Answer(status=response.status, data=data)
+
+
+def _parse_pairs(body: bytes) -> Document:
+    try:
+        pairs = parse_qsl(body.decode("ascii"), strict_parsing=True, max_num_fields=_MAX_PAIRS)
+    except ValueError:
+        # The exception quotes the body and ends here.
+        return {}
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else {}

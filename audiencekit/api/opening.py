@@ -1,0 +1,36 @@
+"""From settings to a client that is ready to be opened."""
+
+from __future__ import annotations
+
+from audiencekit.api.client import AdsClient
+from audiencekit.api.exchange import BASES
+from audiencekit.api.oauth import Credentials
+from audiencekit.api.transport import HttpTransport
+from audiencekit.settings import Settings
+
+
+def open_client(settings: Settings) -> AdsClient:
+    """An AdsClient for the account of `settings`, to be used as an async context manager.
+
+    Raises CredentialsRefused, UsageError or HostRefused at once when it could never work.
+    """
+    settings.require_ads_url()
+    settings.require_account()
+    return open_calls(settings)
+
+
+def open_calls(settings: Settings) -> AdsClient:
+    """The same for calls of which some need neither the account nor the address of the ads API."""
+    transport = HttpTransport(
+        profile=settings.profile,
+        addresses={base: getattr(settings, base) for base in BASES},
+        credentials=Credentials(**settings.require_secrets()),
+        allowed_hosts=settings.allowed_hosts,
+        concurrency=settings.concurrency,
+    )
+    return AdsClient(
+        transport,
+        account_id=settings.account_id or None,
+        version=settings.profile.version,
+        wire_names=settings.profile.wire_names,
+    )

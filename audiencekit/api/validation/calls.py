@@ -1,0 +1,127 @@
+"""A whole call against its row of the catalogue: what is sent where, or UsageError before anything is. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import Parameter, Place
+from audiencekit.api.catalogue.wording import expectation
+from audiencekit.api.documents import read_json
+from audiencekit.api.exchange import Body
+from audiencekit.errors import UsageError
+
+from .bodies import check_body
+from .breaches import is_broken
+from .values import write_value
+
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_.-]{0,63}", re.ASCII)  # anything else may be a value at the wrong place
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCall:
+    """What is sent where, as the wire writes it."""
+
+    path: Mapping[str, str]
+    query: Pairs = field(default=(), repr=False)
+    form: Pairs = field(default=(), repr=False)
+    oauth: Pairs = field(default=(), repr=False)
+    body: Body | None = None
+
+
+def check_call(
+    endpoint: Endpoint,
+    parameters: Mapping[str, Any],
+    body: Any = None,
+    *,
+    now: datetime,
+    wire_names: Mapping[str, str],
+) -> CheckedCall:
+    """`parameters` and `body` as they go out; None in `parameters` means: not given.
+
+    `body` is what JSON makes of it, or its bytes, which are checked and then sent as they are, or a Body, of which
+    only the size is checked. Raises UsageError, which names the parameter and the rule and shows no value.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    known = {parameter.name: parameter for parameter in endpoint.parameters}
+    for name in given:
+        _check_name(endpoint, known, name)
+    members = {name: value for name, value in given.items() if known[name].place == "body"}
+    _check_required(endpoint, given)
+    written = {name: _write(endpoint, known[name], value) for name, value in given.items() if name not in members}
+    for rule in endpoint.rules:
+        if not endpoint.body and is_broken(rule, written, endpoint, now):
+            raise UsageError(f"{endpoint.name}: {rule.words}")
+
+    def part(place: Place) -> Pairs:
+        pairs = ((name, value) for name, value in written.items() if known[name].place == place)
+        return tuple((wire_names.get(name, name), value) for name, value in pairs)
+
+    return CheckedCall(
+        path=dict(part("path")),
+        query=part("query"),
+        form=part("form"),
+        oauth=part("oauth"),
+        body=_write_body(endpoint, members, body, now, wire_names),
+    )
+
+
+def _check_name(endpoint: Endpoint, known: Mapping[str, Parameter], name: str) -> None:
+    if name not in known:
+        shown = f"has no parameter {name}" if _NAME.fullmatch(name) else "has no parameter of a given name"
+        takes = ", ".join(one.name for one in known.values() if one.place != "header") or "none"
+        raise UsageError(f"{endpoint.name} {shown}", hint=f"it takes: {takes}")
+    place = known[name].place
+    if place == "header":
+        raise UsageError(f"{endpoint.name}: {name} is not given: the client makes it itself")
+    if place == "body" and endpoint.body == "json_array_of_operations":
+        raise UsageError(f"{endpoint.name}: {name} stands in the operations of the body")
+
+
+def _check_required(endpoint: Endpoint, given: Mapping[str, Any]) -> None:
+    for parameter in endpoint.parameters:
+        outside = parameter.place not in ("body", "header")
+        if outside and parameter.required is True and parameter.name not in given:
+            raise UsageError(f"{endpoint.name}: {parameter.name} is required")
+
+
+def _write(endpoint: Endpoint, parameter: Parameter, value: Any) -> str:
+    text = write_value(parameter, value)
+    if text is None:
+        raise UsageError(f"{endpoint.name}: {parameter.name} must be {expectation(parameter)}")
+    return text
+
+
+def _write_body(
+    endpoint: Endpoint, members: dict[str, Any], body: Any, now: datetime, wire_names: Mapping[str, str]
+) -> Body | None:
+    if endpoint.body is None:
+        if body is not None:
+            raise UsageError(f"{endpoint.name} takes no body")
+        return None
+    if body is not None and members:
+        raise UsageError(f"{endpoint.name}: {', '.join(members)} and a body do not go together")
+    written = body if isinstance(body, Body) else _encode(endpoint, members if body is None else body, now, wire_names)
+    if endpoint.body_bytes is not None and written.size > endpoint.body_bytes:
+        raise UsageError(f"{endpoint.name}: the body is longer than {endpoint.body_bytes} bytes")
+    return written
+
+
+def _encode(endpoint: Endpoint, body: Any, now: datetime, wire_names: Mapping[str, str]) -> Body:
+    if isinstance(body, bytes):
+        check_body(endpoint, read_json(body), now=now, wire_names=wire_names)
+        return Body([body])
+    check_body(endpoint, body, now=now, wire_names=wire_names)
+    try:
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return Body([text.encode()])
+    except (TypeError, ValueError, RecursionError):
+        # The exception quotes what it stumbled over.
+        raise UsageError(f"{endpoint.name}: the body is nothing that JSON can say") from None

@@ -1,0 +1,162 @@
+"""One value of one parameter: as the wire writes it, or nothing when the catalogue does not allow it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from audiencekit.api.catalogue.parameters import LISTS, Parameter, Type
+from audiencekit.limits import MAX_PLATFORM_ID
+from audiencekit.personal import Secret
+
+from .moments import is_whole_hour, read_moment, write_moment
+
+_INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
+_LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
+_URL: Final = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)
+_CURRENCY: Final = re.compile(r"[A-Z]{3}", re.ASCII)
+_HASHTAG: Final = re.compile(r"#?([^\s#]+)")
+
+
+def write_value(parameter: Parameter, value: Any) -> str | None:
+    """The text of `value` in a path, query or form; None when it is none of `parameter`.
+
+    Taken are texts, whole numbers, booleans, moments with a zone, and sequences of these for lists. A float never is:
+    it would have lost digits.
+    """
+    text = _write_list(parameter, value) if _is_sequence(value) else _write_one(value)
+    if text is None or not _is_allowed(parameter, text):
+        return None
+    return _write_time(text) if parameter.type is Type.DATETIME else text
+
+
+def is_json_value(parameter: Parameter, value: Any) -> bool:
+    """Whether `value` is one of `parameter` in a JSON body: numbers and booleans are such there, ids are texts too."""
+    if parameter.type is Type.ARRAY:
+        return isinstance(value, list) and all(_is_item(parameter, item) for item in value)
+    if parameter.type is Type.OBJECT:
+        return isinstance(value, dict)
+    if parameter.type is Type.BOOLEAN:
+        return isinstance(value, bool)
+    if type(value) is int:
+        return parameter.type in (Type.INT, Type.LONG) and _is_allowed(parameter, str(value))
+    return isinstance(value, str) and parameter.type is not Type.INT and _is_allowed(parameter, value)
+
+
+def split_list(text: str) -> list[str]:
+    """The entries of a comma-separated list; the empty text has none."""
+    return text.split(",") if text else []
+
+
+def _is_item(parameter: Parameter, item: Any) -> bool:
+    if parameter.items == "text":
+        pattern = parameter.pattern
+        return isinstance(item, str) and bool(re.fullmatch(pattern, item, re.ASCII) if pattern else item)
+    return isinstance(item, list if parameter.items == "array" else dict)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+
+
+def _write_list(parameter: Parameter, values: Sequence[Any]) -> str | None:
+    written = [_write_one(value) for value in values]
+    if parameter.type not in LISTS or not all(text and "," not in text for text in written):
+        return None
+    return ",".join(text for text in written if text)
+
+
+def _write_one(value: Any) -> str | None:
+    if isinstance(value, Secret):
+        return value.unwrap()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return write_moment(value) if value.tzinfo and not value.astimezone(UTC).microsecond else None
+    return str(value) if isinstance(value, str | int) else None
+
+
+def _write_time(text: str) -> str | None:
+    moment = read_moment(text)
+    return write_moment(moment) if moment else None
+
+
+def _is_allowed(parameter: Parameter, text: str) -> bool:
+    if not text:
+        return _may_be_empty(parameter)
+    return _CHECKS[parameter.type](parameter, text)
+
+
+def _may_be_empty(parameter: Parameter) -> bool:
+    if parameter.removable:
+        return True
+    free = parameter.type is Type.STRING and parameter.place == "query" and parameter.pattern is None
+    return free and parameter.required is not True and not parameter.min_length
+
+
+def _is_string(parameter: Parameter, text: str) -> bool:
+    if parameter.pattern and not re.fullmatch(parameter.pattern, text, re.ASCII):
+        return False
+    return _has_length(parameter, text)
+
+
+def _has_length(parameter: Parameter, text: str) -> bool:
+    return (parameter.min_length or 0) <= len(text) <= (parameter.max_length or len(text))
+
+
+def _is_whole(parameter: Parameter, text: str) -> bool:
+    if not _INT.fullmatch(text):
+        return False
+    number = int(text)
+    if parameter.values:
+        return number in parameter.values
+    low, high = parameter.minimum, parameter.maximum
+    return (low is None or low <= number) and (high is None or number <= high)
+
+
+def _is_long(_: Parameter, text: str) -> bool:
+    return bool(_LONG.fullmatch(text)) and int(text) <= MAX_PLATFORM_ID
+
+
+def _is_choice(parameter: Parameter, text: str) -> bool:
+    return text in parameter.values or not parameter.values
+
+
+def _is_time(parameter: Parameter, text: str) -> bool:
+    moment = read_moment(text)
+    return moment is not None and (is_whole_hour(moment) or not parameter.whole_hours)
+
+
+def _is_hashtag(parameter: Parameter, text: str) -> bool:
+    match = _HASHTAG.fullmatch(text)
+    return match is not None and _has_length(parameter, match[1])
+
+
+def _is_list_of(entry: Callable[[Parameter, str], bool]) -> Callable[[Parameter, str], bool]:
+    def check(parameter: Parameter, text: str) -> bool:
+        entries = text.split(",")
+        few = parameter.max_items is None or len(entries) <= parameter.max_items
+        return few and all(each and entry(parameter, each) for each in entries)
+
+    return check
+
+
+_CHECKS: Final[dict[Type, Callable[[Parameter, str], bool]]] = {
+    Type.STRING: _is_string,
+    Type.BOOLEAN: lambda _, text: text in ("true", "false"),
+    Type.INT: _is_whole,
+    Type.LONG: _is_long,
+    Type.ENUM: _is_choice,
+    Type.DATETIME: _is_time,
+    Type.URL: lambda _, text: bool(_URL.fullmatch(text)),
+    Type.CURRENCY: lambda _, text: bool(_CURRENCY.fullmatch(text)),
+    Type.HASHTAG: _is_hashtag,
+    Type.CSV_STRING: _is_list_of(_is_string),
+    Type.CSV_ENUM: _is_list_of(_is_choice),
+    Type.CSV_LONG: _is_list_of(_is_long),
+    # Structures stand in JSON bodies, and are never written as text.
+    Type.ARRAY: lambda _, __: False,
+    Type.OBJECT: lambda _, __: False,
+}

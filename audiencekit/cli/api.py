@@ -1,0 +1,168 @@
+"""`api`: any endpoint of the catalogue by its name."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import leave_with, say
+from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
+
+
+@click.command("api", add_help_option=False)
+@click.argument("name", required=False)
+@click.argument("parameters", metavar="[KEY=VALUE]…", nargs=-1)
+@click.option("--body", metavar="FILE|-", help="JSON body of the call, from a file or from stdin.")
+@click.option("--all", "every_page", is_flag=True, help="Follow the pages of a list to the end.")
+@click.option("--yes", is_flag=True, help="Do not ask before a DELETE.")
+@click.option("--markdown", is_flag=True, help="Print the reference page of all endpoints.")
+@click.option("-h", "--help", "help", is_flag=True, help="Show this message, or that of the endpoint NAME.")
+@json_option
+@click.pass_context
+def api(
+    context: click.Context,
+    name: str | None,
+    parameters: tuple[str, ...],
+    body: str | None,
+    every_page: bool,
+    yes: bool,
+    markdown: bool,
+    help: bool,  # noqa: A002
+    as_json: bool,
+) -> None:
+    """Call any endpoint of the API. Without NAME: list them all.
+
+    Parameters are checked before anything is sent. stdout has the data, or with --json the whole answer.
+    """
+    if markdown:
+        _print_reference()
+    elif help and not name:
+        click.echo(context.get_help())
+    elif not name:
+        _print_list(as_json)
+    elif help:
+        _print_help(name)
+    else:
+        try:
+            _call(name, _read_parameters(name, parameters), _read_body(body), every_page, yes, as_json)
+        except AudiencekitError as error:
+            leave_with(error, as_json=as_json)
+
+
+def _call(
+    name: str, parameters: dict[str, Any], body: bytes | None, every_page: bool, yes: bool, as_json: bool
+) -> None:
+    import asyncio
+
+    from audiencekit.api.calls import find_endpoint
+    from audiencekit.api.opening import open_calls
+    from audiencekit.settings import load_settings
+
+    settings = load_settings()
+    client = open_calls(settings)
+    endpoint = find_endpoint(name)
+    if endpoint.answer == "page":
+        if not (base := settings.base_url or settings.profile.base_url):
+            raise UsageError("the base address is not known", hint="set AUDIENCEKIT_BASE_URL")
+        _print({"url": base.rstrip("/") + client.link(name, parameters)})
+        return
+    if endpoint.method == "DELETE" and not yes:
+        _ask(name)
+
+    async def ask() -> Any:
+        async with client:
+            if every_page:
+                return [item async for item in client.items(name, parameters)]
+            answer = await client.call(name, parameters, body)
+            return asdict(answer) if as_json else answer.message if answer.data is None else answer.data
+
+    _print(asyncio.run(ask()))
+
+
+def _ask(name: str) -> None:
+    import sys
+
+    if sys.stdin.isatty():
+        click.confirm(f"Call {name}, which deletes?", abort=True, err=True)
+
+
+def _read_parameters(name: str, given: tuple[str, ...]) -> dict[str, Any]:
+    from audiencekit.api.calls import find_endpoint
+
+    known = {parameter.name: parameter for parameter in find_endpoint(name).parameters}
+    parameters: dict[str, Any] = {}
+    for number, pair in enumerate(given, start=1):
+        key, separator, value = pair.partition("=")
+        if not separator or key in parameters:
+            # The text is not shown: it may be a value.
+            raise UsageError(f"parameter {number} is not of the form KEY=VALUE, each KEY once")
+        if key in known and known[key].secret:
+            raise UsageError(f"{key} is a secret and never stands on a command line", hint="call it from Python")
+        parameters[key] = _read_value(known[key].type, key, value) if key in known else value
+    return parameters
+
+
+def _read_value(kind: str, key: str, text: str) -> Any:
+    from audiencekit.api.documents import read_json
+
+    if kind not in ("array", "object"):
+        return text
+    value = read_json(text.encode("utf-8", "replace"))
+    if value is None:
+        raise UsageError(f"{key} is not JSON")
+    return value
+
+
+def _read_body(source: str | None) -> bytes | None:
+    import sys
+    from pathlib import Path
+
+    if source is None:
+        return None
+    try:
+        return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+    raise InputOutputFailed(f"the body cannot be read: {reason}")
+
+
+def _print_list(as_json: bool) -> None:
+    from audiencekit.api.catalogue import ENDPOINTS
+    from audiencekit.cli.endpoints import list_endpoints
+
+    if as_json:
+        names = ("name", "group", "method", "path", "base")
+        _print([{name: getattr(row, name) for name in names} for row in ENDPOINTS])
+    else:
+        say("\n".join(list_endpoints()))
+
+
+def _print_help(name: str) -> None:
+    from audiencekit.api.calls import find_endpoint
+    from audiencekit.cli.endpoints import explain_endpoint
+
+    say("\n".join(explain_endpoint(find_endpoint(name))))
+
+
+def _print_reference() -> None:
+    from audiencekit.cli.endpoints import write_reference
+
+    say(write_reference().rstrip("\n"))
+
+
+def _print(document: Any) -> None:
+    import json
+
+    # Not by the library of other commands, which has no whole numbers beyond 64 bits.
+    say(json.dumps(document, ensure_ascii=False, indent=2, default=_hide))
+
+
+def _hide(value: Any) -> str:
+    from audiencekit.personal import Personal
+
+    if not isinstance(value, Personal):
+        raise TypeError(f"{type(value).__name__} is no JSON")
+    return repr(value)

@@ -1,0 +1,66 @@
+"""Features of an account: shown, and given or taken away in the sandbox (specification part 1, section 4.12)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.parameters import Parameters
+
+_READABLE: Final = ("REACH_AND_FREQUENCY_ANALYTICS", "REACH_FREQUENCY_CAP", "WEBSITE_CLICKS_CPM_BILLING")
+_SETTABLE: Final = (
+    "AGE_TARGETING",
+    "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
+    "AWARENESS_OBJECTIVE",
+    "BRAND_TPN",
+    "CHARGE_FOR_GOOD_CLICK",
+    "CONVERSATION_CARD",
+    "CONVERSATION_CARD_FOUR_OPTIONS",
+    "CONVERSATION_CARD_UNLOCK",
+    "CPI_CHARGING",
+    "DIRECT_MESSAGE_CARD",
+    "DR_TAP",
+    "ENGAGER_RETARGETING",
+    "EVENT_TARGETING",
+    "INSTALLED_APP_CATEGORY_TARGETING",
+    "MOBILE_CONVERSION_TRANSACTION_VALUE",
+    "OPTIMIZED_ACTION_BIDDING",
+    "REACH_AND_FREQUENCY_ANALYTICS",
+    "REACH_FREQUENCY_CAP",
+    "VALIDATED_AGE_TARGETING",
+    "VIDEO_VIEWS_MIDROLL_OBJECTIVE",
+    "PREROLL_VIEWS_OBJECTIVE",
+    "VIDEO_APP_DOWNLOAD_CARD",
+)
+
+
+def list_features(call: Call) -> Answer:
+    """`GET …/features`: the keys that the account has, of those asked for."""
+    parameters = Parameters(call)
+    asked = parameters.words("feature_keys", choices=_READABLE)
+    parameters.finish()
+    keys = sorted(key for key in call.account.features if asked is None or key in asked)
+    return success(parameters.echo, keys, next_cursor=None)
+
+
+def add_features(call: Call) -> Answer:
+    """`POST …/features`, in the sandbox: all keys that the account has then."""
+    parameters = Parameters(call)
+    keys = _read_keys(parameters)
+    call.account.features |= keys
+    return success(parameters.echo, sorted(call.account.features), next_cursor=None)
+
+
+def remove_features(call: Call) -> Answer:
+    """`DELETE …/features`, in the sandbox: all keys that the account has then."""
+    parameters = Parameters(call)
+    keys = _read_keys(parameters)
+    call.account.features -= keys
+    return success(parameters.echo, sorted(call.account.features), next_cursor=None)
+
+
+def _read_keys(parameters: Parameters) -> set[str]:
+    keys = parameters.required_words("feature_keys", choices=_SETTABLE)
+    parameters.finish()
+    return set(keys)

@@ -1,0 +1,59 @@
+"""An advertising account, and everything that belongs to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from audiencekit.emulator.audiences.records import Audience
+from audiencekit.emulator.do_not_reach.records import DoNotReachList
+from audiencekit.emulator.resources.records import Record
+from audiencekit.emulator.times import format_time
+
+SHARING_FEATURE: Final = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
+
+
+@dataclass(slots=True)
+class Account:
+    """One account; times in epoch seconds. What was deleted stays, marked. `is_foreign` is another user's."""
+
+    id: str
+    name: str
+    business_id: str
+    created_at: float
+    updated_at: float
+    industry_type: str | None = None
+    deleted: bool = False
+    is_foreign: bool = False
+    features: set[str] = field(default_factory=set)
+    audiences: dict[str, Audience] = field(default_factory=dict)
+    do_not_reach_lists: dict[str, DoNotReachList] = field(default_factory=dict)
+    records: dict[str, dict[str, Record]] = field(default_factory=dict)  # of all other kinds, by kind and id
+
+    def has_name(self, name: str) -> bool:
+        """Whether an audience has, or had when it was deleted, this name: names are unique for good."""
+        return any(audience.name == name for audience in self.audiences.values())
+
+    def lists(self) -> list[Audience | DoNotReachList]:
+        """Everything that has members."""
+        return [*self.audiences.values(), *self.do_not_reach_lists.values()]
+
+    def value(self, attribute: str) -> Any:
+        """What lists are sorted by."""
+        return getattr(self, attribute)
+
+    def document(self) -> dict[str, Any]:
+        """The record as the service shows it."""
+        return {
+            "name": self.name,
+            "business_name": None,
+            "timezone": "America/Los_Angeles",
+            "timezone_switch_at": None,
+            "id": self.id,
+            "created_at": format_time(self.created_at),
+            "updated_at": format_time(self.updated_at),
+            "industry_type": self.industry_type,
+            "business_id": self.business_id,
+            "approval_status": "ACCEPTED",
+            "deleted": self.deleted,
+        }

@@ -1,0 +1,28 @@
+"""The endpoints of accounts, of the user's access to them, and of their features."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audiencekit.emulator.calls import Address
+from audiencekit.emulator.rate_limits import READS, WRITES
+from audiencekit.emulator.routing import Route
+
+from .access import show_access
+from .features import add_features, list_features, remove_features
+from .lifecycle import change_account, create_account, delete_account, list_accounts, show_account
+
+_SANDBOX: Final = frozenset({Address.SANDBOX})
+_ONE: Final = "/accounts/:account_id"
+
+ROUTES: Final = (
+    Route("GET", "/accounts", list_accounts, READS),
+    Route("POST", "/accounts", create_account, WRITES, _SANDBOX),
+    Route("GET", _ONE, show_account, READS, takes_deleted_account=True),
+    Route("PUT", _ONE, change_account, WRITES),
+    Route("DELETE", _ONE, delete_account, WRITES, _SANDBOX),
+    Route("GET", _ONE + "/authenticated_user_access", show_access, READS),
+    Route("GET", _ONE + "/features", list_features, READS),
+    Route("POST", _ONE + "/features", add_features, WRITES, _SANDBOX),
+    Route("DELETE", _ONE + "/features", remove_features, WRITES, _SANDBOX),
+)

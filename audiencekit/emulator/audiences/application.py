@@ -1,0 +1,24 @@
+"""Applying the operations of a request to a list, and writing them down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from audiencekit.emulator.accounts.records import Account
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.do_not_reach.records import DoNotReachList
+
+from .operations import Operation
+from .records import Audience
+
+
+def apply_operations(
+    call: Call, owner: Account, changed: Audience | DoNotReachList, operations: Sequence[Operation]
+) -> None:
+    """Changes the members of a list of `owner`; counts that fell due see them as they were before."""
+    call.store.catch_up(owner, call.now)
+    for operation in operations:
+        apply = changed.members.update if operation.operation_type == "Update" else changed.members.delete
+        apply(operation.key_sets, operation.span, call.now)
+    changed.processing.has_changed = True
+    call.store.operations.append(call.now, changed.id, call.body, operations)

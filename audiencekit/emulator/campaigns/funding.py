@@ -1,0 +1,44 @@
+"""Funding instruments: made in the sandbox, at no cost (specification part 1, section 4.5)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.times import format_time, parse_time
+
+from .kinds import FUNDING_INSTRUMENTS, show_funding_instrument
+
+_CURRENCY: Final = re.compile("[A-Z]{3}", re.ASCII)
+# The specification shows the first two parameters; the others are the public documentation's.
+_TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_ORDER", "PARTNER_MANAGED")
+
+
+def create_funding_instrument(call: Call) -> Answer:
+    """`POST …/funding_instruments`, in the sandbox."""
+    parameters = Parameters(call)
+    currency = parameters.required_text("currency")
+    if not _CURRENCY.fullmatch(currency):
+        raise parameters.fault("currency", "Expected three letters for currency")
+    start_time = parse_time(parameters.required_text("start_time"))
+    if start_time is None:
+        raise parameters.fault("start_time", "Expected time for start_time")
+    kind = parameters.choice("type", _TYPES, "CREDIT_CARD")
+    parameters.finish()
+    fields = {
+        "account_id": call.account.id,
+        "currency": currency,
+        "start_time": format_time(start_time),
+        "end_time": None,
+        "type": kind,
+        "description": "(no payment method has been set up yet)",
+        "entity_status": "ACTIVE",
+        "credit_limit_local_micro": None,
+        "credit_remaining_local_micro": None,
+        "funded_amount_local_micro": None,
+        "io_header": None,
+    }
+    return success(parameters.echo, show_funding_instrument(FUNDING_INSTRUMENTS.make(call, fields)))

@@ -1,0 +1,45 @@
+"""Line items: what a campaign delivers, and to whom.
+
+Listing and creating them are endpoints of the public service that the specification mentions without showing. They are
+served in their plainest form, since without them nothing could be promoted, tagged or targeted here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.parameters import Parameters
+
+from .kinds import CAMPAIGNS, LINE_ITEMS
+
+_OBJECTIVES: Final = (
+    "APP_ENGAGEMENTS",
+    "APP_INSTALLS",
+    "ENGAGEMENTS",
+    "FOLLOWERS",
+    "PREROLL_VIEWS",
+    "REACH",
+    "VIDEO_VIEWS",
+    "WEBSITE_CLICKS",
+)
+_PRODUCT_TYPES: Final = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS")
+
+
+def create_line_item(call: Call) -> Answer:
+    """`POST …/line_items`."""
+    parameters = Parameters(call)
+    campaign_id = parameters.required_text("campaign_id")
+    fields = {
+        "campaign_id": campaign_id,
+        "name": parameters.text("name", longest=255),
+        "objective": parameters.required_choice("objective", _OBJECTIVES),
+        "product_type": parameters.required_choice("product_type", _PRODUCT_TYPES),
+        "placements": parameters.words("placements") or ["ALL_ON_TWITTER"],
+        "entity_status": parameters.choice("entity_status", ("ACTIVE", "DRAFT", "PAUSED"), "ACTIVE"),
+    }
+    parameters.finish()
+    campaign = CAMPAIGNS.find(call, campaign_id)
+    more = {name: campaign.fields[name] for name in ("funding_instrument_id", "currency")}
+    return success(parameters.echo, LINE_ITEMS.make(call, {**fields, **more}).document())

@@ -1,0 +1,52 @@
+"""Do-not-reach lists: one for each account at most (specification part 2, section 4.6)."""
+
+from __future__ import annotations
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.parameters import Parameters
+
+from .records import DoNotReachList
+
+
+def find_list(call: Call) -> DoNotReachList:
+    """The list of the path. Raises RefusalError (404) when there is none, or it was deleted."""
+    list_id = call.ids["do_not_reach_list_id"]
+    found = call.account.do_not_reach_lists.get(list_id)
+    if found is None or found.deleted:
+        message = f"Do Not Reach List {list_id} was not found for Account {call.account.id}"
+        raise call.refuse(404, "NOT_FOUND", message, "do_not_reach_list_id")
+    return found
+
+
+def show_lists(call: Call) -> Answer:
+    """`GET …/do_not_reach_lists`: one list or none; those of the past with `with_deleted`."""
+    parameters = Parameters(call)
+    with_deleted = parameters.boolean("with_deleted")
+    parameters.finish()
+    call.store.catch_up(call.account, call.now)
+    lists = [each for each in call.account.do_not_reach_lists.values() if with_deleted or not each.deleted]
+    return success(parameters.echo, [each.document() for each in lists], next_cursor=None)
+
+
+def create_list(call: Call) -> Answer:
+    """`POST …/do_not_reach_lists`: refused while there is one."""
+    parameters = Parameters(call)
+    description = parameters.text("description", empty=True)
+    parameters.finish()
+    if any(not each.deleted for each in call.account.do_not_reach_lists.values()):
+        # The public service's code for this is documented nowhere.
+        raise call.refuse(400, "INVALID", f"Account {call.account.id} has a Do Not Reach List")
+    made = DoNotReachList(call.store.make_id(), call.account.id, description or None, call.now, call.now)
+    call.account.do_not_reach_lists[made.id] = made
+    return success(parameters.echo, made.document())
+
+
+def delete_list(call: Call) -> Answer:
+    """`DELETE …/do_not_reach_lists/:do_not_reach_list_id`: a second time it is not found."""
+    parameters = Parameters(call)
+    parameters.finish()
+    deleted = find_list(call)
+    call.store.catch_up(call.account, call.now)
+    deleted.deleted, deleted.updated_at = True, call.now
+    return success(parameters.echo, deleted.document())

@@ -1,0 +1,62 @@
+"""From a call that was let in to what its handler answers; what changed is kept for the next start."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from .calls import Address, Call
+from .envelope import Answer, RefusalError
+from .options import EmulatorOptions
+from .routing import Match, Router
+from .signatures import decode_pairs
+from .state import LOST_MEMBERS, ReceivedCall, StateError, StateFile
+from .store import Store
+
+
+class Handlers:
+    """Carries out calls on one store, and again those that a state file holds."""
+
+    def __init__(self, store: Store, options: EmulatorOptions, state: StateFile | None) -> None:
+        self._store, self._options, self._state = store, options, state
+
+    def handle(self, match: Match, received: ReceivedCall) -> Answer:
+        """The answer of the endpoint. Raises RefusalError, and then nothing has changed."""
+        answer = match.route.handler(self._make_call(match, received))
+        if self._state is not None and (received.method != "GET" or match.route.changes):
+            self._state.add_call(received)
+        return answer
+
+    def lose_members(self, now: float) -> None:
+        """Empties every list, as a service that restarts without its data."""
+        self._store.lose_members()
+        if self._state is not None:
+            self._state.add_call(replace(LOST_MEMBERS, now=now))
+
+    def restore(self, router: Router, state: StateFile) -> None:
+        """Does again what the state file holds. Raises StateError when that is refused now."""
+        self._store.requests.restore(state.requests())
+        try:
+            for saved in state.calls():
+                if saved.method == LOST_MEMBERS.method:
+                    self._store.lose_members()
+                    continue
+                match = router.find(saved.method, saved.path, Address(saved.address))
+                match.route.handler(self._make_call(match, saved))
+        except RefusalError:
+            state.close()
+            raise StateError("the state file was made with other options") from None
+
+    def _make_call(self, match: Match, received: ReceivedCall) -> Call:
+        # Only parsed here, so that a call from the file is read in the same way as one from the wire.
+        return Call(
+            address=Address(received.address),
+            ids=match.ids,
+            query=decode_pairs(received.query),
+            attributes=json.loads(received.attributes),
+            media_type=received.media_type,
+            body=received.body,
+            now=received.now,
+            store=self._store,
+            options=self._options,
+        )

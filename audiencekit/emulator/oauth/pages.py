@@ -1,0 +1,83 @@
+"""What the user's browser sees: the question whether an application may act for them (specification part 0, sections
+4.2 and 4.3). The form answers to the same path with POST, which is no endpoint of the specification."""
+
+from __future__ import annotations
+
+import html
+from typing import Final
+from urllib.parse import urlencode
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.envelope import Answer
+
+from .tokens import OUT_OF_BAND, RequestToken
+
+_HTML: Final = "text/html; charset=utf-8"
+# A page of this kind must not be shown inside of another.
+_HEADERS: Final = {"Cache-Control": "no-store", "X-Frame-Options": "DENY"}
+
+
+def ask(call: Call) -> Answer:
+    """`GET /oauth/authorize`: the question, whatever was approved before."""
+    pending = _find(call)
+    return _page("The request token is not valid.", 401) if pending is None else _question(call, pending)
+
+
+def authenticate(call: Call) -> Answer:
+    """`GET /oauth/authenticate`: straight back to a known application, unless `force_login` is true."""
+    pending = _find(call)
+    if pending is None:
+        return _page("The request token is not valid.", 401)
+    if pending.callback == OUT_OF_BAND:
+        return _page("An application without a callback must use /oauth/authorize.", 403)
+    if call.store.tokens.has_granted and call.attribute("force_login") != "true":
+        return _approve(call, pending)
+    return _question(call, pending)
+
+
+def decide(call: Call) -> Answer:
+    """The form of the question: back to the application with a verifier, or with the news that the user said no."""
+    pending = _find(call)
+    if pending is None:
+        return _page("The request token is not valid.", 401)
+    if call.attribute("decision") == "approve":
+        return _approve(call, pending)
+    del call.store.tokens.requests[pending.token]
+    if pending.callback == OUT_OF_BAND:
+        return _page("The application was not given access.", 200)
+    return _redirect(pending.callback, denied=pending.token)
+
+
+def _find(call: Call) -> RequestToken | None:
+    pending = call.store.tokens.requests.get(call.attribute("oauth_token") or "")
+    return None if pending is None or pending.verifier is not None else pending
+
+
+def _approve(call: Call, pending: RequestToken) -> Answer:
+    call.store.tokens.approve(pending)
+    if pending.callback == OUT_OF_BAND:
+        return _page(f"Enter this PIN in the application: <code>{pending.verifier}</code>", 200)
+    return _redirect(pending.callback, oauth_token=pending.token, oauth_verifier=pending.verifier or "")
+
+
+def _question(call: Call, pending: RequestToken) -> Answer:
+    name = html.escape(call.attribute("screen_name") or "")
+    return _page(
+        "<p>May the local application use this account?</p>"
+        '<form method="post" action="/oauth/authorize">'
+        f'<input type="hidden" name="oauth_token" value="{html.escape(pending.token)}">'
+        f'<label>User name <input name="screen_name" value="{name}"></label>'
+        '<button name="decision" value="approve">Authorize</button>'
+        '<button name="decision" value="deny">Cancel</button></form>',
+        200,
+    )
+
+
+def _page(content: str, status: int) -> Answer:
+    page = f'<!doctype html><html lang="en"><title>Local emulator</title><body>{content}</body></html>'
+    return Answer(status, page.encode(), _HEADERS, _HTML)
+
+
+def _redirect(callback: str, **pairs: str) -> Answer:
+    address = f"{callback}{'&' if '?' in callback else '?'}{urlencode(pairs)}"
+    return Answer(302, b"", {**_HEADERS, "Location": address}, _HTML)

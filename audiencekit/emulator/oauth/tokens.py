@@ -1,0 +1,64 @@
+"""Credentials that are given out and taken back (specification part 0, sections 2.1 and 3)."""
+
+from __future__ import annotations
+
+import random
+import string
+from dataclasses import dataclass, field
+from typing import Final
+
+from audiencekit.emulator.credentials import Origin
+
+OUT_OF_BAND: Final = "oob"
+SCREEN_NAME: Final = "local_user"
+_LETTERS: Final = string.ascii_letters + string.digits
+
+
+@dataclass(slots=True)
+class RequestToken:
+    """A pending authorization; the verifier is there once the user approved it."""
+
+    token: str
+    secret: str = field(repr=False)
+    callback: str
+    verifier: str | None = field(default=None, repr=False)
+
+
+class Tokens:
+    """The tokens of one application and its one user. The same calls give the same tokens."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.access = {origin.credentials.access_token: origin.credentials.access_token_secret}
+        self.requests: dict[str, RequestToken] = {}
+        self.bearer: str | None = None
+        self.has_granted = False  # whether the user approved the application on a page
+        self._chance = random.Random(f"tokens of {origin.credentials.consumer_key}")
+
+    def make_request_token(self, callback: str) -> RequestToken:
+        """A new pending authorization."""
+        made = RequestToken(self._letters(22), self._letters(32), callback)
+        self.requests[made.token] = made
+        return made
+
+    def approve(self, pending: RequestToken) -> None:
+        """The user says yes: a PIN for a person to copy, else a verifier for the callback."""
+        digits = pending.callback == OUT_OF_BAND
+        pending.verifier = f"{self._chance.randrange(10**7):07}" if digits else self._letters(32)
+        self.has_granted = True
+
+    def exchange(self, pending: RequestToken) -> tuple[str, str]:
+        """A new access token and its secret; the request token is spent."""
+        del self.requests[pending.token]
+        token, secret = f"{self.origin.user_id}-{self._letters(30)}", self._letters(40)
+        self.access[token] = secret
+        return token, secret
+
+    def give_bearer(self) -> str:
+        """The application's bearer token: the same until it is invalidated. It has a character that URLs escape."""
+        if self.bearer is None:
+            self.bearer = f"{self._letters(40)}%2F{self._letters(20)}"
+        return self.bearer
+
+    def _letters(self, count: int) -> str:
+        return "local" + "".join(self._chance.choices(_LETTERS, k=count))

@@ -1,0 +1,50 @@
+"""Which endpoints of the specification are served."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from audiencekit.emulator.calls import Address
+from audiencekit.emulator.routes import ROUTES
+
+ENDPOINTS = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "endpoints.json"
+ADDRESSES = {"ads_url": Address.ADS, "ads_sandbox_url": Address.SANDBOX, "base_url": Address.BASE}
+SERVED = 45  # of 122; it only ever grows
+# Other forms of the specification's own, and those of the public service without which nothing could be targeted.
+BEYOND = {
+    ("POST", "/oauth/authorize"),  # the form of the page
+    ("POST", "/1.1/oauth/invalidate_token.json"),
+    ("GET", "/12/accounts/{}/line_items"),
+    ("POST", "/12/accounts/{}/line_items"),
+    ("DELETE", "/12/accounts/{}/line_items/{}"),
+    ("POST", "/12/accounts/{}/targeting_criteria"),
+    ("DELETE", "/12/accounts/{}/targeting_criteria/{}"),
+}
+
+
+def _served() -> dict[tuple[str, str], frozenset[Address]]:
+    paths = ((route, "/" + "/".join(route.pattern)) for route in ROUTES)
+    return {(route.method, re.sub(r":\w+", "{}", path)): route.addresses for route, path in paths}
+
+
+def test_the_endpoints_that_are_served() -> None:
+    """Each route is one of the specification's at its address, sandbox-only ones at no other; the count is pinned."""
+    if not ENDPOINTS.exists():
+        pytest.skip("the specification is not there")
+    document = json.loads(ENDPOINTS.read_text("utf-8"))
+    known = {(each["method"], re.sub(r"\{\w+\}", "{}", each["path"])): each for each in document["endpoints"]}
+    served = _served()
+    assert served.keys() - known.keys() == BEYOND
+    for key in served.keys() & known.keys():
+        assert ADDRESSES[known[key]["base"]] in served[key]
+        assert (Address.ADS in served[key]) is (known[key]["base"] == "ads_url")
+    assert len(served.keys() & known.keys()) == SERVED
+
+
+def test_every_endpoint_is_served_once() -> None:
+    """No two routes have the same method and path."""
+    assert len(_served()) == len(ROUTES)
