@@ -14,7 +14,7 @@ from unittest import mock
 
 import aiohttp
 
-from audiencekit import execution, pipeline, planning
+from audiencekit import execution, planning
 from audiencekit.api.client import AdsClient
 from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.delivery.clock import SystemClock
@@ -29,6 +29,7 @@ from tests.oracle.reckoning import Verdict, compare, read_applied, read_expected
 from .cases import At, Case
 
 FASTER = 100.0
+CLIENT_TRANSPORT = "audiencekit.api.opening.HttpTransport"
 SETTLE_SECONDS = 50.0  # of the fast clock; a late one is applied after 10
 EXPIRES_AT = "2027-06-01T00:00:00Z"
 PEOPLE, DELETED = 40, 4
@@ -145,7 +146,7 @@ async def live_run(tmp_path: Path, *, is_single: bool) -> AsyncIterator[Live]:
             mock.patch.object(
                 execution, "deliver", functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)
             ),
-            mock.patch.object(pipeline, "HttpTransport", functools.partial(HttpTransport, timeouts=PATIENCE)),
+            mock.patch(CLIENT_TRANSPORT, functools.partial(HttpTransport, timeouts=PATIENCE)),
         ):
             yield Live(emulator, source, settings)
 
