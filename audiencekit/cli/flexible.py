@@ -76,6 +76,7 @@ def _create(document: Document, *, as_json: bool) -> Any:
     except KeyboardInterrupt:
         hint = "run the same again: it looks the names up first and creates none of them twice"
         error = NotFinished("interrupted: whether the batch was created is not known", hint=hint)
+        error.document = {"state": "incomplete"}
         leave_with(error, as_json=as_json)
 
 

@@ -264,6 +264,17 @@ async def test_the_emulator_creates_them_once(tmp_path: Path, emulator: Emulator
         assert "three" not in await _names(client)
 
 
+async def test_an_audience_that_is_only_shared_is_no_leaf(tmp_path: Path, emulator: Emulator) -> None:
+    """The emulator lists it for the account, and as another one's."""
+    async with open_client(load_settings(emulator.env, directory=tmp_path)) as owner:
+        other = (await owner.call("create_account")).data[0]["id"]
+        await owner.grant_permission(emulator.audience_id, account_id=other, level="READ_WRITE")
+    settings = load_settings({**emulator.env, "AUDIENCEKIT_ACCOUNT_ID": other}, directory=tmp_path)
+    async with open_client(settings) as client:
+        problems = await _refused(_document(tmp_path, "one", audience=emulator.audience_id), client)
+        assert "belongs to another account" in problems["audiences[0].segments.audience"]
+
+
 async def test_the_emulator_says_which_audience_it_refuses(
     tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
