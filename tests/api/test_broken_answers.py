@@ -95,7 +95,7 @@ FAULTS: dict[str, Callable[[Reader, Writer], Any]] = {
     "bad chunk size": _writes(HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"),
     "bad gzip": _writes(HEAD + b"Content-Encoding: gzip\r\nContent-Length: 8\r\n\r\nnot gzip"),
     "truncated gzip": _writes(
-        HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n" + gzip.compress(b"{}")[:5]
+        HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n" + gzip.compress(b"{}", mtime=0)[:5]
     ),
     "not HTTP": _writes(b"SSH-2.0-Invented\r\n\r\n"),
     "no status": _writes(b"HTTP/1.1 fine OK\r\n\r\n"),
@@ -107,8 +107,8 @@ FAULTS: dict[str, Callable[[Reader, Writer], Any]] = {
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[b"3e8\r\n" + b" " * 1_000 + b"\r\n"] * 10
     ),
     "a small bomb": _writes(
-        HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(gzip.compress(b" " * 10**6))
-        + gzip.compress(b" " * 10**6)
+        HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(gzip.compress(b" " * 10**6, mtime=0))
+        + gzip.compress(b" " * 10**6, mtime=0)
     ),
 }  # fmt: skip
 
@@ -262,7 +262,7 @@ async def test_early_answer_to_a_large_body(listening: Any, make_transport: Any)
         b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + GOOD,
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n" + GOOD + b"\r\n0\r\n\r\n",
         b"HTTP/1.1 200\r\nContent-Length: 48\r\n\r\n" + GOOD,
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + gzip.compress(GOOD),
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + gzip.compress(GOOD, mtime=0),
         b"HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nContent-Length: 48\r\n\r\n" + GOOD,
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 48\r\n\r\n" + GOOD,
     ],

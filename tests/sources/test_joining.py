@@ -27,7 +27,7 @@ def files(tmp_path: Path) -> list[Path]:
     """The same kinds in three formats, the columns in another order each."""
     paths = [tmp_path / name for name in ("march.csv", "april.csv.gz", "may.parquet", "june.jsonl")]
     paths[0].write_bytes(b"email,phone,country\na1@example.com,493012345601,DE\na2@example.com,493012345602,FR\n")
-    paths[1].write_bytes(gzip.compress("Telefon;E-Mail\n493012345603;b1@example.com\n".encode("cp1252")))
+    paths[1].write_bytes(gzip.compress("Telefon;E-Mail\n493012345603;b1@example.com\n".encode("cp1252"), mtime=0))
     pq.write_table(
         pa.table({"email": [["c1@example.com", "c@example.com"], None], "phone": [493012345605, 493012345606]}),
         paths[2],
