@@ -236,6 +236,21 @@ async def test_what_cannot_be_found_out_is_not_finished(
     assert (len(service.batches), clock.slept) == (1, [5.0, 5.0, 5.0])
 
 
+async def test_an_audience_that_somebody_deleted_at_once_is_not_found(tmp_path: Path) -> None:
+    """Its name is there, and it is not."""
+    service = Service(LOST, made=0)
+    document = _document(tmp_path, "one")
+    batch = service.create_flexible_audiences
+
+    async def create(operations: Sequence[Mapping[str, Any]]) -> Answer:
+        service.owned.append({"id": "new0", "name": "one", "deleted": True})
+        return await batch(operations)
+
+    service.create_flexible_audiences = create  # type: ignore[method-assign]
+    with pytest.raises(NotFinished, match=r"audiences\[0\] is missing"):
+        await create_audiences(document, service, clock=StepClock())
+
+
 async def test_a_success_that_reports_errors_says_where(tmp_path: Path) -> None:
     """Nobody knows what it did, so the names are looked up, and the codes are told as well."""
     failure = RequestRefused("odd", status=200, operation_errors={1: ("SOME_CODE",)}, outcome=Outcome.UNKNOWN)
