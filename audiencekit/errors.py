@@ -104,12 +104,18 @@ class PlanRefused(Refused):
 
 
 class DefinitionRefused(Refused):
-    """A file that defines audiences breaks rules; `problems` are pairs of a place in the file and what is wrong."""
+    """A file that defines audiences breaks rules, or the service refuses it whole.
+
+    `problems` are pairs of a place in the file and what is wrong there.
+    """
 
     def __init__(self, source: str, problems: Sequence[tuple[str, str]], *, hint: str = "") -> None:
-        told = "; ".join(f"{path}: {message}" if path else message for path, message in problems)
-        super().__init__(f"{source!r}: {told}", hint=hint)
+        gap = "\n  " if len(problems) > 1 else " "
+        told = [f"{gap}{path}: {message}" if path else f"{gap}{message}" for path, message in problems]
+        super().__init__(f"{source!r}:{''.join(told)}", hint=hint)
         self.source, self.problems = source, tuple(problems)
+        listed = [{"path": path, "message": message} for path, message in problems]
+        self.document = {"state": "refused", "problems": listed}
 
 
 class HostRefused(Refused):

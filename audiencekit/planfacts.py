@@ -11,7 +11,7 @@ from audiencekit.delivery.journal.facts import PlanFacts, PlannedBody, Sums
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.planning import PlannedRun, warnings
+from audiencekit.planning import PlannedRun
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import identifier_counts
@@ -31,7 +31,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
         "fill_ratio": planned.fill_ratio(),
         **_times(planned.times),
         "problems": tuple({"message": str(refusal), "hint": refusal.hint} for refusal in planned.refusals),
-        "notes": planned.source.notes + warnings(planned.tally, planned.mapping) + _words_for(sums.refused),
+        "notes": planned.notes + _words_for(sums.refused),
     }
 
 

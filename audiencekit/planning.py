@@ -17,7 +17,7 @@ import numpy as np
 
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import MappingRefused, Refused, UsageError
-from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
+from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
 from audiencekit.options import Options
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ColumnMapping
@@ -67,6 +67,12 @@ class PlannedRun:
     def records(self) -> int:
         """Records that the plan sends."""
         return self.selection.kept.count()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of the source and of the plan, in words."""
+        updates = sum(request.updates for request in self.requests)
+        return self.source.notes + warnings(self.tally, self.mapping, updates=updates)
 
     def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
         """The batches, in row order, and the places of the records that are sent."""
@@ -123,7 +129,7 @@ class PlannedRun:
             effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
             verdict=verdict,
             refusals=tuple(self.refusals),
-            notes=self.source.notes + warnings(self.tally, self.mapping),
+            notes=self.notes,
         )
 
 
@@ -206,8 +212,11 @@ def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
     return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
 
 
-def warnings(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
-    """What costs matches although it refuses nothing, in words."""
+def warnings(tally: Tally, mapping: ColumnMapping, *, updates: int) -> tuple[str, ...]:
+    """What costs matches or keeps the audience from being targeted although it refuses nothing, in words.
+
+    `updates` are the records that the plan puts in.
+    """
     found = []
     for column in mapping.columns:
         seen = tally.columns.get(column.position)
@@ -218,6 +227,12 @@ def warnings(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
             found.append(
                 f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
             )
+    if 0 < updates < MIN_TARGETABLE_PEOPLE:
+        records = "1 record is" if updates == 1 else f"{updates} records are"
+        found.append(
+            f"{records} put in: the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be"
+            " targeted, so these alone are too few"
+        )
     return tuple(found)
 
 

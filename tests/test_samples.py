@@ -15,6 +15,8 @@ import aiohttp
 import pyarrow.parquet as pq
 import pytest
 
+from audiencekit.audiences.flexible.document import read_document
+from audiencekit.audiences.flexible.words import to_sentence
 from audiencekit.emulator import Emulator
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.reasons import Reason
@@ -43,6 +45,16 @@ CHANGES: tuple[str, dict[str, Any], dict[str, int]] = (
 ALL = pytest.mark.parametrize(
     ("name", "keywords", "counts"), [CONTACTS, HASHED, CHANGES], ids=lambda value: str(value)[:8]
 )
+FLEXIBLE = {
+    "Spring visitors": "People in 1nmth (at least once in the last 30 days).",
+    "Lapsed buyers": (
+        "People in 1nmth (at least once in the last 30 days) and not in 1nmtj (more than 2 times in the last 7 days)."
+    ),
+    "Shop or app, no staff": (
+        "People (in 1nmtk (at least 3 times in the last 14 days) or in 1nmtm (at least once in the last day))"
+        " and not in 1nmtn (at least once in the last 30 days)."
+    ),
+}
 NOT_SHOWN = {Reason.EMPTY, Reason.TOO_LARGE, Reason.LOOKS_PERSONAL, Reason.REFUSED_BY_SERVICE}
 
 
@@ -161,3 +173,13 @@ def test_the_script_uploads_the_sample_to_an_emulator(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("complete: 41 rows read, 25 sent, 14 rejected\n")
     assert "@" not in done.stdout + done.stderr
+
+
+def test_the_flexible_audiences_read_as_they_are_explained() -> None:
+    """Every rule is kept, and the page about the format shows the same file."""
+    audiences = read_document(SAMPLES / "flexible.toml").audiences
+    assert {audience.name: to_sentence(audience) for audience in audiences} == FLEXIBLE
+    page = (ROOT / "docs/flexible.md").read_text(encoding="utf-8")
+    shown = "".join(re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))
+    assert shown in (SAMPLES / "flexible.toml").read_text(encoding="utf-8")
+    assert FLEXIBLE["Lapsed buyers"] in page

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import click
 
+from audiencekit.cli.connection import require_terminal, with_client
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.cli.output import print_json, say
+from audiencekit.errors import UsageError
 
 
 @click.group()
@@ -28,7 +28,7 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
         pages = client.iterate_custom_audiences(q=query, with_deleted=with_deleted or None)
         return [audience async for page in pages for audience in page.data]
 
-    found = _with_client(ask, as_json=as_json)
+    found = with_client(ask, as_json=as_json)
     if as_json:
         print_json(found)
     for audience in () if as_json else found:
@@ -44,7 +44,7 @@ def show_audience(audience_id: str, as_json: bool) -> None:
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.get_custom_audience(audience_id)).data)
 
-    _print(_with_client(ask, as_json=as_json), as_json)
+    _print(with_client(ask, as_json=as_json), as_json)
 
 
 @audiences.command("create")
@@ -57,7 +57,7 @@ def create_audience(name: str, description: str | None, as_json: bool) -> None:
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.create_custom_audience(name=name, description=description)).data)
 
-    _print(_with_client(ask, as_json=as_json), as_json)
+    _print(with_client(ask, as_json=as_json), as_json)
 
 
 @audiences.command("wait")
@@ -88,7 +88,7 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
             on_state=lambda readiness: click.echo(readiness.to_text(), err=True),
         )
 
-    ready = _with_client(ask, as_json=as_json)
+    ready = with_client(ask, as_json=as_json)
     if as_json:
         print_json(ready.to_json())
     else:
@@ -101,33 +101,14 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
 @json_option
 def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
     """Delete an audience. Its name cannot be used again."""
-    import sys
-
     if not yes:
-        if not sys.stdin.isatty():
-            raise UsageError("nobody is here to be asked", hint="give --yes")
+        require_terminal()
         click.confirm(f"Delete audience {audience_id}?", abort=True, err=True)
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.delete_custom_audience(audience_id)).data)
 
-    _print(_with_client(ask, as_json=as_json), as_json)
-
-
-def _with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
-    import asyncio
-
-    from audiencekit.api.opening import open_client
-    from audiencekit.settings import load_settings
-
-    async def run() -> Any:
-        async with open_client(load_settings()) as client:
-            return await ask(client)
-
-    try:
-        return asyncio.run(run())
-    except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
+    _print(with_client(ask, as_json=as_json), as_json)
 
 
 def _print(audience: dict[str, Any], as_json: bool) -> None:

@@ -276,6 +276,7 @@ def test_every_command_explains_itself(run: Run) -> None:
         "runs",
         "resume",
         "audiences",
+        "flexible",
         "emulator",
     ):
         done = run(*filter(None, [command]), "--help")

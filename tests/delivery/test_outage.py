@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.outage import Outage
 from audiencekit.delivery.quota import RetryQuota
@@ -57,7 +58,7 @@ def test_outage_longer_than_patience_ends_the_run(virtually: Any, clock: Clock) 
     delivered = virtually(upload.run(send))
     assert isinstance(delivered.error, TemporarilyUnavailable)
     assert 900 <= upload.ended_at - BEGIN <= 960
-    assert failure_of(delivered).exit_code == 75
+    assert failure_of(delivered, Sums().plus(delivered)).exit_code == 75
 
 
 def test_service_that_was_never_there_is_given_up_soon(virtually: Any, clock: Clock) -> None:
@@ -66,7 +67,7 @@ def test_service_that_was_never_there_is_given_up_soon(virtually: Any, clock: Cl
     send, _ = outage_of(upload, clock, lambda: TransportFailed("refused", sent=False), begin=0, end=1e9)
     delivered = virtually(upload.run(send))
     assert upload.ended_at <= 86
-    assert failure_of(delivered).exit_code == 69
+    assert failure_of(delivered, Sums().plus(delivered)).exit_code == 69
 
 
 def test_trouble_of_one_request_is_no_outage(virtually: Any, clock: Clock) -> None:

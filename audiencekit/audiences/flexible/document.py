@@ -14,9 +14,10 @@ unless it says so.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -41,6 +42,7 @@ COMPARATORS: Final = {
 _GROUPS: Final = {"and": Operator.AND, "or": Operator.OR}
 _LEAF_MEMBERS: Final = ("audience", "lookback", "frequency", "comparator")
 _HEADS: Final = ("audience", *_GROUPS, "not")
+_IDENTIFIER: Final = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
 
 
 class Problem(NamedTuple):
@@ -52,9 +54,15 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The audiences of a file, in its order. `paths` are the places that errors of the service belong to."""
+    """The audiences of a file, in its order.
+
+    `paths` are the places that errors of the service belong to, `leaf_paths` those that name a custom audience, by its
+    id; `source` is the file's name.
+    """
 
     audiences: tuple[FlexibleAudience, ...]
+    leaf_paths: Mapping[str, tuple[str, ...]]
+    source: str = field(compare=False)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -72,7 +80,7 @@ def read_document(path: Path) -> Document:
     audiences = reader.read(content)
     if reader.problems:
         raise DefinitionRefused(str(path), list(reader.problems))
-    return Document(audiences)
+    return Document(audiences, reader.leaf_paths, str(path))
 
 
 def _load(path: Path) -> Any:
@@ -111,6 +119,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.leaf_paths: dict[str, tuple[str, ...]] = {}
 
     def read(self, content: Any) -> tuple[FlexibleAudience, ...]:
         listed = content.get("audiences") if isinstance(content, dict) else None
@@ -174,8 +183,7 @@ class _Reader:
         self._refuse_unknown(path, content, _LEAF_MEMBERS)
         lookback, frequency = content.get("lookback"), content.get("frequency", 1)
         comparator = content.get("comparator", ">=")
-        if not isinstance(content["audience"], str) or not content["audience"].isalnum():
-            self._refuse(f"{path}.audience", "the id of a custom audience is needed, in quotes")
+        audience_id = self._audience_id(f"{path}.audience", content["audience"])
         if type(lookback) is not int or lookback not in LOOKBACK_DAYS:
             allowed = ", ".join(map(str, LOOKBACK_DAYS))
             self._refuse(f"{path}.lookback", f"one of {allowed} (days) is needed")
@@ -184,11 +192,19 @@ class _Reader:
         if not isinstance(comparator, str) or comparator not in COMPARATORS:
             self._refuse(f"{path}.comparator", f"one of {', '.join(COMPARATORS)} is needed")
         return Leaf(
-            audience_id=str(content["audience"]),
+            audience_id=audience_id,
             lookback_days=lookback if type(lookback) is int else 0,
             frequency=frequency if type(frequency) is int else 0,
             comparator=COMPARATORS.get(str(comparator), Comparator.AT_LEAST),
         )
+
+    def _audience_id(self, path: str, content: Any) -> str:
+        if not isinstance(content, str) or not _IDENTIFIER.fullmatch(content):
+            self._refuse(path, "the id of a custom audience is needed, in quotes")
+            return ""
+        audience_id = content.lower()  # as the service keeps it, whatever the case that it is given in
+        self.leaf_paths[audience_id] = (*self.leaf_paths.get(audience_id, ()), path)
+        return audience_id
 
     def _refuse_equal_names(self, listed: list[Any]) -> None:
         seen: dict[str, int] = {}

@@ -71,6 +71,21 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
     assert read_document(_write(tmp_path, content)) == read_document(_write(tmp_path, TOML, "audiences.toml"))
 
 
+def test_a_document_knows_where_it_names_an_audience(tmp_path: Path) -> None:
+    """Every place of each, whatever the case of its id."""
+    again = {"not": {"or": [{**LEAF, "audience": "ABC1"}]}}
+    content = {"audiences": [{"name": "a", "segments": LEAF}, {"name": "b", "segments": {"and": [LEAF, again]}}]}
+    document = read_document(_write(tmp_path, content))
+    assert document.leaf_paths == {
+        "abc1": (
+            "audiences[0].segments.audience",
+            "audiences[1].segments.and[0].audience",
+            "audiences[1].segments.and[1].not.or[0].audience",
+        )
+    }
+    assert document.source.endswith("audiences.json")
+
+
 @pytest.mark.parametrize("segments", [LEAF, {"not": LEAF}, {"not": {"or": [LEAF]}}])
 def test_a_root_is_always_a_group_that_is_not_negated(tmp_path: Path, segments: Any) -> None:
     """A single segment, or a negated one, is wrapped."""
@@ -104,6 +119,8 @@ def test_a_root_is_always_a_group_that_is_not_negated(tmp_path: Path, segments: 
         (_one({**LEAF, "lookback": "7"}), "audiences[0].segments.lookback", "1, 7, 14, 30"),
         (_one({**LEAF, "audience": 17}), "audiences[0].segments.audience", "id"),
         (_one({**LEAF, "audience": "a/b"}), "audiences[0].segments.audience", "id"),
+        (_one({**LEAF, "audience": "bücher"}), "audiences[0].segments.audience", "id"),
+        (_one({**LEAF, "audience": "a" * 33}), "audiences[0].segments.audience", "id"),
         (_one({**LEAF, "frequency": 0}), "audiences[0].segments.frequency", "at least 1"),
         (_one({**LEAF, "frequency": 1.5}), "audiences[0].segments.frequency", "at least 1"),
         (_one({**LEAF, "comparator": "!="}), "audiences[0].segments.comparator", "NUM_GTE"),

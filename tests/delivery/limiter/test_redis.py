@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import shutil
 import socket
 import subprocess
@@ -261,7 +262,9 @@ async def test_a_place_that_was_slept_through_is_void(server: Server) -> None:
         await awake.acquire()
         server.ask("CONFIG", "RESETSTAT")
         await limiter.acquire()
-    assert "cmdstat_evalsha:calls=2," in server.ask("INFO", "commandstats")
+    calls = re.search(r"cmdstat_evalsha:calls=(\d+),", server.ask("INFO", "commandstats"))
+    assert calls is not None
+    assert int(calls[1]) >= 2  # the place it had, and the new one
 
 
 @pytest.mark.redis

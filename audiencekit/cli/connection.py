@@ -1,0 +1,34 @@
+"""What commands have to do with the two who are at the other ends: the service, and a person at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from audiencekit.cli.output import leave_with
+from audiencekit.errors import AudiencekitError, UsageError
+
+
+def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
+    """What `ask` returns of an AdsClient for the settings. Leaves with the error of a call that failed."""
+    import asyncio
+
+    from audiencekit.api.opening import open_client
+    from audiencekit.settings import load_settings
+
+    async def run() -> Any:
+        async with open_client(load_settings()) as client:
+            return await ask(client)
+
+    try:
+        return asyncio.run(run())
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+
+
+def require_terminal() -> None:
+    """Raises UsageError when nobody can answer a question."""
+    import sys
+
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is here to be asked", hint="give --yes")

@@ -1,0 +1,94 @@
+"""`flexible`: audiences made of other audiences, defined in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from audiencekit.cli.connection import require_terminal, with_client
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.errors import AudiencekitError, NotFinished
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.flexible.document import Document
+
+_FILE: Final = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+
+
+@click.group()
+def flexible() -> None:
+    """Check and create flexible audiences: other audiences, joined by and, or and not."""
+
+
+@flexible.command("check")
+@_FILE
+@json_option
+def check_file(file: Path, as_json: bool) -> None:
+    """Check FILE and show each audience as a drawing and as a sentence. Nothing is sent."""
+    document = _read(file, as_json=as_json)
+    if as_json:
+        print_json({"state": "ready", "audiences": list(_shown(document))})
+    else:
+        say("\n\n".join(_texts(document)))
+
+
+@flexible.command("create")
+@_FILE
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def create_from_file(file: Path, yes: bool, as_json: bool) -> None:
+    """Create the audiences of FILE, all of them or none. They cannot be changed afterwards."""
+    if not yes:
+        require_terminal()
+    document = _read(file, as_json=as_json)
+    if not yes:
+        click.echo("\n\n".join(_texts(document)), err=True)
+        click.confirm(f"Create {len(document.audiences)} of them, never to be changed?", abort=True, err=True)
+    created = _create(document, as_json=as_json)
+    if as_json:
+        print_json({"state": "complete", "audiences": [creation.to_json() for creation in created]})
+    for creation in () if as_json else created:
+        say(f"{creation.id}  {creation.state}  {creation.name!r}")
+
+
+def _read(file: Path, *, as_json: bool) -> Document:
+    from audiencekit.audiences.flexible.document import read_document
+
+    try:
+        return read_document(file)
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+
+
+def _create(document: Document, *, as_json: bool) -> Any:
+    from audiencekit.audiences.flexible.creation import create_audiences
+    from audiencekit.delivery.clock import SystemClock
+
+    async def ask(client: Any) -> Any:
+        return await create_audiences(document, client, clock=SystemClock())
+
+    try:
+        return with_client(ask, as_json=as_json)
+    except KeyboardInterrupt:
+        hint = "run the same again: it looks the names up first and creates none of them twice"
+        error = NotFinished("interrupted: whether the batch was created is not known", hint=hint)
+        error.document = {"state": "incomplete"}
+        leave_with(error, as_json=as_json)
+
+
+def _texts(document: Document) -> Iterator[str]:
+    from audiencekit.audiences.flexible.words import draw, to_sentence
+
+    return (f"{draw(audience)}\n{to_sentence(audience)}" for audience in document.audiences)
+
+
+def _shown(document: Document) -> Iterator[dict[str, str]]:
+    from audiencekit.audiences.flexible.words import draw, to_sentence
+
+    for path, audience in zip(document.paths, document.audiences, strict=True):
+        words = {"sentence": to_sentence(audience), "drawing": draw(audience)}
+        yield {"path": path, "name": audience.name, **words}

@@ -1,0 +1,67 @@
+"""`audiencekit.planning`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.emulator import Emulator
+from audiencekit.limits import MIN_TARGETABLE_PEOPLE
+from audiencekit.pipeline import check, upload_async
+from audiencekit.settings import Settings, load_settings
+
+FEW = "too few"
+
+
+def _list(tmp_path: Path, people: int, *more: str, operation: str = "") -> Path:
+    """A list of so many people and of `more` lines, each with `operation` in a column of its own when there is one."""
+    cell = f",{operation}" if operation else ""
+    lines = [f"person{number}@example.com{cell}" for number in range(people)]
+    path = tmp_path / "list.csv"
+    path.write_text("\n".join(["email,operation" if operation else "email", *lines, *more]) + "\n", encoding="utf-8")
+    return path
+
+
+def _notes(path: Path, tmp_path: Path, **keywords: Any) -> list[str]:
+    plan = check(path, settings=load_settings({}, directory=tmp_path), **keywords)
+    return [note for note in plan.notes if FEW in note]
+
+
+@pytest.mark.parametrize(
+    ("people", "words"),
+    [
+        (1, "1 record is put in"),
+        (MIN_TARGETABLE_PEOPLE - 1, "99 records are put in"),
+        (MIN_TARGETABLE_PEOPLE, None),
+        (250, None),
+    ],
+)
+def test_a_plan_of_too_few_people_says_so(tmp_path: Path, people: int, words: str | None) -> None:
+    """It refuses nothing: others may be in the audience already."""
+    notes = _notes(_list(tmp_path, people), tmp_path)
+    assert len(notes) == (words is not None)
+    assert all(note.startswith(words or "") and "100 people" in note for note in notes)
+
+
+def test_only_what_is_sent_counts(tmp_path: Path) -> None:
+    """Duplicates and rejected rows are nobody."""
+    twice = [f"person{number}@example.com" for number in range(60)]
+    (note,) = _notes(_list(tmp_path, 60, *twice), tmp_path)
+    assert note.startswith("60 records")
+
+
+def test_people_who_are_taken_out_are_never_too_few(tmp_path: Path) -> None:
+    """Nor is a list without anybody, which is refused for its own reason."""
+    assert _notes(_list(tmp_path, 5), tmp_path, operation="delete") == []
+    assert _notes(_list(tmp_path, 0, "null"), tmp_path) == []
+    mixed = _list(tmp_path, 200, "ada@example.com,update", operation="delete")
+    (note,) = _notes(mixed, tmp_path, operation_column="operation")
+    assert note.startswith("1 record is")
+
+
+async def test_the_report_of_an_upload_says_so_too(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """Among its notes."""
+    report = await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings)
+    assert sum(FEW in note for note in report.notes) == 1
