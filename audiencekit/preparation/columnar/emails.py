@@ -94,9 +94,10 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     codes = begin(_is_plain(trimmed))
     decide_in_order(trimmed, codes, (*OPENING, *_checks()))
     left = np.flatnonzero(codes == UNDECIDED)
-    addresses, found = decide_international(trimmed.take(pa.array(left)))
-    offsets, data = text_buffers(addresses)
-    found[_begins_doubtfully(offsets, data)] = UNDECIDED
+    texts = trimmed.take(pa.array(left))
+    addresses, found = decide_international(texts)
+    # As it was written and in ASCII: a domain that is refused has no address that could begin doubtfully.
+    found[_begins_doubtfully(*text_buffers(texts)) | _begins_doubtfully(*text_buffers(addresses))] = UNDECIDED
     codes[left] = found
     return put(trimmed, left, addresses), codes
 
