@@ -1,8 +1,8 @@
 """Read this first: the stages of a run, in order, wired together.
 
     source -> text -> records -> plan     pass one (`planning`): everything is read and judged, nothing is sent
-    spool -> bodies -> service            pass two (`execution`): what the plan says, and nothing else
-    outcomes -> report                    the sums close, or it is an error (`runs`)
+    spool -> bodies -> service            pass two (`runs.execution`): what the plan says, and nothing else
+    outcomes -> report                    the sums close, or it is an error (`runs.run`)
 
 `check` stops after the plan, `prepare` writes what `upload` would send, `upload` sends it. Every request is in the
 journal before it leaves and after it was confirmed (`delivery/journal`), so that `resume` can finish what anything has
@@ -25,14 +25,14 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import UsageError
-from audiencekit.execution import execute
-from audiencekit.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planning import plan_run
-from audiencekit.prepared import write_prepared
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.prepared import write_prepared
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs import Run, settings_of
+from audiencekit.runs.execution import execute
+from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 

@@ -12,8 +12,8 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.normalized import Hashable, Normalized
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
-from audiencekit.options import read_kind
 from audiencekit.personal import Personal
+from audiencekit.planning.options import read_kind
 
 
 class _RawText(Personal[str]):

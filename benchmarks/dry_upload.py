@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from audiencekit.options import read_keywords
-from audiencekit.planning import plan_run
+from audiencekit.planning.options import read_keywords
+from audiencekit.planning.plannedrun import plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from audiencekit.options import Keywords, read_keywords
-from audiencekit.planning import plan_run
+from audiencekit.planning.options import Keywords, read_keywords
+from audiencekit.planning.plannedrun import plan_run
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress

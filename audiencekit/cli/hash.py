@@ -24,7 +24,7 @@ def hash_values(kind: str, country: str | None, show_normalized: bool, phone_val
     from audiencekit.identifiers.hashing import hash_normalized
     from audiencekit.identifiers.normalized import Hashable
     from audiencekit.identifiers.reasons import Reason
-    from audiencekit.options import Keywords, read_keywords
+    from audiencekit.planning.options import Keywords, read_keywords
     from audiencekit.settings import load_settings
 
     keywords: Keywords = {"country": country, "phone_validity": phone_validity}

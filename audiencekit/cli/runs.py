@@ -12,7 +12,7 @@ from audiencekit.cli.output import print_json, say
 @json_option
 def runs(as_json: bool) -> None:
     """List the runs of this machine, newest first."""
-    from audiencekit.kept import list_runs
+    from audiencekit.runs.kept import list_runs
     from audiencekit.settings import load_settings
 
     found = list_runs(load_settings().state_dir)
@@ -32,8 +32,8 @@ def runs(as_json: bool) -> None:
 @json_option
 def report(run: str, as_json: bool) -> None:
     """Show the report of RUN (an id, the beginning of one, or `last`)."""
-    from audiencekit.kept import read_report
     from audiencekit.reporting.text import render_report
+    from audiencekit.runs.kept import read_report
     from audiencekit.settings import load_settings
 
     document = read_report(load_settings().state_dir, run)

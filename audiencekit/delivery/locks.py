@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import orjson
 
 from audiencekit.errors import AudienceBusy
-from audiencekit.privatefiles import explained, make_private_directory
+from audiencekit.machine.privatefiles import explained, make_private_directory
 
 LOCKS: Final = "locks"
 MAX_HOLDER_BYTES: Final = 4_096

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import orjson
 
-from audiencekit.crashpoints import pass_point
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
-from audiencekit.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
 
 RUNS: Final = "runs"
 REPORT: Final = "report.json"

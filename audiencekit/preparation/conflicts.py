@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.partitions import Entries, Partitions, last_of_tag, repeated
-from audiencekit.workers import cores, in_order
 
 _BLOCK: Final = 100_000  # keys that are Python numbers at a time
 

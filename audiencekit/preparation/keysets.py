@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.bits import Bits, Bools, Indices
@@ -21,7 +22,6 @@ from audiencekit.preparation.partitions import (
 )
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger, sum_of_keys
-from audiencekit.workers import cores, in_order
 
 
 @dataclass(frozen=True, slots=True)

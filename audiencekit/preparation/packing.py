@@ -9,13 +9,13 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import Personal, guarded
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import EncodedUsers
-from audiencekit.workers import cores, in_order
 
 
 class RequestBody(Personal[bytes]):

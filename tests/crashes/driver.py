@@ -71,35 +71,35 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit import planning
+    from audiencekit.planning import plannedrun
 
-    planning.Packing = functools.partial(planning.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
+    plannedrun.Packing = functools.partial(plannedrun.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
 
 
 def make_settling_short() -> None:
     """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
-    from audiencekit import execution
+    from audiencekit.runs import execution
 
     execution.deliver = functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment]
 
 
 def fix_run_id() -> None:
     """One id for the first run of a state directory, so that its files have known paths."""
-    from audiencekit import runs
     from audiencekit.delivery.runs import RUNS
+    from audiencekit.runs import run
 
-    fresh = runs.new_run_id
+    fresh = run.new_run_id
 
     def new_run_id(now: float) -> str:
         taken = os.path.exists(os.path.join(os.environ["AUDIENCEKIT_STATE_DIR"], RUNS, RUN_ID))
         return fresh(now) if taken else RUN_ID
 
-    runs.new_run_id = new_run_id
+    run.new_run_id = new_run_id
 
 
 def arm(kill: dict[str, Any] | None) -> None:
     """Have this process killed as `kill` says."""
-    from audiencekit.crashpoints import set_hook
+    from audiencekit.machine.crashpoints import set_hook
 
     if kill is None:
         return

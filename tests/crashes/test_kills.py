@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.crashpoints import POINTS
 from audiencekit.emulator import Emulator
+from audiencekit.machine.crashpoints import POINTS
 
 from .conftest import Driver, Ended
 from .scenario import (

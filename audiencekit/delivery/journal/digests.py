@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.keys import SubKey
+from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.chunks import RecordChunk, from_chunk

@@ -11,14 +11,14 @@ from typing import Any, Final, Self
 
 import orjson
 
-from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.journal.digests import DOCUMENTS, digest_of
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.delivery.journal.schema import connect, connect_new, damaged, not_begun
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, ResumeRefused
-from audiencekit.keys import SubKey
-from audiencekit.privatefiles import explained, sync_directory
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keys import SubKey
+from audiencekit.machine.privatefiles import explained, sync_directory
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import ResumeRefused
-from audiencekit.privatefiles import explained, read_file
+from audiencekit.machine.privatefiles import explained, read_file
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.journal.digests import BODIES, KeyedDigest
 from audiencekit.delivery.journal.file import Entry, JournalFile
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
-from audiencekit.keys import SubKey
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keys import SubKey
 from audiencekit.personal import guarded, without_frames
 
 # A try that was begun earlier and that nobody lived to conclude has been a try.

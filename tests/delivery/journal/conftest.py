@@ -12,7 +12,7 @@ from audiencekit.delivery.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import Outcome
-from audiencekit.keys import StateKey, SubKey
+from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.preparation.packing import PackedRequest, RequestBody
 
 RUN_ID = "20261121-013000-1f3a9c"

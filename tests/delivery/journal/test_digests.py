@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from audiencekit.delivery.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
 from audiencekit.errors import Bug
-from audiencekit.keys import StateKey, SubKey
+from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA

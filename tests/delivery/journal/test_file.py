@@ -19,7 +19,7 @@ from audiencekit.delivery.journal.facts import Ending, PlannedBody, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.writer import RunJournal
 from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
-from audiencekit.keys import StateKey
+from audiencekit.machine.keys import StateKey
 
 from .conftest import FACTS, KEY, PLAN, RUN_ID, packed, result_of
 

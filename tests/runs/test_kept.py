@@ -14,8 +14,8 @@ from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import InputOutputFailed
-from audiencekit.kept import list_runs, read_report, updated
 from audiencekit.reporting.text import render_report
+from audiencekit.runs.kept import list_runs, read_report, updated
 
 from .delivery.journal.conftest import FACTS, KEY, PLAN, RUN_ID
 

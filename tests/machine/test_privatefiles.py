@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.privatefiles import create_file, explained, make_private_directory, read_file, replace_file
+from audiencekit.machine.privatefiles import create_file, explained, make_private_directory, read_file, replace_file
 
 
 def test_a_file_is_made_only_once(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from audiencekit import execution, planning
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, NotFinished, ResumeRefused
-from audiencekit.kept import list_runs, read_report
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
+from audiencekit.planning import plannedrun
 from audiencekit.reporting.report import Report
+from audiencekit.runs import execution
+from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.settings import Settings
 
 ROWS = 30
@@ -40,7 +41,7 @@ class EndsAfter:
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "Packing", functools.partial(planning.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
 
 
 @pytest.fixture
@@ -208,7 +209,7 @@ async def test_other_rules_are_refused(
     """A profile that would write the same people in another way."""
     run_id = await _begin(source, emulator, settings)
     other = replace(settings.profile, phone_form="digits")
-    monkeypatch.setattr("audiencekit.runs.find_profile", lambda name: other)
+    monkeypatch.setattr("audiencekit.runs.run.find_profile", lambda name: other)
     with pytest.raises(ResumeRefused, match="phone_form") as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "options"
@@ -219,7 +220,7 @@ async def test_a_version_that_cuts_otherwise_is_refused(
 ) -> None:
     """The same records in other requests are not the same requests."""
     run_id = await _begin(source, emulator, settings)
-    monkeypatch.setattr(planning, "Packing", functools.partial(planning.Packing, max_body_bytes=1_400))
+    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_400))
     with pytest.raises(ResumeRefused) as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "requests"

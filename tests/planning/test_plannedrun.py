@@ -1,4 +1,4 @@
-"""`audiencekit.planning`."""
+"""`audiencekit.planning.plannedrun`."""
 
 from __future__ import annotations
 

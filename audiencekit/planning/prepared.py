@@ -23,9 +23,10 @@ import pyarrow.parquet as pq
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.options import Options
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import guarded
-from audiencekit.planning import PlannedRun, plan_run
+from audiencekit.planning.options import Options
+from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.textrecords import PREPARED_SCHEMA, to_prepared
 from audiencekit.profile import Profile
@@ -33,7 +34,6 @@ from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.standardinput import STANDARD_INPUT
-from audiencekit.workers import cores, in_order
 
 FORMAT: Final = "audiencekit-prepared/1"
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"

@@ -31,16 +31,16 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.kept import updated
-from audiencekit.keys import DIGESTS, SubKey, find_state_key
-from audiencekit.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planfacts import facts_for_journal, facts_for_report
-from audiencekit.planning import PlannedRun
+from audiencekit.machine.keys import DIGESTS, SubKey, find_state_key
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
+from audiencekit.runs.kept import updated
+from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.standardinput import STANDARD_INPUT

@@ -11,7 +11,7 @@ from audiencekit.delivery.journal.facts import PlanFacts, PlannedBody, Sums
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.planning import PlannedRun
+from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import identifier_counts

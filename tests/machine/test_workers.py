@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from audiencekit.workers import cores, in_order
+from audiencekit.machine.workers import cores, in_order
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from audiencekit.delivery.spool import Spool
-from audiencekit.options import Options
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.keysets import KeySets, TaggedBatch
@@ -19,7 +20,6 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
 from audiencekit.sources.source import Source
-from audiencekit.workers import cores, in_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ import numpy as np
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import MappingRefused, Refused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
-from audiencekit.options import Options
 from audiencekit.personal import HashedRecords
+from audiencekit.planning.options import Options
+from audiencekit.planning.reading import ReadBatch, read_batches, unseal
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk
@@ -32,7 +33,6 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
-from audiencekit.reading import ReadBatch, read_batches, unseal
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
+from audiencekit.machine.privatefiles import OTHERS, create_file, explained, read_file
 from audiencekit.personal import Personal, Secret
-from audiencekit.privatefiles import OTHERS, create_file, explained, read_file
 
 KEY_BYTES: Final = 32
 KEY_FILE: Final = "key"

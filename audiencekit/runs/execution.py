@@ -13,7 +13,6 @@ from typing import TypeVar
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.crashpoints import pass_point
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.digests import RecordsFingerprint
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
@@ -22,14 +21,15 @@ from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
-from audiencekit.options import read_keywords
+from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
-from audiencekit.planning import PlannedRun, plan_run
+from audiencekit.planning.options import read_keywords
+from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
-from audiencekit.runs import Run, failure_of
+from audiencekit.runs.run import Run, failure_of
 from audiencekit.settings import Settings
 
 T = TypeVar("T")

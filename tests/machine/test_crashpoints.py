@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.crashpoints import POINTS, STEPS, pass_point, set_hook
+from audiencekit.machine.crashpoints import POINTS, STEPS, pass_point, set_hook
 
 ROOM = Path(__file__).resolve().parents[1] / "audiencekit"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from audiencekit.delivery.spool import Spool
-from audiencekit.options import read_keywords
+from audiencekit.planning.options import read_keywords
+from audiencekit.planning.reading import read_batches, unseal
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.profile import SPEC
-from audiencekit.reading import read_batches, unseal
 from audiencekit.sources import delimited
 from audiencekit.sources.source import open_source
 
