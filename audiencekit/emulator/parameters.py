@@ -10,10 +10,13 @@ from typing import Any, Final
 
 from .calls import Call
 from .envelope import RefusalError
+from .times import format_time, parse_time
 
 MAX_IDS: Final = 200  # specification part 1, section 8
+MAX_LONG: Final = 2**63 - 1  # ids of users and tweets are long integers (specification part 1, section 2)
 
 _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_LONG: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class Parameters:
@@ -114,6 +117,46 @@ class Parameters:
         self._require(name)
         return self.words(name, most=most, choices=choices) or []
 
+    def long(self, name: str) -> int | None:
+        """The number of a user or a tweet; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        self.echo[name] = self._read_long(given, name)
+        return int(given)
+
+    def required_long(self, name: str) -> int:
+        """The number of a user or a tweet, which must be given."""
+        self._require(name)
+        return self.long(name) or 0
+
+    def path_long(self, name: str) -> int:
+        """The number that stands in the path."""
+        self.echo[name] = number = self._read_long(self._call.ids[name], name)
+        return number
+
+    def required_longs(self, name: str, *, most: int = MAX_IDS) -> list[int]:
+        """Comma-separated numbers of tweets, which must be given."""
+        listed = self.required_words(name, most=most)
+        self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
+        return numbers
+
+    def time(self, name: str) -> int | None:
+        """Epoch seconds of an ISO 8601 time; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        moment = parse_time(given)
+        if moment is None:
+            raise self._expected("time", given, name)
+        self.echo[name] = format_time(moment)
+        return moment
+
+    def required_time(self, name: str) -> int:
+        """Epoch seconds of a time that must be given."""
+        self._require(name)
+        return self.time(name) or 0
+
     def given(self, name: str) -> str | None:
         """A parameter as it stands in the query, without reading it."""
         return self._unread.get(name)
@@ -127,6 +170,11 @@ class Parameters:
         """Refuses what nobody asked for: a client that misspells a name should hear of it."""
         for name in self._unread:
             raise self.fault(name, f'"{name}" is not a parameter of this endpoint')
+
+    def _read_long(self, given: str, name: str) -> int:
+        if not _LONG.fullmatch(given) or int(given) > MAX_LONG:
+            raise self._expected("Long", given, name)
+        return int(given)
 
     def _require(self, name: str) -> None:
         if name not in self._unread:

@@ -14,18 +14,25 @@ from .envelope import RefusalError, refuse, refuse_legacy
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """So many requests in so many seconds, counted for each endpoint or for the whole category together."""
+    """So many requests in so many seconds, counted for each endpoint or for the whole category together.
+
+    `of_account`: the window is the account's, which the answer tells in headers of their own.
+    """
 
     name: str
     requests: int
     seconds: float
     each_endpoint: bool
+    of_account: bool = False
     refusal: tuple[int, int, str] | None = None  # status, code and message, where they are not the ads API's
 
 
 USERS: Final = Window("users", REQUESTS_PER_WINDOW, WINDOW_SECONDS, each_endpoint=True)
 WRITES: Final = Window("writes", 450, 60.0, each_endpoint=False)
 READS: Final = Window("reads", 2_000, 900.0, each_endpoint=True)
+CORE_READS: Final = Window("reads of campaigns and below", 10_000, 900.0, each_endpoint=True, of_account=True)
+REFERENCE_READS: Final = Window("reads of what no account owns", 5, 900.0, each_endpoint=True)
+KEYWORD_READS: Final = Window("keyword insights", 500, 900.0, each_endpoint=False)
 # Specification part 1, section 8: lists with a total count have a rate of their own.
 COUNTED_READS: Final = Window("reads with a total count", 200, 900.0, each_endpoint=True)
 
@@ -44,15 +51,14 @@ class Quota:
     remaining: int
     reset: int
     granted: bool
+    of_account: bool = False
     refusal: tuple[int, int, str] | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """The three headers, the same on successes and errors."""
-        return {
-            "x-rate-limit-limit": str(self.limit),
-            "x-rate-limit-remaining": str(self.remaining),
-            "x-rate-limit-reset": str(self.reset),
-        }
+        """The three headers, the same on successes and errors; three more where the window is the account's."""
+        facts = {"limit": str(self.limit), "remaining": str(self.remaining), "reset": str(self.reset)}
+        prefixes = ("x-rate-limit", *(["x-account-rate-limit"] if self.of_account else []))
+        return {f"{prefix}-{name}": text for prefix in prefixes for name, text in facts.items()}
 
     def exhausted(self, params: Mapping[str, str]) -> RefusalError:
         """429; the text of the public service's body is documented nowhere."""
@@ -77,5 +83,10 @@ class RateLimits:
         used += granted
         self._open[window.name, owner] = opened, used
         return Quota(
-            window.requests, window.requests - used, math.ceil(opened + window.seconds), granted, window.refusal
+            limit=window.requests,
+            remaining=window.requests - used,
+            reset=math.ceil(opened + window.seconds),
+            granted=granted,
+            of_account=window.of_account,
+            refusal=window.refusal,
         )

@@ -31,7 +31,7 @@ from .journal import RequestEntry
 from .lines import Line
 from .oauth.gate import Gate
 from .options import EmulatorOptions
-from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
+from .rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
 from .routing import VERSION, Match, Router
 from .signatures import SignedCall, decode_pairs
@@ -192,7 +192,7 @@ class Reception:
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
-        if window is READS and (b"with_total_count", b"true") in decode_pairs(query):
+        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
             return COUNTED_READS
         if window is USERS and self._options.rate is not None:
             requests, seconds = self._options.rate

@@ -89,5 +89,5 @@ class Resource:
         parameters = Parameters(call)
         parameters.finish()
         record = self.find(call, call.ids[self.id_name])
-        record.deleted, record.updated_at = True, call.now
+        record.delete(call.now)
         return success(parameters.echo, self.show(record))
