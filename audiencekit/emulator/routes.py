@@ -7,9 +7,32 @@ from typing import Final
 from .accounts.routes import ROUTES as ACCOUNTS
 from .audiences.routes import ROUTES as AUDIENCES
 from .campaigns.routes import ROUTES as CAMPAIGNS
+from .curated.routes import ROUTES as CURATED
 from .do_not_reach.routes import ROUTES as DO_NOT_REACH
 from .estimate.routes import ROUTES as ESTIMATE
+from .history.routes import ROUTES as HISTORY
+from .insights.routes import ROUTES as INSIGHTS
 from .oauth.routes import ROUTES as OAUTH
+from .people.routes import ROUTES as PEOPLE
+from .promotions.routes import ROUTES as PROMOTIONS
+from .recommendations.routes import ROUTES as RECOMMENDATIONS
+from .reference.routes import ROUTES as REFERENCE
 from .routing import Route
+from .tracking.routes import ROUTES as TRACKING
 
-ROUTES: Final[tuple[Route, ...]] = (*ACCOUNTS, *AUDIENCES, *CAMPAIGNS, *DO_NOT_REACH, *ESTIMATE, *OAUTH)
+ROUTES: Final[tuple[Route, ...]] = (
+    *ACCOUNTS,
+    *AUDIENCES,
+    *CAMPAIGNS,
+    *CURATED,
+    *DO_NOT_REACH,
+    *ESTIMATE,
+    *HISTORY,
+    *INSIGHTS,
+    *OAUTH,
+    *PEOPLE,
+    *PROMOTIONS,
+    *RECOMMENDATIONS,
+    *REFERENCE,
+    *TRACKING,
+)
