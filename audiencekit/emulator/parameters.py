@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from .calls import Call
 from .envelope import RefusalError
@@ -156,6 +157,10 @@ class Parameters:
         self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
         return numbers
 
+    def longs(self, name: str, *, most: int = MAX_IDS) -> list[int] | None:
+        """Comma-separated numbers of tweets; None when they are not given."""
+        return self.required_longs(name, most=most) if name in self._unread else None
+
     def time(self, name: str) -> int | None:
         """Epoch seconds of an ISO 8601 time; None when it is not given."""
         given = self._unread.pop(name, None)
@@ -171,6 +176,13 @@ class Parameters:
         """Epoch seconds of a time that must be given."""
         self._require(name)
         return self.time(name) or 0
+
+    def web_address(self, name: str, *, empty: bool = False) -> str | None:
+        """An address of the web; None when it is not given."""
+        given = self.text(name, empty=empty)
+        if given and not is_web_address(given):
+            raise self._expected("URL", given, name)
+        return given
 
     def given(self, name: str) -> str | None:
         """A parameter as it stands in the query, without reading it."""
@@ -197,3 +209,12 @@ class Parameters:
 
     def _expected(self, kind: str, given: str, name: str) -> RefusalError:
         return self.fault(name, f'Expected {kind}, got "{given}" for {name}')
+
+
+def is_web_address(text: str) -> bool:
+    """Whether `text` is an http or https address with a host, and no spaces."""
+    try:
+        address = urlsplit(text)
+        return address.scheme in ("http", "https") and bool(address.hostname) and not re.search(r"\s", text)
+    except ValueError:
+        return False

@@ -12,9 +12,10 @@ from .audiences.flexible.segments import Segment
 from .audiences.membership import Membership
 from .audiences.population import Population
 from .audiences.records import Audience
-from .credentials import base36, make_origin
+from .credentials import base36, long_id, make_origin
 from .do_not_reach.records import DoNotReachList
 from .journal import OperationLog, RequestLog
+from .media.stock import stock
 from .oauth.tokens import Tokens
 from .options import DEFAULT_MATCH_RATE
 
@@ -43,6 +44,12 @@ class Store:
         self.ids_made += 1
         return base36(serial)
 
+    def make_long_id(self, now: float) -> str:
+        """An id of the kind that tweets and cards have, which nothing else has."""
+        serial = self.ids_made
+        self.ids_made += 1
+        return long_id(now, serial)
+
     def make_account(self, now: float) -> Account:
         """A new account of the user's business."""
         return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
@@ -50,6 +57,7 @@ class Store:
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
         account = Account(account_id, name, business_id, created_at=now, updated_at=now)
         endow(account, self.origin.user_id, self._seed)
+        account.records.update(stock(account_id, now))
         self.accounts[account_id] = account
         return account
 

@@ -35,6 +35,7 @@ class Resource:
     listing: Listing = field(default_factory=Listing)
     has_q: bool = False
     has_ids: bool = True
+    longest_q: int = MAX_QUERY_LENGTH
     show: Callable[[Record], dict[str, Any]] = show_fields
 
     def all(self, call: Call) -> dict[str, Record]:
@@ -49,9 +50,9 @@ class Resource:
             raise call.refuse(404, "NOT_FOUND", message, self.id_name)
         return record
 
-    def make(self, call: Call, fields: dict[str, Any]) -> Record:
-        """A new record of the account."""
-        record = Record(call.store.make_id(), call.now, call.now, fields)
+    def make(self, call: Call, fields: dict[str, Any], record_id: str | None = None) -> Record:
+        """A new record of the account, with an id of the usual kind unless one is given."""
+        record = Record(record_id or call.store.make_id(), call.now, call.now, fields)
         self.all(call)[record.id] = record
         return record
 
@@ -63,7 +64,7 @@ class Resource:
     def list_wanted(self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool]) -> Answer:
         """`GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
         query = read_list_query(parameters, self.listing)
-        prefix = (parameters.text("q", longest=MAX_QUERY_LENGTH) or "").casefold() if self.has_q else ""
+        prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
         own = f"{self.id_name}s"
         ids = {name: parameters.words(name) for name in (*self.filters, *([own] if self.has_ids else []))}
         parameters.finish()
