@@ -14,6 +14,7 @@ from .estimate.routes import ROUTES as ESTIMATE
 from .media.routes import ROUTES as MEDIA
 from .oauth.routes import ROUTES as OAUTH
 from .routing import Route
+from .tweets.routes import ROUTES as TWEETS
 
 # The first route that fits is taken: conversation cards stand where other cards have their id.
 ROUTES: Final[tuple[Route, ...]] = (
@@ -26,4 +27,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *ESTIMATE,
     *MEDIA,
     *OAUTH,
+    *TWEETS,
 )
