@@ -65,6 +65,21 @@ class Parameters:
         self._require(name)
         return self.text(name, longest=longest) or ""
 
+    def capitals(self, name: str, *, length: int) -> str | None:
+        """A code of so many capital letters, such as a currency; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        if not re.fullmatch(f"[A-Z]{{{length}}}", given, re.ASCII):
+            raise self._expected(f"code of {length} letters", given, name)
+        self.echo[name] = given
+        return given
+
+    def required_capitals(self, name: str, *, length: int) -> str:
+        """A code of capital letters that must be given."""
+        self._require(name)
+        return self.capitals(name, length=length) or ""
+
     def number(self, name: str, *, default: int, least: int, most: int) -> int:
         """A whole number between two bounds."""
         given = self._unread.pop(name, None)

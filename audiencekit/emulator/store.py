@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from .accounts.endowment import endow
 from .accounts.records import Account
 from .audiences.flexible.evaluation import count_matched
 from .audiences.flexible.segments import Segment
@@ -23,6 +24,7 @@ class Store:
     """The accounts with all that is theirs, and the two logs."""
 
     def __init__(self, seed: int, now: float, match_rate: float = DEFAULT_MATCH_RATE) -> None:
+        self._seed = seed
         self.origin = make_origin(seed)
         self.operations = OperationLog()
         self.requests = RequestLog()
@@ -54,6 +56,7 @@ class Store:
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
         account = Account(account_id, name, business_id, created_at=now, updated_at=now)
+        endow(account, self.origin.user_id, self._seed)
         account.records.update(stock(account_id, now))
         self.accounts[account_id] = account
         return account

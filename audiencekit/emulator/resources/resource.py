@@ -25,7 +25,8 @@ class Resource:
     """One kind of records of an account.
 
     `kind` is the segment of the path, `filters` are the parameters of its list that take ids of other records, whose
-    fields have the same name without the s. `has_q`: the list can be narrowed by the beginning of the name.
+    fields have the same name without the s. `has_q`: the list can be narrowed by the beginning of the name, `has_ids`:
+    by ids of its own.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Resource:
     filters: tuple[str, ...] = ()
     listing: Listing = field(default_factory=Listing)
     has_q: bool = False
+    has_ids: bool = True
     longest_q: int = MAX_QUERY_LENGTH
     show: Callable[[Record], dict[str, Any]] = show_fields
 
@@ -68,9 +70,9 @@ class Resource:
         """`GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
         query = read_list_query(parameters, self.listing)
         prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
-        ids = {name: parameters.words(name) for name in (*self.filters, f"{self.id_name}s")}
-        parameters.finish()
         own = f"{self.id_name}s"
+        ids = {name: parameters.words(name) for name in (*self.filters, *([own] if self.has_ids else []))}
+        parameters.finish()
 
         def chosen(record: Record) -> bool:
             named = not prefix or str(record.value("name")).casefold().startswith(prefix)
