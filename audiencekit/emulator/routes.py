@@ -22,6 +22,7 @@ from .recommendations.routes import ROUTES as RECOMMENDATIONS
 from .reference.routes import ROUTES as REFERENCE
 from .routing import Route
 from .tracking.routes import ROUTES as TRACKING
+from .tweets.routes import ROUTES as TWEETS
 
 # The first route that fits is taken: conversation cards stand where other cards have their id.
 ROUTES: Final[tuple[Route, ...]] = (
@@ -42,4 +43,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *RECOMMENDATIONS,
     *REFERENCE,
     *TRACKING,
+    *TWEETS,
 )

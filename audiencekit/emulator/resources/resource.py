@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
@@ -38,9 +39,13 @@ class Resource:
     longest_q: int = MAX_QUERY_LENGTH
     show: Callable[[Record], dict[str, Any]] = show_fields
 
+    def of(self, account: Account) -> dict[str, Record]:
+        """The records of an account by their ids, deleted ones too."""
+        return account.records.setdefault(self.kind, {})
+
     def all(self, call: Call) -> dict[str, Record]:
-        """The records of the account by their ids, deleted ones too."""
-        return call.account.records.setdefault(self.kind, {})
+        """The records of the account of the path."""
+        return self.of(call.account)
 
     def find(self, call: Call, record_id: str, *, with_deleted: bool = False) -> Record:
         """The record with this id. Raises RefusalError (404) when there is none, or it was deleted."""
