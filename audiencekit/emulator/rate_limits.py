@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 
-from .envelope import RefusalError, refuse, refuse_legacy
+from .envelope import RefusalError, refuse, refuse_legacy, refuse_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Window:
     seconds: float
     each_endpoint: bool
     of_account: bool = False
-    refusal: tuple[int, int, str] | None = None  # status, code and message, where they are not the ads API's
+    refusal: Callable[[], RefusalError] | None = None  # where it is not the ads API's
 
 
 USERS: Final = Window("users", REQUESTS_PER_WINDOW, WINDOW_SECONDS, each_endpoint=True)
@@ -37,9 +38,23 @@ KEYWORD_READS: Final = Window("keyword insights", 500, 900.0, each_endpoint=Fals
 COUNTED_READS: Final = Window("reads with a total count", 200, 900.0, each_endpoint=True)
 
 # Every endpoint of authorization is limited; how much, the specification does not show (part 0, section 8).
-OAUTH: Final = Window("authorization", 300, 900.0, each_endpoint=True, refusal=(429, 88, "Rate limit exceeded."))
+OAUTH: Final = Window(
+    "authorization", 300, 900.0, each_endpoint=True, refusal=partial(refuse_legacy, 429, 88, "Rate limit exceeded.")
+)
 BEARER_TOKENS: Final = Window(
-    "bearer tokens", 300, 900.0, each_endpoint=True, refusal=(403, 99, "Unable to verify your credentials")
+    "bearer tokens",
+    300,
+    900.0,
+    each_endpoint=True,
+    refusal=partial(refuse_legacy, 403, 99, "Unable to verify your credentials"),
+)
+# Of the data API the specification shows no rates.
+DATA: Final = Window(
+    "data API",
+    300,
+    900.0,
+    each_endpoint=True,
+    refusal=partial(refuse_problem, 429, "Too Many Requests", "Too Many Requests"),
 )
 
 
@@ -52,7 +67,7 @@ class Quota:
     reset: int
     granted: bool
     of_account: bool = False
-    refusal: tuple[int, int, str] | None = None
+    refusal: Callable[[], RefusalError] | None = None
 
     def headers(self) -> Mapping[str, str]:
         """The three headers, the same on successes and errors; three more where the window is the account's."""
@@ -63,7 +78,7 @@ class Quota:
     def exhausted(self, params: Mapping[str, str]) -> RefusalError:
         """429; the text of the public service's body is documented nowhere."""
         if self.refusal is not None:
-            return refuse_legacy(*self.refusal)
+            return self.refusal()
         return refuse(429, "TOO_MANY_REQUESTS", "Too many requests", params=params)
 
 

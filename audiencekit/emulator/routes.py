@@ -10,6 +10,7 @@ from .campaigns.routes import ROUTES as CAMPAIGNS
 from .cards.routes import ROUTES as CARDS
 from .conversation_cards.routes import ROUTES as CONVERSATION_CARDS
 from .curated.routes import ROUTES as CURATED
+from .data_api.routes import ROUTES as DATA_API
 from .do_not_reach.routes import ROUTES as DO_NOT_REACH
 from .estimate.routes import ROUTES as ESTIMATE
 from .history.routes import ROUTES as HISTORY
@@ -32,6 +33,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *CONVERSATION_CARDS,
     *CARDS,
     *CURATED,
+    *DATA_API,
     *DO_NOT_REACH,
     *ESTIMATE,
     *HISTORY,

@@ -10,10 +10,11 @@ from typing import Final
 from urllib.parse import unquote
 
 from .calls import Address, Call
-from .envelope import Answer, refuse
+from .envelope import Answer, RefusalError, refuse
 from .rate_limits import Window
 
 VERSION: Final = "12"
+_RETIRED: Final = "/labs/2/"  # specification part 0, section 9
 _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
 
 
@@ -24,6 +25,7 @@ class Credential(Enum):
     PENDING = auto()  # signed by the application with a request token
     APPLICATION = auto()  # signed by the application alone
     BASIC = auto()  # the application's key and secret
+    BEARER = auto()  # the application's token
     NONE = auto()  # a person's browser
 
 
@@ -62,7 +64,8 @@ class Router:
         self._routes = [(route, route.pattern) for route in routes]
 
     def find(self, method: str, path: str, address: Address) -> Match:
-        """The endpoint that is called. Raises RefusalError: 404, 405, or 400 for a version not answered."""
+        """The endpoint that is called. Raises RefusalError: 404, 405, 400 for a version not answered, 410 for one
+        that was retired."""
         segments = tuple(map(unquote, path.removeprefix("/").split("/")))
         allowed = []
         for route, pattern in self._routes:
@@ -74,6 +77,8 @@ class Router:
         if allowed:
             headers = {"Allow": ", ".join(sorted(allowed))}
             raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource", headers=headers)
+        if address is Address.BASE and path.startswith(_RETIRED):
+            raise RefusalError(410, {})
         ended = _ENDED.match(path)
         if ended is not None and ended[1] != VERSION and address is not Address.BASE:
             raise refuse(400, "INVALID", f"Version {ended[1]}.0 is not available.")

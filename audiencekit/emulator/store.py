@@ -13,6 +13,7 @@ from .audiences.membership import Membership
 from .audiences.population import Population
 from .audiences.records import Audience
 from .credentials import base36, long_id, make_origin
+from .data_api.activity import Activity
 from .do_not_reach.records import DoNotReachList
 from .journal import OperationLog, RequestLog
 from .media.stock import stock
@@ -29,6 +30,7 @@ class Store:
         self.operations = OperationLog()
         self.requests = RequestLog()
         self.tokens = Tokens(self.origin)
+        self.activity = Activity()
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
         self.ids_made = 0  # set back by who takes back what got an id
