@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from typing import Any
 
-import aiohttp
 import pytest
 import pytest_asyncio
 
@@ -27,10 +25,8 @@ from audiencekit.api.catalogue.rules import (
     RequiredUnless,
     Rule,
 )
-from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.routes import ROUTES
-from tests.emulator.conftest import START, Caller
-from tests.emulator.world import World, snapshot
+from tests.emulator.world import World, open_world, snapshot
 
 REFUSED, MISSING, EXCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "EXCLUSIVE_PARAMETERS"
 CODES = {False: (REFUSED,), True: (REFUSED, MISSING)}  # of a bad value, by whether it is empty
@@ -78,17 +74,10 @@ BAD = {
 PATTERNS = {CARD_URI: "card://1nmth", SORT_BY.pattern: "created_at-desc", "[A-Z]{2}": "DE"}
 
 
-@asynccontextmanager
-async def _open() -> AsyncIterator[World]:
-    settings = EmulatorOptions(clock=lambda: START)
-    async with Emulator(settings) as emulator, aiohttp.ClientSession() as session:
-        yield await World.make(Caller(emulator, session))
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def world() -> AsyncIterator[World]:
     """A world for all that leaves it good for the next."""
-    async with _open() as opened:
+    async with open_world() as opened:
         yield opened
 
 
@@ -223,7 +212,7 @@ async def _carry_out(world: World, row: Endpoint, given: dict[str, str]) -> Any:
     """The answer of a good call. What ends something, or can be done once only, does it in a world of its own."""
     if row.method != "DELETE" and row.name != "create_do_not_reach_list":
         return await _call(world, row, given)
-    async with _open() as other:
+    async with open_world() as other:
         if row.method != "DELETE":
             await other.caller.call("DELETE", f"{other.caller.account}/do_not_reach_lists/{other.values[_LIST]}")
         return await _call(other, row, given)
