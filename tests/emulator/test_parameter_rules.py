@@ -34,6 +34,7 @@ from tests.emulator.world import World, snapshot
 
 REFUSED, MISSING, EXCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "EXCLUSIVE_PARAMETERS"
 CODES = {False: (REFUSED,), True: (REFUSED, MISSING)}  # of a bad value, by whether it is empty
+OTHER_CODES = {"media_keys": ("INVALID_MEDIA",)}
 SERVED = {(route.method, re.sub(r":\w+", "{}", "/" + "/".join(route.pattern))) for route in ROUTES}
 # Signed by a user, answered with JSON, and without a body: the rows that a query says everything of.
 ROWS = [
@@ -47,7 +48,8 @@ LOOKED_UP = (IDENTIFIER, CARD_URI)  # whatever is no id is an id of nothing
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHANGED_ID = "zzzzz"  # nothing has this id
+# What an unknown id in the path is refused with, where it is not 404.
+FOREIGN = {"account_id": (403, ("NOT_FOUND",)), "user_id": (403, ("USER_NOT_FOUND", "ACTION_NOT_ALLOWED"))}
 _LIST = "do_not_reach_list_id"
 
 GOOD = {
@@ -133,14 +135,14 @@ def _good_lists(parameter: Parameter, known: str | None) -> Iterator[str]:
     word = known or PATTERNS.get(parameter.pattern or "", "words")
     if parameter.values:
         yield from (*map(str, parameter.values), ",".join(map(str, parameter.values)))
-    elif parameter.type is Type.CSV_LONG:
+    elif parameter.type is Type.CSV_LONG and known is None:
         yield from GOOD[Type.CSV_LONG]
         yield ",".join(map(str, range(1, (parameter.max_items or 3) + 1)))
     else:
         yield from (word, ",".join([word] * (parameter.max_items or 3)))
 
 
-def _bad_values(row: Endpoint, parameter: Parameter) -> Iterator[str]:
+def _bad_values(world: World, row: Endpoint, parameter: Parameter) -> Iterator[str]:
     """Values that a call is refused with; the first ones beyond each bound among them."""
     # An empty text unsets in a change (public documentation), which may be good or not.
     may_unset = parameter.removable or (row.method == "PUT" and parameter.type in (Type.URL, Type.HASHTAG))
@@ -154,7 +156,7 @@ def _bad_values(row: Endpoint, parameter: Parameter) -> Iterator[str]:
     if parameter.max_length is not None:
         yield "#" * (parameter.type is Type.HASHTAG) + "a" * (parameter.max_length + 1)
     if parameter.max_items is not None:
-        word = "1" if parameter.type is Type.CSV_LONG else PATTERNS.get(parameter.pattern or "", "a")
+        word = next(_good_lists(parameter, world.value(row, parameter.name)))
         yield ",".join([word] * (parameter.max_items + 1))
     if parameter.pattern not in (None, *LOOKED_UP):
         yield "none of them"
@@ -231,9 +233,10 @@ async def _carry_out(world: World, row: Endpoint, given: dict[str, str]) -> Any:
 async def test_bad_values_change_nothing(world: World, row: Endpoint) -> None:
     """Each is refused with its code and the name of the parameter; so is one that is missing, or unheard of."""
     for parameter in _query(row):
-        for value in _bad_values(row, parameter):
+        more = OTHER_CODES.get(parameter.name, ())
+        for value in _bad_values(world, row, parameter):
             given = {**_complete(world, row, parameter.name), parameter.name: value}
-            await _refused(world, row, given, parameter.name, *CODES[value == ""])
+            await _refused(world, row, given, parameter.name, *CODES[value == ""], *more)
         if parameter.required is True:
             given = _complete(world, row, without=parameter.name)
             await _refused(world, row, given, parameter.name, MISSING)
@@ -247,13 +250,15 @@ async def test_ids_in_the_path_are_looked_up(world: World, row: Endpoint) -> Non
     for parameter in row.parameters:
         if parameter.place != "path":
             continue
-        changed = (
-            world.caller.emulator.store.origin.foreign_account_id if parameter.name == "account_id" else CHANGED_ID
-        )
-        status = {"account_id": 403, "user_id": 400}.get(parameter.name, 404)
-        reply = await _call(world, row, {**_complete(world, row), parameter.name: changed})
+        given, is_number = _complete(world, row), parameter.type is Type.LONG
+        status, codes = FOREIGN.get(parameter.name, (404, ("NOT_FOUND",)))
+        foreign = world.caller.emulator.store.origin.foreign_account_id
+        other = foreign if parameter.name == "account_id" else "7" if is_number else "zzzzz"
+        reply = await _call(world, row, {**given, parameter.name: other})
         assert reply.status == status, (row.name, parameter.name, reply.content)
-        assert reply.codes == [REFUSED if status == 400 else "NOT_FOUND"]
+        assert reply.codes[0] in codes
+        for value in ("one", "1.0", "9223372036854775808") if is_number else ():
+            await _refused(world, row, {**given, parameter.name: value}, parameter.name, REFUSED)
     assert snapshot(world.caller) == before
 
 

@@ -12,6 +12,7 @@ from tests.emulator.campaigns.builder import make_campaign, make_instrument, mak
 from tests.emulator.cards.test_cards import make_card
 from tests.emulator.conversation_cards.builder import make_image_card, make_video_card
 from tests.emulator.media.builder import account_media, media_keys
+from tests.emulator.tweets.builder import write
 
 HASH = "ab" * 32
 HISTORY = {"start_time": "2027-01-15T08:00:00Z", "end_time": "2027-01-15T09:00:00Z"}
@@ -87,8 +88,17 @@ class World:
         user = await self._first("promotable_users")
         for_accounts = await make_line_item(self.caller, self.values["campaign_id"], product_type="PROMOTED_ACCOUNT")
         account = await self._post("promoted_accounts", line_item_id=for_accounts, user_id=user["user_id"])
-        (tweet,) = await self._post("promoted_tweets", line_item_id=self.values["line_item_id"], tweet_ids=7)
+        item = self.values["line_item_id"]
+        published = (await write(self.caller, "tweet")).body["data"]["id_str"]
+        draft, scheduled = [(await write(self.caller, kind)).body["data"]["id"] for kind in ("draft", "scheduled")]
+        (tweet,) = await self._post("promoted_tweets", line_item_id=item, tweet_ids=published)
+        later = await self._post("scheduled_promoted_tweets", line_item_id=item, scheduled_tweet_id=scheduled)
         self.values |= {
+            "as_user_id": user["user_id"],
+            "tweet_id": published,
+            "draft_tweet_id": draft,
+            "scheduled_tweet_id": scheduled,
+            "scheduled_promoted_tweet_id": later["id"],
             "promotable_user_id": user["id"],
             "user_id": user["user_id"],
             "promoted_account_id": account["id"],
@@ -96,6 +106,9 @@ class World:
         }
         rows = ("list_promoted_accounts", "create_promoted_account")
         self.exceptions |= {(row, "line_item_id"): for_accounts for row in rows}
+        row = "update_scheduled_tweet"
+        self.exceptions |= {(row, "scheduled_at"): "2027-02-01T00:00:00Z"}
+        self.exceptions |= {(row, "tweet_type"): "PUBLISHED" for row in ("list_tweet_previews", "list_tweets")}
 
     async def _audiences(self) -> None:
         made = await self.caller.call("POST", "/12/accounts", base=self.caller.emulator.ads_sandbox_url)
@@ -128,6 +141,7 @@ class World:
             "media_creative_id": creative["id"],
             "card_id": card["id"],
             "card_uri": card["card_uri"],
+            "media_key": image[0],
         }
         for medium, media, shown in (("image", image[0], of_image), ("video", video[0], of_video)):
             for verb in ("list", "get", "create", "update", "delete"):

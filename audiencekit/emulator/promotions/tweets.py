@@ -1,6 +1,7 @@
-"""Promoted tweets (specification part 1, section 4.8).
+"""Promoted tweets (specification part 1, sections 4.8 and 4.9).
 
-The specification does not say what becomes of a tweet that the line item promotes already; here it is answered with the
+A partner's tweet is posted again, by the account's own user and for promotion only, and that one is promoted. The
+specification does not say what becomes of a tweet that the line item promotes already; here it is answered with the
 record that there is, as with accounts.
 """
 
@@ -14,11 +15,15 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.placements import EVERYWHERE, TIMELINE
 from audiencekit.emulator.resources.records import Record
+from audiencekit.emulator.tweets.kinds import TWEETS
+from audiencekit.emulator.tweets.publication import publish
+from audiencekit.emulator.tweets.scheduled import publish_due
 
 from .kinds import PROMOTED_TWEETS
 from .line_items import FOR_ACCOUNTS, FOR_TWEETS, find_line_item
 
 MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
+_ORIGINAL: Final = "original_tweet_id"  # of a tweet that was posted again
 
 
 def list_promoted_tweets(call: Call) -> Answer:
@@ -38,24 +43,41 @@ def create_promoted_tweets(call: Call) -> Answer:
     tweet_ids = parameters.required_longs("tweet_ids", most=MAX_TWEETS)
     parameters.finish()
     item = find_line_item(call, line_item_id, FOR_TWEETS)
-    promoted = [_promote(call, line_item_id, tweet_id) for tweet_id in dict.fromkeys(tweet_ids)]
+    publish_due(call.account, call.now)
+    tweets = [_find_tweet(call, str(tweet_id)) for tweet_id in dict.fromkeys(tweet_ids)]
+    promoted = [_promote(call, line_item_id, tweet) for tweet in tweets]
     if item.fields["product_type"] in FOR_ACCOUNTS:
         _add_timeline(call, item)
     return success(parameters.echo, [record.document() for record in promoted], total_count=len(promoted))
 
 
-def _promote(call: Call, line_item_id: str, tweet_id: int) -> Record:
-    wanted = (line_item_id, str(tweet_id))
+def _find_tweet(call: Call, tweet_id: str) -> Record:
+    tweet = TWEETS.all(call).get(tweet_id)
+    if tweet is None or tweet.deleted:
+        message = f"Tweet {tweet_id} was not found for Account {call.account.id}"
+        raise call.refuse(404, "NOT_FOUND", message, "tweet_ids")
+    return tweet
+
+
+def _promote(call: Call, line_item_id: str, tweet: Record) -> Record:
     for promoted in PROMOTED_TWEETS.all(call).values():
-        if (promoted.fields["line_item_id"], promoted.fields["tweet_id"]) == wanted and not promoted.deleted:
+        shown = TWEETS.all(call)[promoted.fields["tweet_id"]]
+        is_same = tweet.id in (shown.id, shown.fields.get(_ORIGINAL))
+        if is_same and promoted.fields["line_item_id"] == line_item_id and not promoted.deleted:
             return promoted
+    own = tweet if tweet.fields["user_id"] == call.store.origin.user_id else _post_again(call, tweet)
     fields = {
         "line_item_id": line_item_id,
-        "tweet_id": str(tweet_id),
+        "tweet_id": own.id,
         "entity_status": "ACTIVE",
         "approval_status": "ACCEPTED",
     }
     return PROMOTED_TWEETS.make(call, fields)
+
+
+def _post_again(call: Call, tweet: Record) -> Record:
+    content = {**tweet.fields, "user_id": call.store.origin.user_id, "nullcast": True, _ORIGINAL: tweet.id}
+    return publish(call.account, call.store.make_long_id(call.now), call.now, content)
 
 
 def _add_timeline(call: Call, item: Record) -> None:
