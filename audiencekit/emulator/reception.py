@@ -34,7 +34,7 @@ from .oauth.gate import Gate
 from .options import EmulatorOptions
 from .rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
-from .routing import VERSION, Match, Router
+from .routing import EARLIER, VERSION, Match, Router
 from .signatures import SignedCall, decode_pairs
 from .state import ReceivedCall, open_state
 from .store import Store
@@ -88,7 +88,7 @@ class Reception:
         self._options, self._stop = options, stop
         self._doors = Doors(self.store, self.clock, options)
         self._fault_door = FaultDoor(self.faults, prepare)
-        self._router = Router(ROUTES)
+        self._router = Router(ROUTES, EARLIER if options.profile == "x" else ())
         self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -116,3 +117,36 @@ def test_times_are_echoed_in_utc() -> None:
     assert Parameters(_call(b"")).time("t") is None
     assert _refused(lambda: Parameters(_call(b"t=soon")).time("t"))[1] == 'Expected time, got "soon" for t'
     assert _refused(lambda: Parameters(_call(b"")).required_time("t"))[0] == "MISSING_PARAMETER"
+
+
+def test_what_nobody_reads_is_passed_over_for_the_public_client() -> None:
+    """Which sends back whole records; what was read is echoed alone."""
+    call = replace(_call(b"a=1&b=2"), options=EmulatorOptions(profile="x"))
+    parameters = Parameters(call)
+    parameters.text("a")
+    parameters.finish()
+    assert parameters.echo == {"account_id": "a", "a": "1"}
+
+
+def test_a_list_of_numbers_may_be_left_out() -> None:
+    """None then; else it is read like one that must be given."""
+    assert Parameters(_call(b"")).longs("n") is None
+    assert Parameters(_call(b"n=1,2")).longs("n") == [1, 2]
+    assert _refused(lambda: Parameters(_call(b"n=x")).longs("n"))[0] == "INVALID_PARAMETER"
+
+
+@pytest.mark.parametrize("text", ["https://shop.example", "http://shop.example:8080/a?b=c#d", "HTTPS://shop.example/"])
+def test_addresses_of_the_web(text: str) -> None:
+    """With a host; either of two schemes."""
+    assert Parameters(_call(urlencode({"u": text}).encode())).web_address("u") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "shop.example", "//shop.example", "ftp://shop.example", "https://", "https://[", "https://a b"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    """An empty one too, unless it takes away what was there."""
+    query = urlencode({"u": text}).encode()
+    assert _refused(lambda: Parameters(_call(query)).web_address("u"))[0] == "INVALID_PARAMETER"
+    assert Parameters(_call(b"u=")).web_address("u", empty=True) == ""
+    assert Parameters(_call(b"")).web_address("u") is None

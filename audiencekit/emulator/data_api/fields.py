@@ -1,7 +1,7 @@
 """Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8).
 
-The specification's lists are not complete; here they are, but for one expansion more, that of the author. Of polls and
-places it shows no fields, and there are none of either here: any are taken.
+The specification's lists are not complete; here they are, but for two expansions more, of the author and of a tweet
+that was posted again. Of polls and places it shows no fields, and there are none of either here: any are taken.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ USER_FIELDS: Final = (
     "entities",
     "public_metrics",
 )
-MEDIA_EXPANSION, AUTHOR_EXPANSION = "attachments.media_keys", "author_id"
+MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def read_wish(query: Query) -> Wish:
         tweet=frozenset({"id", "text", *query.words("tweet.fields", TWEET_FIELDS)}),
         media=frozenset({"media_key", "type", *query.words("media.fields", MEDIA_FIELDS)}),
         user=frozenset({"id", "name", "username", *query.words("user.fields", USER_FIELDS)}),
-        expansions=frozenset(query.words("expansions", (MEDIA_EXPANSION, AUTHOR_EXPANSION))),
+        expansions=frozenset(query.words("expansions", (MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION))),
     )
     for name in ("poll.fields", "place.fields"):
         query.words(name)

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audiencekit.emulator.media.records import VIDEO
-from audiencekit.emulator.oauth.tokens import SCREEN_NAME
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.tweets.entities import Entity, find_entities, show_address
+from audiencekit.emulator.tweets.kinds import ORIGINAL
 from audiencekit.emulator.tweets.statuses import MEDIA_TYPES
 
 _REPLY_SETTINGS: Final = {"EVERYONE": "everyone", "FOLLOWING": "following", "MENTIONED_USERS": "mentionedUsers"}
 
 
 def show_post(tweet: Record) -> dict[str, Any]:
-    """A post with all of its fields. Nobody answers, repeats or likes anything here."""
-    media_keys = tweet.fields["media_keys"]
+    """A post with all of its fields. Nobody answers or likes anything here; what is promoted may be posted again."""
+    media_keys, original = tweet.fields["media_keys"], tweet.fields.get(ORIGINAL)
     counts = ("retweet_count", "reply_count", "like_count", "quote_count", "impression_count")
     return {
         "id": tweet.id,
@@ -26,6 +26,7 @@ def show_post(tweet: Record) -> dict[str, Any]:
         "created_at": _milliseconds(tweet.created_at),
         "conversation_id": tweet.id,
         "possibly_sensitive": False,
+        "referenced_tweets": None if original is None else [{"type": "retweeted", "id": original}],
         "public_metrics": dict.fromkeys(counts, 0),
         "entities": _show_entities(tweet.fields["text"]) or None,
         "lang": "und",
@@ -49,13 +50,13 @@ def show_media(media: Record) -> dict[str, Any]:
     }
 
 
-def show_user(user_id: str, created_at: float) -> dict[str, Any]:
-    """The one user with all of their fields."""
+def show_user(user_id: str, names: tuple[str, str], created_at: float) -> dict[str, Any]:
+    """A user with all of their fields; `names` are name and handle."""
     counts = ("followers_count", "following_count", "tweet_count", "listed_count")
     return {
         "id": user_id,
-        "name": "Local user",
-        "username": SCREEN_NAME,
+        "name": names[0],
+        "username": names[1],
         "created_at": _milliseconds(created_at),
         "description": "",
         "profile_image_url": "https://media.example/profile.png",

@@ -16,10 +16,11 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, show_problem
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.resources.records import Record
-from audiencekit.emulator.tweets.kinds import TWEETS
+from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due
+from audiencekit.emulator.tweets.statuses import name_author
 
-from .fields import AUTHOR_EXPANSION, MEDIA_EXPANSION, Wish, choose, read_wish
+from .fields import AUTHOR_EXPANSION, MEDIA_EXPANSION, TWEET_EXPANSION, Wish, choose, read_wish
 from .objects import show_media, show_post, show_user
 from .query import Query, invalid
 
@@ -63,18 +64,21 @@ def _tweets(call: Call) -> dict[str, Found]:
 
 
 def _includes(call: Call, found: Iterable[Found], wish: Wish) -> dict[str, list[dict[str, Any]]]:
-    """Each related object once; media of a post only when they are asked for by their expansion."""
+    """The related objects that are asked for by their expansions, each once."""
     media: dict[str, dict[str, Any]] = {}
     users: dict[str, dict[str, Any]] = {}
-    created_at = call.store.accounts[call.store.origin.account_id].created_at
+    tweets: dict[str, dict[str, Any]] = {}
     for account, tweet in found:
         if MEDIA_EXPANSION in wish.expansions:
             for key in tweet.fields["media_keys"]:
                 media[key] = choose(show_media(MEDIA.of(account)[key]), wish.media)
         if AUTHOR_EXPANSION in wish.expansions:
             user_id = tweet.fields["user_id"]
-            users[user_id] = choose(show_user(user_id, created_at), wish.user)
-    included = {"media": list(media.values()), "users": list(users.values())}
+            users[user_id] = choose(show_user(user_id, name_author(call, user_id), account.created_at), wish.user)
+        if TWEET_EXPANSION in wish.expansions and ORIGINAL in tweet.fields:
+            original = TWEETS.of(account)[tweet.fields[ORIGINAL]]
+            tweets[original.id] = choose(show_post(original), wish.tweet)
+    included = {"media": list(media.values()), "users": list(users.values()), "tweets": list(tweets.values())}
     return {name: objects for name, objects in included.items() if objects}
 
 

@@ -15,7 +15,7 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.placements import EVERYWHERE, TIMELINE
 from audiencekit.emulator.resources.records import Record
-from audiencekit.emulator.tweets.kinds import TWEETS
+from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
 from audiencekit.emulator.tweets.publication import publish
 from audiencekit.emulator.tweets.scheduled import publish_due
 
@@ -23,7 +23,6 @@ from .kinds import PROMOTED_TWEETS
 from .line_items import FOR_ACCOUNTS, FOR_TWEETS, find_line_item
 
 MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
-_ORIGINAL: Final = "original_tweet_id"  # of a tweet that was posted again
 
 
 def list_promoted_tweets(call: Call) -> Answer:
@@ -62,7 +61,7 @@ def _find_tweet(call: Call, tweet_id: str) -> Record:
 def _promote(call: Call, line_item_id: str, tweet: Record) -> Record:
     for promoted in PROMOTED_TWEETS.all(call).values():
         shown = TWEETS.all(call)[promoted.fields["tweet_id"]]
-        is_same = tweet.id in (shown.id, shown.fields.get(_ORIGINAL))
+        is_same = tweet.id in (shown.id, shown.fields.get(ORIGINAL))
         if is_same and promoted.fields["line_item_id"] == line_item_id and not promoted.deleted:
             return promoted
     own = tweet if tweet.fields["user_id"] == call.store.origin.user_id else _post_again(call, tweet)
@@ -76,7 +75,7 @@ def _promote(call: Call, line_item_id: str, tweet: Record) -> Record:
 
 
 def _post_again(call: Call, tweet: Record) -> Record:
-    content = {**tweet.fields, "user_id": call.store.origin.user_id, "nullcast": True, _ORIGINAL: tweet.id}
+    content = {**tweet.fields, "user_id": call.store.origin.user_id, "nullcast": True, ORIGINAL: tweet.id}
     return publish(call.account, call.store.make_long_id(call.now), call.now, content)
 
 

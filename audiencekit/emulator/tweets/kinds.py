@@ -12,6 +12,7 @@ from audiencekit.emulator.times import format_time
 
 MAX_NAME: Final = 80  # characters; specification part 2, section 8
 DRAFT, PUBLISHED, SCHEDULED = "DRAFT", "PUBLISHED", "SCHEDULED"
+ORIGINAL: Final = "original_tweet_id"  # the field of a tweet that was posted again
 TWEET_TYPES: Final = (DRAFT, PUBLISHED, SCHEDULED)
 
 

@@ -30,7 +30,7 @@ def show_status(call: Call, record: Record, *, trim_user: bool, extended: bool =
         "truncated": False,
         "entities": _show_entities(fields["text"]),
         **({"extended_entities": {"media": media}} if media else {}),
-        "user": _show_user(fields["user_id"], trim=trim_user),
+        "user": _show_user(call, fields["user_id"], trim=trim_user),
         "card_uri": fields["card_uri"],
         "retweet_count": 0,
         "favorite_count": 0,
@@ -52,9 +52,15 @@ def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool)
     }
 
 
-def _show_user(user_id: str, *, trim: bool) -> dict[str, Any]:
+def name_author(call: Call, user_id: str) -> tuple[str, str]:
+    """Name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
+    return ("Local user", SCREEN_NAME) if user_id == call.store.origin.user_id else ("Partner", "local_partner")
+
+
+def _show_user(call: Call, user_id: str, *, trim: bool) -> dict[str, Any]:
+    name, screen_name = name_author(call, user_id)
     ids = {"id": int(user_id), "id_str": user_id}
-    return ids if trim else {**ids, "name": "Local user", "screen_name": SCREEN_NAME}
+    return ids if trim else {**ids, "name": name, "screen_name": screen_name}
 
 
 def _show_media(call: Call, key: str, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.emulator.campaigns.builder import make_campaign, make_line_item
 from tests.emulator.data_api.builder import ask, is_invalid
 from tests.emulator.media.builder import media_keys
-from tests.emulator.tweets.builder import write
+from tests.emulator.tweets.builder import read, write
 
 FIELDS = "tweet.fields"
 
@@ -97,6 +98,25 @@ async def test_the_author_comes_by_an_expansion(caller: Any) -> None:
         "verified_type": "none",
         "public_metrics": dict.fromkeys(("followers_count", "following_count", "tweet_count", "listed_count"), 0),
     }
+
+
+async def test_a_partners_tweet_is_found_behind_its_promotion(caller: Any) -> None:
+    """What was posted again for a line item refers to what its author had tweeted."""
+    partner = next(
+        user["user_id"] for user in await read(caller, "/promotable_users") if user["type"] == "RETWEETS_ONLY"
+    )
+    query = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "user_id": partner}
+    original = (await read(caller, "/tweets", **query))[0]
+    assert original["user"]["screen_name"] == "local_partner"
+    line_item = await make_line_item(caller, (await make_campaign(caller)).body["data"]["id"])
+    promotion = {"line_item_id": line_item, "tweet_ids": original["tweet_id"]}
+    path = caller.account + "/promoted_tweets"
+    again = (await caller.call("POST", path, query=promotion)).body["data"][0]["tweet_id"]
+    query = {"ids": again, "expansions": "referenced_tweets.id,author_id", FIELDS: "referenced_tweets"}
+    reply = (await ask(caller, "GET", "/tweets", query)).body
+    assert reply["data"][0]["referenced_tweets"] == [{"type": "retweeted", "id": original["tweet_id"]}]
+    assert reply["includes"]["tweets"] == [{"id": original["tweet_id"], "text": original["text"]}]
+    assert [user["username"] for user in reply["includes"]["users"]] == ["local_user"]
 
 
 async def test_a_post_that_is_not_there_is_a_problem(caller: Any) -> None:
