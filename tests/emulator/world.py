@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import Any
 
+import aiohttp
+
 from audiencekit.api.catalogue import Endpoint
+from audiencekit.emulator import Emulator, EmulatorOptions
 from tests.emulator.campaigns.builder import make_campaign, make_instrument, make_line_item
 from tests.emulator.cards.test_cards import make_card
+from tests.emulator.conftest import START, Caller
 from tests.emulator.conversation_cards.builder import make_image_card, make_video_card
 from tests.emulator.media.builder import account_media, media_keys
 from tests.emulator.tweets.builder import write
 
-HASH = "ab" * 32
 HISTORY = {"start_time": "2027-01-15T08:00:00Z", "end_time": "2027-01-15T09:00:00Z"}
 SEARCH = {"start_time": "2027-01-14T08:00:00Z", "end_time": "2027-01-15T07:00:00Z"}
 WEBSITE = "https://shop.example/a?b=c"
@@ -149,6 +154,14 @@ class World:
                 self.exceptions |= {(row, "card_id"): shown["id"], (row, "media_key"): media}
                 self.exceptions |= {(row, "unlocked_image_media_key"): image[5], (row, "poster_media_key"): image[0]}
                 self.exceptions |= {(row, "unlocked_video_media_key"): video[0]}
+
+
+@asynccontextmanager
+async def open_world() -> AsyncIterator[World]:
+    """A world in an emulator of its own, whose clock stands still."""
+    settings = EmulatorOptions(clock=lambda: START)
+    async with Emulator(settings) as emulator, aiohttp.ClientSession() as session:
+        yield await World.make(Caller(emulator, session))
 
 
 def snapshot(caller: Any) -> bytes:

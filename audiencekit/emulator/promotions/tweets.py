@@ -52,7 +52,7 @@ def create_promoted_tweets(call: Call) -> Answer:
 
 def _find_tweet(call: Call, tweet_id: str) -> Record:
     tweet = TWEETS.all(call).get(tweet_id)
-    if tweet is None or tweet.deleted:
+    if tweet is None:
         message = f"Tweet {tweet_id} was not found for Account {call.account.id}"
         raise call.refuse(404, "NOT_FOUND", message, "tweet_ids")
     return tweet

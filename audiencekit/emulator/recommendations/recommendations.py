@@ -45,7 +45,7 @@ def _recommendations(call: Call) -> Iterator[tuple[dict[str, Any], list[dict[str
         campaigns = _below(call, instrument)
         branches = [change_campaign(campaign, items) for campaign, items in campaigns]
         changes = [branch for branch in branches if branch is not None]
-        if changes and not instrument.deleted:
+        if changes:
             times = [record.updated_at for campaign, items in campaigns for record in (campaign, *items)]
             yield _summary(call, instrument, max(times)), changes
 

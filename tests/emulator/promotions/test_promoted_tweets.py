@@ -161,7 +161,7 @@ async def test_a_partners_tweet_is_posted_again(caller: Any) -> None:
     assert await read(caller, "/tweets", **organic, user_id=partner["user_id"]) == theirs
 
 
-async def test_a_scheduled_tweet_can_be_promoted_once_it_is_out(caller: Any) -> None:
+async def test_a_scheduled_tweet_can_be_promoted_once_it_is_out(caller: Any, open_emulator: Any) -> None:
     """Whether or not somebody looked at it before."""
     scheduled = (await write(caller, "scheduled")).body["data"]["id"]
     item = await _line_item(caller)
@@ -171,3 +171,8 @@ async def test_a_scheduled_tweet_can_be_promoted_once_it_is_out(caller: Any) -> 
     (tweet,) = await read(caller, "/tweets", tweet_type="PUBLISHED")
     assert tweet["tweet_id"] != scheduled
     assert (await _promote(caller, line_item_id=item, tweet_ids=tweet["tweet_id"])).status == 200
+    async with open_emulator() as twin:  # the same seed has the same ids
+        await write(twin, "scheduled")
+        item = await _line_item(twin)
+        await twin.move_clock(advance=86_400)
+        assert (await _promote(twin, line_item_id=item, tweet_ids=tweet["tweet_id"])).status == 200

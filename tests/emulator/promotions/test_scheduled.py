@@ -10,6 +10,7 @@ from tests.emulator.campaigns.builder import make_campaign, make_line_item
 from tests.emulator.tweets.builder import problem, read, write
 
 DAY = 86_400
+SCHEDULED_AT = 1_800_086_400  # epoch seconds of the tweets here
 
 
 async def _line_item(caller: Any, product_type: str = "PROMOTED_TWEETS") -> str:
@@ -63,7 +64,7 @@ async def test_it_is_tied_to_the_time_of_the_tweet(caller: Any) -> None:
     """From then on it shows the tweet, and neither ends nor begins."""
     item, tweet = await _line_item(caller), await _scheduled(caller)
     made = (await _promote(caller, line_item_id=item, scheduled_tweet_id=tweet)).body["data"]
-    await caller.move_clock(advance=DAY)
+    await caller.move_clock(set=SCHEDULED_AT)
     (shown,) = await _list(caller)
     (published,) = await read(caller, "/tweets", tweet_type="PUBLISHED")
     assert shown == {**made, "tweet_id": published["tweet_id"], "updated_at": "2027-01-16T08:00:00Z"}

@@ -85,7 +85,7 @@ async def test_the_changes_are_a_tree(caller: Any) -> None:
 
 async def test_the_changes_can_be_carried_out(caller: Any) -> None:
     """The campaigns by a batch, their line items one by one; then there is nothing left to recommend for the latter."""
-    campaign = (await make_campaign(caller, **{TOTAL: 5_500_000})).body["data"]["id"]
+    await make_campaign(caller, **{TOTAL: 5_500_000})
     (change,) = await _tree(caller)
     (below,) = change["dependent_entities"]
     item = {"operation_type": change["operation_type"], "params": change["params"]}
@@ -93,8 +93,18 @@ async def test_the_changes_can_be_carried_out(caller: Any) -> None:
     assert reply.body["data"][0][DAILY] == 5_500_000
     assert (await caller.call("POST", caller.account + "/line_items", query=below["params"])).status == 200
     assert (await caller.call("GET", _path(caller))).body["data"] == []
-    await caller.call("DELETE", f"{caller.account}/campaigns/{campaign}")
-    assert (await caller.call("GET", _path(caller))).body["data"] == []
+
+
+async def test_nothing_is_recommended_for_what_was_deleted(caller: Any) -> None:
+    """Neither for a campaign, nor for a line item."""
+    bare, full = [(await make_campaign(caller)).body["data"]["id"] for _ in range(2)]
+    item = await make_line_item(caller, full, entity_status="PAUSED")
+    assert len((await caller.call("GET", _path(caller))).body["data"]) == 2
+    await caller.call("DELETE", f"{caller.account}/campaigns/{bare}")
+    await caller.call("DELETE", f"{caller.account}/line_items/{item}")
+    (change,) = await _tree(caller)
+    assert change["params"]["campaign_id"] == full
+    assert [below["operation_type"] for below in change["dependent_entities"]] == ["Create"]
 
 
 async def test_a_paused_campaign_gets_no_more_money(caller: Any) -> None:
