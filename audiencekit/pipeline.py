@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,11 +33,11 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource, FilePath, items_of
 
 
 def check(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -47,9 +46,10 @@ def check(
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
+    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     options = read_keywords(keywords, settings.profile)
     with ExitStack() as stack:
         planned = plan_run(
@@ -65,7 +65,7 @@ def check(
 
 
 def prepare(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -77,7 +77,7 @@ def prepare(
 
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     return write_prepared(
         source,
         read_keywords(keywords, settings.profile),
@@ -90,7 +90,7 @@ def prepare(
 
 
 def upload(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -99,6 +99,7 @@ def upload(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
+    source = items_of(source)
     if _is_loop_running():
         raise UsageError("an event loop is running here", hint="await audiencekit.upload_async(…) instead")
     return asyncio.run(
@@ -122,7 +123,7 @@ def _is_loop_running() -> bool:
 
 
 async def upload_async(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -138,7 +139,7 @@ async def upload_async(
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.

@@ -127,6 +127,7 @@ def _source_options(given: Mapping[str, Any]) -> SourceOptions:
         delimiter=given.get("delimiter"),
         header=given.get("header"),
         sql=given.get("sql"),
+        one_operation=given.get("operation") is not None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
-from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.files import AnySource, paths_of
 from audiencekit.sources.source import Source, open_source
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
@@ -134,7 +134,7 @@ class PlannedRun:
 
 
 def plan_run(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     options: Options,
     *,
     profile: Profile,

@@ -60,7 +60,7 @@ async def _read_and_plan(
         return await _in_thread(
             functools.partial(
                 plan_run,
-                run.facts.sources,
+                run.items,
                 read_keywords(run.keywords, profile),
                 profile=profile,
                 now=run.started_at,

@@ -24,7 +24,8 @@ class SourceOptions:
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `header`
     False says that the first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over
-    the table `source`: the other options about columns and cells are then about its result.
+    the table `source`: the other options about columns and cells are then about its result. `one_operation` True says
+    that a prepared file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
     """
 
     columns: tuple[tuple[Kind, str], ...] = ()
@@ -37,6 +38,8 @@ class SourceOptions:
     delimiter: str | None = None
     header: bool | None = None
     sql: str | None = field(default=None, repr=False)  # it may name people
+    one_operation: bool = False
+    any_parquet: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -58,7 +61,14 @@ class SourceOptions:
 
     def of_queried_files(self) -> Self:
         """What of these options is about the files that a query reads."""
-        return replace(self, columns=(), country_column=None, operation_column=None, split_cells=None, sql=None)
+        rest = replace(self, columns=(), country_column=None, operation_column=None, split_cells=None, sql=None)
+        return replace(rest, any_parquet=True)
+
+    @property
+    def is_about_columns(self) -> bool:
+        """Whether an option says something of columns or cells; what they are is then no longer the file's to say."""
+        names = (self.columns, self.country_column, self.operation_column, self.hashed, self.split_cells)
+        return self.any_parquet or any(names)
 
     @property
     def wanted_names(self) -> tuple[str, ...]:
