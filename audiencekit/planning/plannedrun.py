@@ -64,6 +64,17 @@ class PlannedRun:
         return self.source.mapping
 
     @property
+    def operation(self) -> str:
+        """What is done with the rows, in words; of a prepared source its records say it."""
+        if self.mapping.operation is None or self.options.source.operation_column is not None:
+            return self.options.operation
+        done = {
+            "update": any(each.updates for each in self.requests),
+            "delete": any(each.deletes for each in self.requests),
+        }
+        return " and ".join(verb for verb, is_done in done.items() if is_done) or self.options.operation
+
+    @property
     def records(self) -> int:
         """Records that the plan sends."""
         return self.selection.kept.count()

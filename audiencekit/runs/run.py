@@ -223,7 +223,8 @@ class Run:
     ) -> Report:
         """The report as things stand. `notes` are those of the delivery."""
         sums = sums or self.earlier
-        facts: dict[str, Any] = {"rows": RowCounts(read=rows_read or 0, pending=rows_read or 0)}
+        rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
+        facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
         if planned is not None:
             facts = facts_for_report(planned, sums)
             facts["notes"] += notes
@@ -233,7 +234,6 @@ class Run:
             run_id=self.facts.run_id,
             state=state,
             audience_id=self.facts.audience_id,
-            operation=self.facts.operation,
             requests_confirmed=sums.confirmed,
             attempts=sums.attempts,
             records_sent=sums.records_confirmed,
