@@ -61,7 +61,7 @@ class PreparedFrame:
     outcomes: DataFrame
     records: DataFrame
     rejections: DataFrame
-    _mapping: ColumnMapping = field(repr=False)
+    _work: PartitionWork = field(repr=False)
     _options: Options = field(repr=False)
     _counted: Any = field(repr=False)  # an accumulator of Tallies
 
@@ -72,9 +72,9 @@ class PreparedFrame:
         """
         tally = self._tally()
         return {
-            "columns": self._mapping.names_by_kind(),
+            "columns": self._work.mapping.names_by_kind(),
             "rows": {"read": tally.rows_read, "rejected": tally.rows_rejected, "records": tally.records},
-            "identifiers": identifier_counts(tally, self._mapping),
+            "identifiers": identifier_counts(tally, self._work.mapping),
             "rejections": dict(tally.reasons),
             "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self._refusals(tally)],
         }
@@ -95,7 +95,7 @@ class PreparedFrame:
 
     def _refusals(self, tally: Tally) -> list[Refused]:
         faulty = tally.reasons[Reason.ENCODING] + tally.reasons[Reason.TOO_LARGE]
-        found: list[Refused] = list(judge(tally, self._mapping, self._options.bounds, notes=()))
+        found: list[Refused] = list(judge(tally, self._work.mapping, self._options.bounds, notes=()))
         if faulty > tolerated_fault_rows(tally.rows_read):
             found.append(PlanRefused(f"{faulty} of {tally.rows_read} rows hold cells that are no text, or too large"))
         return found
@@ -132,7 +132,7 @@ def prepare(
         outcomes=outcomes,
         records=outcomes.where("reason IS NULL").select(*PREPARED_SCHEMA.names),
         rejections=outcomes.where("reason IS NOT NULL").select("row", *REJECTION_FIELDS),
-        _mapping=mapping,
+        _work=work,
         _options=options,
         _counted=counted,
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"),
 ]
 
+ROOT = Path(__file__).resolve().parents[2]
 ROWS = 20_000
 COLUMNS = {"email": "email", "phone_number": "phone"}
 OPTIONS: dict[str, Any] = {"columns": COLUMNS, "country_column": "country"}
@@ -144,6 +148,30 @@ def test_the_list_as_a_whole_is_judged(spark: Any) -> None:
     with pytest.raises(Refused, match="20 of 20"):
         prepared.require_sound()
     assert "no address" not in str(prepared.report()) + repr(prepared)
+
+
+def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
+    """As `spark-submit` would run it, on one machine."""
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    pytest.importorskip("pyspark", reason="the package pyspark is not installed (pip install '.[spark]')")
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    submitted = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+    environment |= {
+        "PYTHONPATH": str(ROOT),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": f"--master local[1] {submitted} pyspark-shell",
+        "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"),
+    }
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / "out")],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.stdout.splitlines() == ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]
+    (rejections,) = (tmp_path / "out/rejections").glob("part-*.csv")
+    assert "operation,unknown_operation" in rejections.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
