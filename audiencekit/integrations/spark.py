@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 # A partition has fewer rows than this; row n of partition p is row p * PARTITION_ROWS + n.
 PARTITION_ROWS: Final = 2**33
-# What is about files, about the moment of sending, or about a query that Spark itself can run.
+# What is about files, about the moment of sending, about the list as a whole, or about a query that Spark can run.
 _NOT_HERE: Final = frozenset(
     {"encoding", "delimiter", "header", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
+    | {"suppress", "consent_column"}
 )
 _OUTCOMES: Final = "row BIGINT, operation STRING, {}, `column` STRING, reason STRING".format(
     ", ".join(f"{name} ARRAY<STRING>" for name in PREPARED_SCHEMA.names[2:])

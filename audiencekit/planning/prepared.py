@@ -32,7 +32,7 @@ from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
-from audiencekit.sources.files import AnySource, FilePath, paths_of
+from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
@@ -56,7 +56,7 @@ def write_prepared(
     written.
     """
     with ExitStack() as stack:
-        staging = stack.enter_context(_staging(out, paths_of(source)))
+        staging = stack.enter_context(_staging(out, (*paths_among(source), *options.suppress)))
         planned = plan_run(
             source,
             options,

@@ -13,7 +13,7 @@ from audiencekit import __version__
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.locks import AudienceLock
+from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.errors import (
@@ -33,6 +33,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import DIGESTS, SubKey, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
@@ -41,7 +42,7 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, items_of
+from audiencekit.sources.files import FRAME_MARK, AnySource, Item, absolute_path, items_of
 from audiencekit.sources.frames import Frame
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
@@ -51,7 +52,7 @@ REJECTIONS = "rejections.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its audience.
+    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
     `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
     if there was one.
@@ -70,7 +71,7 @@ class Run:
     def start(
         cls,
         source: AnySource,
-        audience_id: str,
+        target: Target,
         keywords: Keywords,
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
@@ -78,17 +79,17 @@ class Run:
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
         state directory cannot be written."""
-        items = tuple(item if isinstance(item, Frame) else _absolute(item) for item in items_of(source))
+        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in items_of(source))
         now = datetime.now(UTC)
         run_id = new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
-        stack.enter_context(AudienceLock(settings.state_dir, settings.require_account(), audience_id, run_id))
+        stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         key = _run_key(settings, run_id)
         directory = store.create(run_id)
         facts = RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
-            audience_id=audience_id,
+            target=target,
             operation=read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
@@ -113,7 +114,7 @@ class Run:
         if journal.ending() is None:
             _refuse_what_came_once(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
-            stack.enter_context(AudienceLock(settings.state_dir, facts.account_id, facts.audience_id, run_id))
+            stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
             items=tuple(facts.sources), earlier=journal.sums(), plan=journal.plan(),
@@ -146,9 +147,9 @@ class Run:
 
     # --- the plan ---
 
-    def keep_plan(self, planned: PlannedRun, fingerprint: str, profile: Profile) -> None:
+    def keep_plan(self, planned: PlannedRun, fingerprints: tuple[str, str], profile: Profile) -> None:
         """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
-        plan = facts_for_journal(planned, fingerprint, profile)
+        plan = facts_for_journal(planned, fingerprints, profile)
         if self.plan is None:
             self.journal.keep_plan(plan, self.key)
         elif difference := self.plan.difference(plan):
@@ -233,7 +234,7 @@ class Run:
         return Report(
             run_id=self.facts.run_id,
             state=state,
-            audience_id=self.facts.audience_id,
+            target=self.facts.target,
             requests_confirmed=sums.confirmed,
             attempts=sums.attempts,
             records_sent=sums.records_confirmed,
@@ -247,11 +248,6 @@ class Run:
         return f"`audiencekit resume {self.facts.run_id}`"
 
 
-def _absolute(path: FilePath) -> str:
-    text = os.fspath(path)
-    return text if text == STANDARD_INPUT else os.path.abspath(text)
-
-
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
@@ -259,9 +255,10 @@ def settings_of(facts: RunFacts, settings: Settings) -> Settings:
 
 def _refuse_what_came_once(facts: RunFacts) -> None:
     names = {STANDARD_INPUT: ("standard input", "standard_input"), FRAME_MARK: ("a data frame", "data_frame")}
-    for name, reason in (names[source] for source in facts.sources if source in names):
+    sources = (*facts.sources, *facts.keywords.get("suppress", ()))
+    for name, reason in (names[source] for source in sources if source in names):
         raise ResumeRefused(
-            f"the source was {name}, which cannot be read again",
+            f"a source was {name}, which cannot be read again",
             reason=reason,
             hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
         )

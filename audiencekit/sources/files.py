@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.sources.bytestream import ByteStream, SourceFormat, take_sample
 from audiencekit.sources.delimited import open_delimited
-from audiencekit.sources.frames import Frame, FrameSource, is_frame
+from audiencekit.sources.frames import Frame, FrameSource, is_frame, is_in_memory
 from audiencekit.sources.jsonlines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.partfiles import part_files
@@ -55,9 +55,29 @@ def items_of(source: AnySource) -> tuple[Item, ...]:
     return tuple(one if isinstance(one, str | os.PathLike | Frame) else Frame(one) for one in listed)
 
 
-def paths_of(source: AnySource) -> tuple[FilePath, ...]:
-    """The paths among `items_of(source)`."""
+def paths_among(source: AnySource) -> tuple[FilePath, ...]:
+    """Those of `items_of(source)` that are paths."""
     return tuple(item for item in items_of(source) if not isinstance(item, Frame))
+
+
+def paths_of(source: FilePath | Sequence[FilePath]) -> tuple[FilePath, ...]:
+    """The paths that `source` is or lists. Raises UsageError when it is or lists anything else."""
+    items = items_of(source)
+    paths = paths_among(source)
+    if len(paths) != len(items):
+        raise UsageError("a data frame is not taken here", hint="write it to a Parquet file, and give its path")
+    return paths
+
+
+def comes_once(item: Item) -> bool:
+    """Whether an item can be read only once, even by this process."""
+    return not is_in_memory(item) if isinstance(item, Frame) else os.fspath(item) == STANDARD_INPUT
+
+
+def absolute_path(path: FilePath) -> str:
+    """`path` as it means the same file from every directory; standard input stays what it is."""
+    text = os.fspath(path)
+    return text if text == STANDARD_INPUT else os.path.abspath(text)
 
 
 def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedAtFile]:

@@ -69,6 +69,11 @@ def is_frame(source: object) -> bool:
     return isinstance(source, ArrowStream | ArrowArray) or _is_pandas(source)
 
 
+def is_in_memory(frame: Frame) -> bool:
+    """Whether `frame` holds its rows, so that it can be read again."""
+    return _library_of(frame.unwrap()) in _IN_MEMORY and hasattr(frame.unwrap(), "__len__")
+
+
 def open_columns(frame: Frame) -> FrameColumns:
     """The columns of `frame`. Raises SourceRefused for what has none."""
     if _is_pandas(frame.unwrap()):
@@ -113,7 +118,7 @@ class StreamColumns:
         return iter(enumerate(self._types))
 
     def _open(self) -> Iterator[Any]:
-        if self._types and not _is_in_memory(self._frame.unwrap()):
+        if self._types and not is_in_memory(self._frame):
             raise SourceRefused("it can be read only once", hint="give a table that holds its rows: reader.read_all()")
         reader = attempt(lambda: _reader_of(self._frame.unwrap()))
         schema = reader.schema
@@ -194,10 +199,6 @@ def _joined(column: Any) -> Any:
 
 def _is_pandas(source: object) -> bool:
     return _library_of(source) == "pandas" and hasattr(source, "iloc") and hasattr(source, "columns")
-
-
-def _is_in_memory(frame: object) -> bool:
-    return _library_of(frame) in _IN_MEMORY and hasattr(frame, "__len__")
 
 
 def _library_of(source: object) -> str:

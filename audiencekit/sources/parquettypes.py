@@ -77,7 +77,7 @@ def as_text(array: pa.Array) -> TextColumn:
     """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
     flat = _without_views(_decoded(array) if pt.is_dictionary(array.type) else array)
     broken = np.zeros(len(flat), dtype=bool)
-    if _any(flat.type, (pt.is_integer, pt.is_null)):
+    if _any(flat.type, (pt.is_integer, pt.is_null, pt.is_boolean)):
         return TextColumn(flat.cast(pa.string()), broken, broken)
     if _any(flat.type, _TEXTS) and _is_valid(flat):
         text = _narrow(flat)
