@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.cli import cli
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused, SourceRefused, UsageError
@@ -125,10 +126,32 @@ async def test_a_run_from_a_frame_is_not_resumed(emulator: Emulator, settings: S
     """The frame is gone with the process that had it."""
     with pytest.raises(NotFinished):
         await upload_async(pa.table(PEOPLE), audience_id=emulator.audience_id, settings=settings, limiter=_Ends())
-    with pytest.raises(ResumeRefused, match="the source was a data frame, which cannot be read again") as caught:
+    with pytest.raises(ResumeRefused, match="a source was a data frame, which cannot be read again") as caught:
         await resume_async("last", settings=settings)
     assert caught.value.reason == "data_frame"
     assert len(list_runs(settings.state_dir)) == 1
+
+
+def test_a_prepared_list_suppresses(tmp_path: Path) -> None:
+    """Whatever its operations are: who is in it is kept out."""
+    prepare(SAMPLES / "changes.csv", out=tmp_path / "out", operation="delete")
+    rows = check(SAMPLES / "changes.csv", operation="update", suppress=tmp_path / "out").rows
+    assert (rows.suppressed, rows.rejected, rows.pending) == (11, 0, 0)
+
+
+def test_a_frame_does_not_suppress_unnoticed() -> None:
+    """Suppression takes paths, and what is no path is not left out in silence."""
+    with pytest.raises(UsageError, match="a data frame is not taken here"):
+        check(SAMPLES / "contacts.csv", suppress=pa.table(PEOPLE))  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize("make", [pa.table, lambda columns: pa.table(columns).to_reader()], ids=["table", "reader"])
+async def test_a_frame_is_put_on_the_do_not_reach_list(
+    emulator: Emulator, settings: Settings, make: Callable[[dict[str, Any]], Any]
+) -> None:
+    """Which is created first, since the account has none."""
+    report = await do_not_reach_upload_async(make(PEOPLE), settings=settings)
+    assert (report.state, report.rows.sent) == ("complete", 40)
 
 
 def test_the_command_line_takes_a_directory(tmp_path: Path) -> None:
