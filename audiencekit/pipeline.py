@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,11 +34,11 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource, FilePath, items_of
 
 
 def check(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -49,10 +48,11 @@ def check(
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
-    `target` is what it would be for: a do-not-reach list takes less than an audience.
+    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. `target` is
+    what it would be for: a do-not-reach list takes less than an audience.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     options = read_keywords(keywords, settings.profile)
     with ExitStack() as stack:
         planned = plan_run(
@@ -69,7 +69,7 @@ def check(
 
 
 def prepare(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -81,7 +81,7 @@ def prepare(
 
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     return write_prepared(
         source,
         read_keywords(keywords, settings.profile),
@@ -94,7 +94,7 @@ def prepare(
 
 
 def upload(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -103,6 +103,7 @@ def upload(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
+    source = items_of(source)
     refuse_running_loop("upload_async")
     return asyncio.run(
         upload_async(
@@ -126,7 +127,7 @@ def refuse_running_loop(instead: str) -> None:
 
 
 async def upload_async(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -142,6 +143,7 @@ async def upload_async(
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own.
     """
+    source = items_of(source)
     return await upload_to(
         Target.audience(audience_id),
         source,
@@ -155,7 +157,7 @@ async def upload_async(
 
 async def upload_to(
     target: Target,
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -164,7 +166,7 @@ async def upload_to(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.

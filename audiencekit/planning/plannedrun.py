@@ -47,7 +47,7 @@ from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
-from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.files import AnySource, paths_among
 from audiencekit.sources.source import Source, open_source
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
@@ -74,6 +74,17 @@ class PlannedRun:
     def mapping(self) -> ColumnMapping:
         """Which columns carried what."""
         return self.source.mapping
+
+    @property
+    def operation(self) -> str:
+        """What is done with the rows, in words; of a prepared source its records say it."""
+        if self.mapping.operation is None or self.options.source.operation_column is not None:
+            return self.options.operation
+        done = {
+            "update": any(each.updates for each in self.requests),
+            "delete": any(each.deletes for each in self.requests),
+        }
+        return " and ".join(verb for verb, is_done in done.items() if is_done) or self.options.operation
 
     @property
     def records(self) -> int:
@@ -153,7 +164,7 @@ class PlannedRun:
 
 
 def plan_run(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     options: Options,
     *,
     profile: Profile,
@@ -174,7 +185,7 @@ def plan_run(
     read to the end; what was read but must not be sent stands in `refusals`.
     """
     times = _pinned(options, now, target)
-    paths = tuple(os.fspath(path) for path in paths_of(source))
+    paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(options, paths, target)
     if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")

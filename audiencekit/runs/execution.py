@@ -72,7 +72,7 @@ async def _read_and_plan(
         return await in_thread(
             functools.partial(
                 plan_run,
-                run.facts.sources,
+                run.items,
                 read_keywords(run.keywords, profile),
                 profile=profile,
                 now=run.started_at,

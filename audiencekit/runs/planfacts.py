@@ -21,6 +21,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
     """The fields of a Report that come from its plan, and from what was confirmed of it."""
     refused = len(sums.refused)
     return {
+        "operation": planned.operation,
         "rows": planned.row_counts(sent=sums.records_confirmed, refused=refused),
         "sources": tuple(part.to_json() for part in planned.source.parts),
         "columns": planned.mapping.names_by_kind(),
