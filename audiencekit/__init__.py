@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
+    from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure, resume_erasure_async
+    from audiencekit.audiences.erasure.receipt import Receipt
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
     from audiencekit.pipeline import check, prepare, resume, resume_async, upload, upload_async
     from audiencekit.reporting.plan import Plan
@@ -26,16 +28,21 @@ __all__ = [
     "IdentifierRejected",
     "NotFinished",
     "Plan",
+    "Receipt",
     "Refused",
     "Report",
     "Settings",
     "check",
+    "forget",
+    "forget_async",
     "hash_identifier",
     "load_settings",
     "normalize",
     "prepare",
     "resume",
     "resume_async",
+    "resume_erasure",
+    "resume_erasure_async",
     "upload",
     "upload_async",
 ]
@@ -46,16 +53,21 @@ _HOMES = {
     "IdentifierRejected": "audiencekit.errors",
     "NotFinished": "audiencekit.errors",
     "Plan": "audiencekit.reporting.plan",
+    "Receipt": "audiencekit.audiences.erasure.receipt",
     "Refused": "audiencekit.errors",
     "Report": "audiencekit.reporting.report",
     "Settings": "audiencekit.settings",
     "check": "audiencekit.pipeline",
+    "forget": "audiencekit.audiences.erasure.forgetting",
+    "forget_async": "audiencekit.audiences.erasure.forgetting",
     "hash_identifier": "audiencekit.values",
     "load_settings": "audiencekit.settings",
     "normalize": "audiencekit.values",
     "prepare": "audiencekit.pipeline",
     "resume": "audiencekit.pipeline",
     "resume_async": "audiencekit.pipeline",
+    "resume_erasure": "audiencekit.audiences.erasure.forgetting",
+    "resume_erasure_async": "audiencekit.audiences.erasure.forgetting",
     "upload": "audiencekit.pipeline",
     "upload_async": "audiencekit.pipeline",
 }

@@ -31,6 +31,9 @@ MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; our
 FLEXIBLE_LOOKUPS: Final = 4  # of the names of a batch whose answer was lost; ours
 FLEXIBLE_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
 
+# --- erasure ---
+MAX_ERASURE_KEYS: Final = 1_000_000  # forms of identifiers in one erasure; ours: they are held in memory
+
 # --- readiness of audiences ---
 MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
 READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is given up; ours

@@ -13,6 +13,7 @@ from audiencekit.cli.audiences import audiences
 from audiencekit.cli.demo import demo
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
+from audiencekit.cli.forget import forget
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.runs import report, runs
@@ -31,7 +32,21 @@ def cli() -> None:
     """
 
 
-for command in (demo, check, prepare, upload, resume, hash_values, report, runs, audiences, flexible, api, emulator):
+for command in (
+    demo,
+    check,
+    prepare,
+    upload,
+    resume,
+    hash_values,
+    report,
+    runs,
+    audiences,
+    flexible,
+    forget,
+    api,
+    emulator,
+):
     cli.add_command(command)
 
 

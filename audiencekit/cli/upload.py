@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
 from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
@@ -71,6 +72,10 @@ def upload(
 @json_option
 def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute: int | None) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
+    from audiencekit.audiences.erasure.kept import is_erasure
+
+    if is_erasure(run):
+        resume_erasure(run, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute)
     from audiencekit.pipeline import resume_async
     from audiencekit.reporting.progress import progress_for
     from audiencekit.settings import load_settings
