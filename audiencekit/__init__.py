@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
+    from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
     from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure, resume_erasure_async
     from audiencekit.audiences.erasure.receipt import Receipt
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
@@ -33,6 +34,8 @@ __all__ = [
     "Report",
     "Settings",
     "check",
+    "do_not_reach_upload",
+    "do_not_reach_upload_async",
     "forget",
     "forget_async",
     "hash_identifier",
@@ -58,6 +61,8 @@ _HOMES = {
     "Report": "audiencekit.reporting.report",
     "Settings": "audiencekit.settings",
     "check": "audiencekit.pipeline",
+    "do_not_reach_upload": "audiencekit.audiences.do_not_reach",
+    "do_not_reach_upload_async": "audiencekit.audiences.do_not_reach",
     "forget": "audiencekit.audiences.erasure.forgetting",
     "forget_async": "audiencekit.audiences.erasure.forgetting",
     "hash_identifier": "audiencekit.values",

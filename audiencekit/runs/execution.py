@@ -58,7 +58,7 @@ async def _read_and_plan(
     """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
     stoppable = Stoppable(progress)
     try:
-        return await _in_thread(
+        return await in_thread(
             functools.partial(
                 plan_run,
                 run.facts.sources,
@@ -80,7 +80,7 @@ async def _read_and_plan(
         return NotFinished("interrupted while the source was read: nothing was sent")
 
 
-async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
+async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
     """What `work` returns, in a thread of its own. A cancellation calls `stop` and comes when `work` has ended."""
     working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
@@ -100,7 +100,7 @@ async def _settle_plan(
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
         run.keep_plan(planned, fingerprint.finish(), profile)
-        await _in_thread(functools.partial(_check_bodies, run, planned))
+        await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
