@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from typing import Final
 
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
@@ -34,7 +35,8 @@ from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 
-_LIST_NAME = "do-not-reach list"
+_LIST_NAME: Final = "do-not-reach list"
+_MOST_NAMED: Final = 5  # targets that a message names; the others are counted
 
 
 class Erasing:
@@ -155,7 +157,7 @@ class Erasing:
         receipt = self._receipt
         settled = sum(one.is_settled for one in receipt.audiences)
         facts = f"{settled} of {counted(len(receipt.audiences), 'audience')} confirmed"
-        why = str(error) if error is not None else "; ".join(f"{one.name!r}: {one.why}" for one in receipt.left())
+        why = str(error) if error is not None else _in_words(receipt.left())
         hint = f"`audiencekit resume {receipt.erasure_id}` does the rest, and so does `forget` with the same input"
         failure: AudiencekitError
         if isinstance(error, InputOutputFailed | Bug):
@@ -166,3 +168,8 @@ class Erasing:
         failure.hint = "; ".join(filter(None, (error.hint if error else "", hint)))
         failure.document = receipt.to_json()
         return failure
+
+
+def _in_words(left: list[TargetReceipt]) -> str:
+    named = [f"{one.name!r}: {one.why}" for one in left[:_MOST_NAMED]]
+    return "; ".join(named) + (f"; and {len(left) - len(named):,} more" if len(left) > len(named) else "")
