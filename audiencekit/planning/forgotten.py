@@ -18,15 +18,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey, SubKey, find_state_key
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.personal import HashedRecords, Secret, guarded
+from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.tags import TAG, TAG_BYTES, Tagger, Tags
 
 FORGOTTEN: Final = "forgotten"
@@ -51,9 +53,16 @@ class Forgotten:
     def __repr__(self) -> str:
         return f"<Forgotten: {len(self)} keys>"
 
-    def holds(self, records: HashedRecords) -> npt.NDArray[np.bool_]:
-        """Of each record (RECORD_SCHEMA), whether any of its keys is that of somebody who was erased."""
-        return _holds(self._tagger, self._tags, records)
+    def holds(self, kind: Kind, hashes: Any) -> npt.NDArray[np.bool_]:
+        """Of each of `hashes` (HASH_TYPE), keys of one kind, whether it is that of somebody who was erased.
+
+        Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
+        """
+        return _are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
+
+    def holds_any(self, records: HashedRecords) -> npt.NDArray[np.bool_]:
+        """Of each record of a batch with a column for every kind, whether any of its keys is held."""
+        return _holds_any(self, records)
 
 
 def read_forgotten(state_dir: Path, given: Secret | None) -> Forgotten | None:
@@ -79,11 +88,14 @@ def remember(state_dir: Path, key: StateKey, records: HashedRecords) -> None:
 
 
 @guarded
-def _holds(tagger: Tagger, tags: Tags, records: HashedRecords) -> npt.NDArray[np.bool_]:
+def _holds_any(forgotten: Forgotten, records: HashedRecords) -> npt.NDArray[np.bool_]:
     batch = records.unwrap()
     found = np.zeros(batch.num_rows, dtype=bool)
-    for owners, of_keys in tagger.tag_keys(batch):
-        found[owners[_are_among(of_keys, tags)]] = True
+    for kind in Kind:
+        lists = batch.column(kind.value)
+        if len(values := lists.flatten()):
+            held = forgotten.holds(kind, values if kind.is_hashed else sha256_of(values))
+            found[lists.value_parent_indices().to_numpy(zero_copy_only=False)[held]] = True
     return found
 
 

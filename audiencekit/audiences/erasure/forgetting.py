@@ -9,6 +9,7 @@ audiences <- Deletes    until each has confirmed; then the keys are destroyed, a
 from __future__ import annotations
 
 import asyncio
+import functools
 import random
 import secrets
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,7 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.errors import NotFinished
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.pipeline import refuse_running_loop
@@ -36,7 +38,8 @@ from audiencekit.planning.forgotten import remember
 from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
@@ -93,7 +96,7 @@ async def forget_async(
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
-    asked = await asyncio.to_thread(people.read, progress)
+    asked = await _read(people, progress)
     asked.check(what=people.noun, skip_rejected=skip_rejected)
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
@@ -106,6 +109,15 @@ async def forget_async(
             store.begin(receipt, records, key)
         async with client:
             return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+async def _read(people: People, progress: Progress) -> Asked:
+    """Everybody who is named. Raises what `People.read` raises, and NotFinished for a cancellation."""
+    stoppable = Stoppable(progress)
+    try:
+        return await in_thread(functools.partial(people.read, stoppable), stoppable.stop)
+    except asyncio.CancelledError:
+        raise NotFinished("interrupted while people were read: nothing was sent") from None
 
 
 def resume_erasure(erasure: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Receipt:

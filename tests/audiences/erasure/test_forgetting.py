@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,21 @@ async def test_nothing_is_sent_before_everything_was_read(settings: Settings, au
     assert read_forgotten(settings.state_dir, settings.key) is None
     receipt = await forget_async(["person1@example.org", "?"], skip_rejected=True, settings=settings)
     assert receipt.rejected == {"no_identifier": 1}
+
+
+async def test_an_interruption_while_people_are_read_sends_nothing(settings: Settings, audiences: list[str]) -> None:
+    """And nothing is remembered."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def lines() -> Iterator[str]:
+        loop.call_soon_threadsafe(task.cancel)
+        yield "person1@example.org"
+
+    with pytest.raises(NotFinished, match="nothing was sent"):
+        await forget_async(lines(), settings=settings)
+    task.uncancel()
+    assert read_forgotten(settings.state_dir, settings.key) is None
 
 
 async def test_one_erasure_at_a_time(settings: Settings, audiences: list[str]) -> None:
