@@ -8,10 +8,9 @@ send. A form that could be somebody else's is never made: national digits withou
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.email import lower
@@ -23,7 +22,11 @@ from audiencekit.identifiers.rules import Rules
 
 Forms: TypeAlias = frozenset[str]
 
-_VALIDITIES: Final = ("valid", "possible")
+_NO_SWITCHES: Final[tuple[dict[str, Any], ...]] = ({},)
+_SWITCHES: Final[Mapping[Kind, tuple[dict[str, Any], ...]]] = {
+    Kind.PHONE_NUMBER: ({"phone_validity": "valid"}, {"phone_validity": "possible"}),
+    Kind.DEVICE_ID: ({"device_id_case": "as_given"},),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +96,6 @@ FORMS: Final = (
     ),
 )  # fmt: skip
 
-# The empty form that a rule may make of an odd text names nobody.
-_NOBODY: Final = frozenset({""})
-
 
 def forms_of(
     kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None
@@ -109,7 +109,7 @@ def forms_of(
         return normal
     rules = [form for form in FORMS if form.kind is kind]
     made = {form.of(one) for form in rules for one in ([text] if form.from_text else normal)}
-    return frozenset(made | normal) - _NOBODY
+    return frozenset(made)
 
 
 def keys_of(kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None) -> Forms | Reason:
@@ -131,16 +131,14 @@ def _sha256_hex(text: str) -> str:
 
 
 def _normal_forms(kind: Kind, text: str, country: str | None, default_country: str | None) -> set[str] | Reason:
-    """What the definition makes of `text` under every combination of its switches; the first reason when nothing."""
-    decided = [normalize_identifier(kind, text, country=country, rules=rules) for rules in _rules(default_country)]
-    found = {str(value) for value in decided if not isinstance(value, Reason)}
-    reason = next((value for value in decided if isinstance(value, Reason)), None)
-    return found or (Reason.EMPTY if reason is None else reason)
-
-
-def _rules(default_country: str | None) -> Iterable[Rules]:
-    switches = product(_VALIDITIES, ("e164", "digits"), ("lower", "as_given"))
-    return (
-        Rules(default_country=default_country, phone_validity=validity, phone_form=form, device_id_case=case)  # type: ignore[arg-type]
-        for validity, form, case in switches
-    )
+    """What the definition makes of `text` under the switches that bear on it; FORMS has those of mere writing."""
+    found = set()
+    reason = Reason.EMPTY
+    for switches in _SWITCHES.get(kind, _NO_SWITCHES):
+        rules = Rules(default_country=default_country, **switches)
+        decided = normalize_identifier(kind, text, country=country, rules=rules)
+        if isinstance(decided, Reason):
+            reason = decided
+        else:
+            found.add(str(decided))
+    return found or reason

@@ -16,6 +16,7 @@ from audiencekit.api.wire import Counts
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.doubts import Doubts
 from audiencekit.audiences.erasure.receipt import TargetReceipt
+from audiencekit.delivery.journal.protocol import NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -24,6 +25,7 @@ from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,
     CountMismatch,
+    NotFinished,
     NotFound,
     RequestRefused,
     Unauthorized,
@@ -55,7 +57,7 @@ class Means:
     concurrency: int
 
 
-class Pass:
+class Pass(NoJournal):
     """Sends `bodies` to each of `receipts` that is not settled; each is kept when it is.
 
     `wait_seconds` is then how long those must wait that something sent earlier may still change, 0 for none. `error`
@@ -96,7 +98,8 @@ class Pass:
         for place in list(self._locks):  # what was stopped in the middle is begun again
             self._release(place)
         if not self._unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
-            self.error = delivered.error
+            is_interrupted = isinstance(delivered.error, NotFinished)
+            self.error = NotFinished("interrupted") if is_interrupted else delivered.error
             return False
         self._refuse(self._receipts[self._unconfirmed[0]][1], delivered.error)
         return True
@@ -135,10 +138,8 @@ class Pass:
     def _place(self, number: int) -> int:
         return (number - 1) // len(self._bodies)
 
-    # --- the journal of the delivery: what is kept is a target that has confirmed everything ---
-
-    async def intend(self, request: PackedRequest) -> None:
-        """Nothing: a Delete that is sent again changes nothing, so that what was under way need not be known."""
+    # --- the journal of the delivery: what is kept is a target that has confirmed everything. A Delete that is sent
+    # again changes nothing, so that nobody need know what was under way ---
 
     async def conclude(self, result: RequestResult) -> None:
         """Notes a request that is confirmed, and keeps its target when it was the last one."""

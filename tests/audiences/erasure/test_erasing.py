@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,6 +47,7 @@ class World:
         self.locked: list[str] = []
         self.doubtful: dict[str, float] = {}
         self.told: list[str] = []
+        self.task: asyncio.Task[Any] | None = None
         self.before_send: Callable[[], None] = lambda: None
 
     def run(self, *, until: str | None = None, kinds: tuple[Kind, ...] = (Kind.EMAIL,)) -> Receipt:
@@ -59,6 +61,7 @@ class World:
             return result
 
     async def _erase(self, receipt: Receipt, records: Any) -> Receipt:
+        self.task = asyncio.current_task()
         erasing = Erasing(
             receipt, records, AdsClient(self, account_id=ACCOUNT), profile=SPEC, limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(2)), lock=self._lock,
@@ -193,6 +196,36 @@ def test_an_audience_that_refuses_is_told_and_the_others_are_done(world: World) 
     assert refused.value.exit_code == 75
     assert len(world.left()) == 1
     assert world.run().state == "complete"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interruption_ends_it_in_good_order(times: int, world: World) -> None:
+    """While it sends: what is under way may finish, and the rest is for later; twice stops at once."""
+
+    def interrupt() -> None:
+        assert world.task is not None
+        for _ in range(times):
+            asyncio.get_running_loop().call_soon(world.task.cancel)
+        world.before_send = lambda: None
+
+    world.before_send = interrupt
+    with pytest.raises(NotFinished, match=r"of 3 audiences confirmed: interrupted"):
+        world.run()
+    assert world.locked == []
+    assert world.store.has_keys(ID)
+    assert world.run().state == "complete"
+
+
+def test_an_interruption_while_it_waits_ends_it_in_good_order(world: World) -> None:
+    """For what may be applied late."""
+
+    def interrupt() -> None:
+        assert world.task is not None
+        asyncio.get_running_loop().call_later(60, world.task.cancel)
+
+    world.doubtful, world.before_send = {"a0": 600.0}, interrupt
+    with pytest.raises(NotFinished, match="2 of 3 audiences confirmed: interrupted"):
+        world.run()
 
 
 def test_credentials_that_are_refused_end_it_at_once(world: World) -> None:
