@@ -47,7 +47,7 @@ class Asked:
 
     def reject(self, row: int, column: str | None, reason: str) -> None:
         """Note what names nobody."""
-        self.rejected.append(Rejected(row, column, reason))
+        self.rejected.append(Rejected(row, column, str(reason)))
 
     @property
     def keys(self) -> Keys:
