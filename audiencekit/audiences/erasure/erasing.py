@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,7 +13,7 @@ from typing import Final
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.audiences.do_not_reach import ensure_list
-from audiencekit.audiences.erasure.account import ErasureService, list_account
+from audiencekit.audiences.erasure.account import ErasureService, list_account, patiently
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.doubts import Doubts
 from audiencekit.audiences.erasure.kept import ErasureStore
@@ -88,16 +89,25 @@ class Erasing:
         for one in self._receipt.left():
             one.state, one.why = "pending", ""
         await self._survey()
-        await self._find_list()
-        while any(one.state == "pending" for one in self._receipt.targets):
-            for bodies, receipts in ((self._deletes, self._audiences()), (self._updates, self._lists())):
-                going = Pass(bodies, receipts, self._means)
-                await going.run()
-                if going.error is not None:
-                    return going.error
-                await self._wait(going.wait_seconds)
+        is_pending = True
+        while is_pending:
+            failure = await self._pass(self._deletes, self._audiences())
+            if failure is None:
+                await self._find_list()
+                failure = await self._pass(self._updates, self._lists())
+            if failure is not None:
+                return failure
             await self._survey()
+            is_pending = any(one.state == "pending" for one in self._receipt.targets)
         return None
+
+    async def _pass(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]]) -> AudiencekitError | None:
+        """What ended a pass early, None when it did what can be done now; what is in doubt has been waited for."""
+        going = Pass(bodies, receipts, self._means)
+        await going.run()
+        if going.error is None:
+            await self._wait(going.wait_seconds)
+        return going.error
 
     async def _survey(self) -> None:
         """Note the audiences that came since the last listing, and those that are gone."""
@@ -130,7 +140,8 @@ class Erasing:
         """The list of the account, created when it is missing, if these people are to be put on it and can be."""
         if self._receipt.do_not_reach_until is None or not len(self._updates):
             return
-        found = await ensure_list(self._service, clock=self._policy.clock)
+        ensure = functools.partial(ensure_list, self._service, clock=self._policy.clock)
+        found = await patiently(ensure, self._policy)
         known = self._receipt.do_not_reach
         if known is None or known.id != found.id:
             self._receipt.do_not_reach = TargetReceipt(id=found.id, name=_LIST_NAME)

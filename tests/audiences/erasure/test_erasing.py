@@ -248,6 +248,16 @@ def test_the_do_not_reach_list_is_made_and_filled(world: World) -> None:
     assert {one["params"]["expires_at"] for one in operations} == {until}
 
 
+def test_a_list_that_cannot_be_had_keeps_no_audience_back(world: World) -> None:
+    """They are done first; the list follows when the service gives it."""
+    world.account._faults = dict.fromkeys(range(6, 40), 12)
+    with pytest.raises(NotFinished, match="3 of 3 audiences confirmed: "):
+        world.run(until="2027-12-20T12:00:00Z")
+    assert world.left() == []
+    world.account._faults = {}
+    assert world.run().state == "complete"
+
+
 def test_nobody_without_email_or_phone_number_is_put_on_the_list(world: World) -> None:
     """None is made for them, and the receipt says so."""
     receipt = world.run(until="2027-12-20T12:00:00Z", kinds=(Kind.HANDLE,))
