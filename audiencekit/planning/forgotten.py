@@ -29,7 +29,9 @@ from audiencekit.machine.keys import StateKey, SubKey, find_state_key
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.personal import HashedRecords, Secret, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.tags import TAG, TAG_BYTES, Tagger, Tags
+from audiencekit.settings import Settings
 
 FORGOTTEN: Final = "forgotten"
 PURPOSE: Final = "forgotten"
@@ -38,13 +40,16 @@ MAX_FORGOTTEN_BYTES: Final = 4_000_000_000
 
 _HEAD_BYTES: Final = len(MARK) + TAG_BYTES
 _HINT: Final = "give the AUDIENCEKIT_KEY, keyring or key file of then, or restore the file; without it nothing is sent"
+_MET: Final = (
+    "there are people among the rows who were erased by `forget`: they are not put in, and count as suppressed"
+)
 
 
 class Forgotten:
-    """Who was erased, as far as keys tell."""
+    """Who was erased, as far as keys tell: a KeyMemory, whose `note` is for the plan of one run."""
 
     def __init__(self, key: SubKey, tags: Tags) -> None:
-        self._tagger, self._tags = Tagger(key), tags
+        self._tagger, self._tags, self._was_met = Tagger(key), tags, False
 
     def __len__(self) -> int:
         """How many keys are remembered."""
@@ -58,7 +63,14 @@ class Forgotten:
 
         Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
         """
-        return _are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
+        held = _are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
+        self._was_met |= bool(held.any())
+        return held
+
+    @property
+    def note(self) -> str:
+        """What people should know when somebody was held, empty while nobody was."""
+        return _MET if self._was_met else ""
 
     def holds_any(self, records: HashedRecords) -> npt.NDArray[np.bool_]:
         """Of each record of a batch with a column for every kind, whether any of its keys is held."""
@@ -75,6 +87,12 @@ def read_forgotten(state_dir: Path, given: Secret | None) -> Forgotten | None:
         return None
     key = find_state_key(state_dir, given).derive(PURPOSE)
     return Forgotten(key, _read(path, key))
+
+
+def memories_of(settings: Settings) -> tuple[KeyMemory, ...]:
+    """What every plan of records to be put in has to heed. Raises InputOutputFailed for what cannot be trusted."""
+    forgotten = read_forgotten(settings.state_dir, settings.key)
+    return () if forgotten is None else (forgotten,)
 
 
 def remember(state_dir: Path, key: StateKey, records: HashedRecords) -> None:

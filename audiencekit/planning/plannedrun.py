@@ -201,6 +201,7 @@ def plan_run(
             if on_batch:
                 on_batch(batch)
             progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+    suppression_notes += tuple(memory.note for memory in memories if memory.note)
     selection = gathered.keysets.select()
     layout = Layout(selection, gathered.batch_records)
 

@@ -23,6 +23,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
@@ -42,7 +43,7 @@ async def execute(
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
-        planned = await _read_and_plan(run, settings.profile, fingerprints, progress, stack)
+        planned = await _read_and_plan(run, settings, fingerprints, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile)
             if refusal is None:
@@ -64,7 +65,7 @@ class _Fingerprints:
 
 
 async def _read_and_plan(
-    run: Run, profile: Profile, fingerprints: _Fingerprints, progress: Progress, stack: ExitStack
+    run: Run, settings: Settings, fingerprints: _Fingerprints, progress: Progress, stack: ExitStack
 ) -> PlannedRun | AudiencekitError:
     """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
     stoppable = Stoppable(progress)
@@ -73,8 +74,8 @@ async def _read_and_plan(
             functools.partial(
                 plan_run,
                 run.facts.sources,
-                read_keywords(run.keywords, profile),
-                profile=profile,
+                read_keywords(run.keywords, settings.profile),
+                profile=settings.profile,
                 now=run.started_at,
                 progress=stoppable,
                 stack=stack,
@@ -82,6 +83,7 @@ async def _read_and_plan(
                 rejections=run.facts.rejections,
                 on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
                 on_suppressed=fingerprints.suppressed.add,
+                memories=memories_of(settings),
                 target=run.facts.target.kind,
             ),
             stoppable.stop,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import urllib.request
 from collections.abc import Iterator
@@ -16,11 +17,20 @@ import audiencekit
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
 from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.emulator import Emulator
-from audiencekit.errors import AudienceBusy, NotFinished, PlanRefused, UsageError
+from audiencekit.errors import (
+    AudienceBusy,
+    AudiencekitError,
+    InputOutputFailed,
+    NotFinished,
+    PlanRefused,
+    ResumeRefused,
+    UsageError,
+)
 from audiencekit.personal import Secret
-from audiencekit.pipeline import upload_async
+from audiencekit.pipeline import check, prepare, resume_async, upload_async
 from audiencekit.planning.forgotten import read_forgotten
 from audiencekit.preparation.target import Target
 from audiencekit.settings import Settings
@@ -59,6 +69,63 @@ async def test_people_leave_every_audience(emulator: Emulator, settings: Setting
     assert forgotten is not None
     assert len(forgotten) == 3
     assert list(settings.state_dir.rglob("keys.sealed")) == []
+
+
+async def test_a_stale_file_does_not_bring_them_back(
+    emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """Whatever is planned from it leaves them out, counts them, and says so; in hashes, too. A Delete is sent."""
+    await forget_async(["person1@example.org", "0151 12345002"], country="DE", settings=settings)
+    source, hashed = tmp_path / "people.csv", tmp_path / "hashed.csv"
+    digests = [hashlib.sha256(f"person{number}@example.org".encode()).hexdigest() for number in range(4)]
+    hashed.write_text("\n".join(["email", *digests]) + "\n")
+    plan = check(source, settings=settings)
+    prepared = prepare(source, out=tmp_path / "out", settings=settings)
+    report = await upload_async(source, audience_id=audiences[0], settings=settings)
+    again = await upload_async(hashed, audience_id=audiences[0], hashed=["email"], settings=settings)
+    assert [one.rows.suppressed for one in (plan, prepared, report, again)] == [2, 2, 2, 1]
+    assert all(any("erased by `forget`" in note for note in one.notes) for one in (plan, prepared, report, again))
+    keys = {key for member in await _members(emulator, audiences[0]) for key in member["keys"].get("email", [])}
+    assert keys == {digests[0], digests[2], digests[3]}
+    deleted = await upload_async(source, audience_id=audiences[1], operation="delete", settings=settings)
+    assert (deleted.rows.sent, deleted.rows.suppressed) == (4, 0)
+
+
+async def test_a_memory_that_cannot_be_trusted_keeps_uploads_back(
+    settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """Nothing is sent without knowing who must not be."""
+    await forget_async(["person1@example.org"], settings=settings)
+    (settings.state_dir / "forgotten").write_bytes(b"")
+    for work in (
+        lambda: check(tmp_path / "people.csv", settings=settings),
+        lambda: prepare(tmp_path / "people.csv", out=tmp_path / "out", settings=settings),
+    ):
+        with pytest.raises(InputOutputFailed, match="erased people"):
+            work()
+    with pytest.raises(InputOutputFailed, match="erased people"):
+        await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings)
+
+
+async def test_an_upload_from_before_an_erasure_is_not_resumed(
+    settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """It would send people who were erased since."""
+    calls = 0
+
+    class Stopping(Unlimited):
+        async def acquire(self) -> None:
+            nonlocal calls
+            calls += 1
+            raise InputOutputFailed("the disk is full")
+
+    with pytest.raises(AudiencekitError) as ended:
+        await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings, limiter=Stopping())
+    assert calls
+    assert ended.value.document is not None
+    await forget_async(["person1@example.org"], settings=settings)
+    with pytest.raises(ResumeRefused, match="other people are to be suppressed"):
+        await resume_async(ended.value.document["run_id"], settings=settings)
 
 
 async def test_somebody_who_was_never_sent_is_confirmed_all_the_same(
@@ -174,8 +241,6 @@ async def test_the_doors_without_an_event_loop_say_what_to_await(settings: Setti
 
 async def test_no_file_shows_who_was_erased(settings: Settings, audiences: list[str]) -> None:
     """Neither the receipt nor the memory, nor what an unfinished erasure has sealed."""
-    import hashlib
-
     held = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[0]), "20261121-1")
     with held, pytest.raises(NotFinished) as unfinished:
         await forget_async(["canary.7391@example.org", "partner_user_id=canary-7391"], settings=settings)
