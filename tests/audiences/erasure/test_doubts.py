@@ -28,7 +28,7 @@ def _run(state_dir: Path, *, age: float, attempts: int = 1, rate_limited: int = 
     )  # fmt: skip
     journal = JournalFile.begin(directory / "journal.sqlite", facts, KEY)
     plan = PlanFacts(
-        mapping={}, rules={}, found={}, rows_read=1, rows_rejected=0, records=1, fingerprint="",
+        mapping={}, rules={}, found={}, rows_read=1, rows_rejected=0, records=1, fingerprint="", suppression="",
         requests=(PlannedBody(1, 0, 1, 100),),
     )  # fmt: skip
     journal.keep_plan(plan, KEY)
