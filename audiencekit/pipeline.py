@@ -28,6 +28,7 @@ from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
@@ -138,15 +139,37 @@ async def upload_async(
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own.
     """
+    return await upload_to(
+        Target.audience(audience_id),
+        source,
+        settings=settings,
+        rejections=rejections,
+        progress=progress,
+        limiter=limiter,
+        **keywords,
+    )
+
+
+async def upload_to(
+    target: Target,
+    source: FilePath | Sequence[FilePath],
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """What `upload_async` does, for any target: an audience or a do-not-reach list."""
     settings = settings or load_settings()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
     client = open_client(settings)
-    check_identifier("audience", audience_id)
+    check_identifier(target.kind.noun, target.id)
     with ExitStack() as stack:
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            run = Run.start(source, audience_id, keywords, settings, rejections, stack)
+            run = Run.start(source, target, keywords, settings, rejections, stack)
             return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
 
 
@@ -169,7 +192,7 @@ async def resume_async(
     The source is read again, and what was not confirmed is sent, the same bytes as before. A run that is complete
     already is not touched: its report comes back. Raises ResumeRefused, with nothing sent, when the source, the columns
     or the options are not those of then, when the journal cannot be trusted, or when the run was refused for good;
-    AudienceBusy while a run is at work on the audience; and what `upload_async` raises.
+    AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     run_id = RunStore(settings.state_dir).find(run)

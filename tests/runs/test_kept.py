@@ -16,8 +16,7 @@ from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import InputOutputFailed
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.kept import list_runs, read_report, updated
-
-from .delivery.journal.conftest import FACTS, KEY, PLAN, RUN_ID
+from tests.delivery.journal.conftest import FACTS, KEY, PLAN, RUN_ID
 
 SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10, attempts=2)
 PLANNED: dict[str, Any] = {
@@ -73,7 +72,7 @@ def test_a_killed_run_says_what_its_journal_says(tmp_path: Path, store: RunStore
     store.write_report(RUN_ID, PLANNED)
     assert read_report(tmp_path, "last")["rows"]["sent"] == 30
     (listed,) = list_runs(tmp_path)
-    assert (listed["resumable"], listed["running"], listed["audience_id"]) == (True, False, FACTS.audience_id)
+    assert (listed["resumable"], listed["running"], listed["audience_id"]) == (True, False, FACTS.target.id)
 
 
 def test_a_run_that_was_killed_while_it_read_has_a_report(tmp_path: Path, journal: JournalFile) -> None:
