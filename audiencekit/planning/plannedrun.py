@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -41,15 +41,36 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.table import Description, Part
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
+
+
+class Origin(Protocol):
+    """What a plan says of where its records come from: a source, or what was kept of one."""
+
+    @property
+    def description(self) -> Description:
+        """What it was found to be, for people."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of it."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its files."""
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carry what."""
 
 
 @dataclass(slots=True, kw_only=True)
 class PlannedRun:
     """The plan of one run, and the sealed spool that its bodies are made from. Close it with the stack it came from."""
 
-    source: Source
+    source: Origin
     options: Options
     times: PlanTimes
     tally: Tally
@@ -190,7 +211,7 @@ def plan_run(
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection, times)
-    refusals = _unheeded_operation(opened, options) + judge(
+    refusals = _unheeded_operation(opened, options, is_revised=revise is not None) + judge(
         gathered.tally, opened.mapping, options.bounds, notes=opened.notes
     )
     return PlannedRun(
@@ -234,12 +255,14 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return False
 
 
-def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
+def _unheeded_operation(source: Source, options: Options, *, is_revised: bool) -> list[Refused]:
     """People who are to be taken out must not be put in because an option was forgotten."""
     if source.operation_hint is None or options.operation_was_given:
         return []
     name = source.operation_hint
     hint = f"give --operation-column {name}, or --operation update or delete for every row"
+    if is_revised:
+        hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
     return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
 
 

@@ -68,7 +68,7 @@ class Run:
     @classmethod
     def start(
         cls,
-        source: FilePath | Sequence[FilePath],
+        source: FilePath | Sequence[FilePath] | None,
         target: Target,
         keywords: Keywords,
         settings: Settings,
@@ -91,7 +91,7 @@ class Run:
             target=target,
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[_absolute(path) for path in paths_of(source)],
+            sources=[] if source is None else [_absolute(path) for path in paths_of(source)],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),

@@ -111,9 +111,7 @@ class Changes:
                 yield chosen(as_members(records, days), np.flatnonzero(heeded))
 
 
-def _days(
-    wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_struck: bool
-) -> tuple[Days, Bools]:
+def _days(wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_struck: bool) -> tuple[Days, Bools]:
     """The day of each change, and whether there is any.
 
     An Update of a later wave puts back whom a Delete may have struck: without a confirmation that one is in doubt.
@@ -166,9 +164,7 @@ def write_changes(
     pass_point("after changes")
 
 
-def _requests_of(
-    wave: Wave, layout: Layout, requests: list[PlannedRequest]
-) -> Iterator[tuple[int, Indices, Indices]]:
+def _requests_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[tuple[int, Indices, Indices]]:
     """The batches that have records of `wave`: their places, and the number of each one's request."""
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
-    MemberChunk,
     Days,
+    MemberChunk,
     chosen,
     days_of,
     ordered,
@@ -20,7 +19,7 @@ from audiencekit.audiences.synchronisation.members import (
 from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
 from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
-from audiencekit.personal import HashedRecords, guarded
+from audiencekit.personal import guarded
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.tags import TAG, Tagger, tags_of_sets
@@ -65,7 +64,8 @@ class _OfPart:
     additions: int
     renewals: int
     unchanged: Indices  # records
-    removed: tuple[int, int] | None
+    removals: int
+    removed: MemberChunk
 
 
 def find_difference(
@@ -77,13 +77,13 @@ def find_difference(
     """
 
     def compare(part: int) -> _OfPart:
-        return _compare(part, keysets, wanted, snapshot, horizon, tagger, aside)
+        return _compare(part, keysets, wanted, snapshot, horizon, tagger)
 
     found = Difference(wanted=wanted, sent=wanted.copy())
     for part in in_order(compare, range(PARTS), workers=cores()):
         found.sent.set(part.unchanged, False)
-        if part.removed:
-            found.removed.append(part.removed)
+        if part.removals:  # put aside here: only one thread at a time may leave the numbering to the spool
+            found.removed.append((_put_aside(part.removed, aside), part.removals))
         found = replace(
             found,
             additions=found.additions + part.additions,
@@ -95,7 +95,7 @@ def find_difference(
 
 @guarded
 def _compare(
-    part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger, aside: Spool
+    part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger
 ) -> _OfPart:
     members, entries = snapshot.members(part), keysets.tagged(part)
     entries = entries[wanted.at(entries["record"])]
@@ -116,7 +116,8 @@ def _compare(
         additions=len(entries) - len(both) + int(unknown.sum()),
         renewals=int((due & ~unknown).sum()),
         unchanged=records[~(due | unknown)],
-        removed=_put_aside(members, np.flatnonzero(gone), aside),
+        removals=int(gone.sum()),
+        removed=to_bytes(chosen(members, np.flatnonzero(gone))),
     )
 
 
@@ -126,7 +127,6 @@ def _is_live(days: Days, horizon: Horizon) -> Bools:
     return live
 
 
-def _put_aside(members: HashedRecords, places: Indices, aside: Spool) -> tuple[int, int] | None:
-    if not len(places):
-        return None
-    return aside.append(to_bytes(chosen(members, places)).unwrap()), len(places)
+@guarded
+def _put_aside(members: MemberChunk, aside: Spool) -> int:
+    return aside.append(members.unwrap())

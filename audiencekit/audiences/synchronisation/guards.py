@@ -7,9 +7,11 @@ from typing import Final
 
 from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
 from audiencekit.errors import PlanRefused, Refused
-from audiencekit.limits import PROCESSING_HOURS
+from audiencekit.limits import MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS
 
-_EMPTY_HINT: Final = "see whether the source is whole; an audience that nobody shall be in is deleted: `audiencekit audiences delete`"
+_EMPTY_HINT: Final = (
+    "see whether the source is whole; an audience that nobody is to be in is deleted: `audiencekit audiences delete`"
+)
 
 
 def judge_size(wanted: int, members: int, *, allowed_shrink: float) -> list[Refused]:
@@ -40,6 +42,14 @@ def warn_of_pace(facts: SnapshotFacts, now: float, *, additions: bool, removals:
                 f" {PROCESSING_HOURS:g} hours, and works on them only as often"
             )
     return tuple(found)
+
+
+def warn_of_few(members: int) -> tuple[str, ...]:
+    """A sentence when an audience of so many cannot be targeted."""
+    if members >= MIN_TARGETABLE_PEOPLE:
+        return ()
+    needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
+    return (f"the audience will have {members:,} members: {needed}",)
 
 
 def _ago(seconds: float) -> str:

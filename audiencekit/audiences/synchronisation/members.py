@@ -70,9 +70,7 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
     reading = Reading(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     days = np.frombuffer(reading.buffer(2 * count), dtype="<i2")
-    return HashedRecords(
-        pa.record_batch([pa.array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA)
-    )
+    return HashedRecords(pa.record_batch([pa.array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA))
 
 
 def no_members() -> HashedRecords:

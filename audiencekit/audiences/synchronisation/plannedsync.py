@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from audiencekit.audiences.synchronisation.difference import Horizon
-from audiencekit.audiences.synchronisation.guards import judge_size, warn_of_pace
+from audiencekit.audiences.synchronisation.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.members import day_of
 from audiencekit.audiences.synchronisation.revision import Revision
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
-from audiencekit.errors import MappingRefused, Refused
+from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannedrun import Gathered, PlannedRun, lost_numbers, plan_run, what_it_does
+from audiencekit.planning.plannedrun import Gathered, PlannedRun, lost_numbers, plan_run
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
@@ -58,8 +58,7 @@ class PlannedSync(PlannedRun):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What people should know before anything is sent."""
-        too_few = what_it_does(self.target, self.sync.members_after)
-        return lost_numbers(self.tally, self.mapping) + self.remarks + too_few
+        return lost_numbers(self.tally, self.mapping) + self.remarks
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is; of the records that are done, those that are taken out are no rows."""
@@ -115,31 +114,23 @@ class SyncPlanner:
             waves=waves,
         )
         planned.refusals = self._refusals(planned, changes)
-        remarks = self.remarks + self._remarks(changes, now)
+        remarks = self.remarks + self._remarks(planned, changes, now)
         known = {each.name: getattr(planned, each.name) for each in fields(planned)}
         return PlannedSync(**known, sync=changes, remarks=remarks, whole_records=revision.whole_records)
 
     def _refusals(self, planned: PlannedRun, changes: SyncChanges) -> list[Refused]:
-        found = list(planned.refusals)
-        if planned.source.operation_hint is not None:
-            name = planned.source.operation_hint
-            hint = "choose the rows of those who are to be in with --sql, without that column"
-            found[0] = MappingRefused(f"column {name} says update or delete, and a sync knows no operations", hint=hint)
-        if planned.tally.rows_read == 0:
-            found = []
+        found = planned.refusals if planned.tally.rows_read else []
         return found or judge_size(changes.members_after, changes.members, allowed_shrink=self.allowed_shrink)
 
-    def _remarks(self, changes: SyncChanges, now: datetime) -> tuple[str, ...]:
+    def _remarks(self, planned: PlannedRun, changes: SyncChanges, now: datetime) -> tuple[str, ...]:
         additions, removals = bool(sum(changes.waves[::2])), bool(changes.removals)
         found = warn_of_pace(self.snapshot.facts, now.timestamp(), additions=additions, removals=removals)
-        if changes.returned:
-            found += (
-                f"{changes.returned:,} records share a key with people who go by no other: a Delete takes them out,"
-                " too, and they are put back right after it",
-            )
-        if not changes.waves or not any(changes.waves):
+        if put_back := sum(changes.waves[2::2]):
+            shared = f"{put_back:,} records share a key with people who go by no other"
+            found += (f"{shared}: a Delete takes both out, and these are put back right after it",)
+        if not planned.requests:
             found += ("the audience is what the source says already: there is nothing to send",)
-        return found
+        return found + warn_of_few(changes.members_after)
 
 
 def _horizon(now: datetime, expires_at: datetime, *, everybody: bool) -> Horizon:

@@ -101,19 +101,19 @@ def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_
         stays = np.where(own[owners] > 0, keys.holders[numbers] == 0, numbers == least[owners])
         counts = np.bincount(owners[stays], minlength=batch.num_rows)
         columns.append(list_array(counts, lists.flatten().filter(pa.array(stays))))
-    return Reduced(_deletes(columns, batch.num_rows, first_row), shared, least[shared])
+    return Reduced(_records(columns, batch.num_rows, first_row, True), shared, least[shared])
 
 
 @guarded
-def as_deletes(members: HashedRecords, *, first_row: int) -> HashedRecords:
-    """`members` with all their keys, as Deletes whose rows are counted from `first_row` (RECORD_SCHEMA)."""
+def as_records(members: HashedRecords, *, first_row: int, deletes: bool) -> HashedRecords:
+    """`members` as Deletes or Updates with all their keys, whose rows are counted from `first_row` (RECORD_SCHEMA)."""
     batch = members.unwrap()
-    return _deletes([batch.column(kind.value) for kind in Kind], batch.num_rows, first_row)
+    return _records([batch.column(kind.value) for kind in Kind], batch.num_rows, first_row, deletes)
 
 
-def _deletes(columns: list[Any], count: int, first_row: int) -> HashedRecords:
+def _records(columns: list[Any], count: int, first_row: int, deletes: bool) -> HashedRecords:
     rows = np.arange(first_row, first_row + count, dtype=np.int64)
-    verbs = pa.array(np.ones(count, dtype=bool))
+    verbs = pa.array(np.full(count, deletes))
     return HashedRecords(pa.record_batch([pa.array(rows), verbs, *columns], schema=RECORD_SCHEMA))
 
 
@@ -149,15 +149,12 @@ def rounds_for(returned: int, members: int) -> int:
     return max(1, math.ceil(returned / max(members * RETURN_SHARE, 1)))
 
 
-
 @guarded
 def _tag_keys(members: HashedRecords, tagger: Tagger) -> list[tuple[Indices, Tags]]:
     return list(tagger.tag_keys(members.unwrap()))
 
 
-def _keys_by_kind(
-    members: HashedRecords, keys: Keys, tagger: Tagger
-) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:
+def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:
     """For each kind that there is: the member of each key, and the number of the key."""
     batch = members.unwrap()
     present = [kind for kind in Kind if len(batch.column(kind.value).flatten())]

@@ -12,7 +12,7 @@ from audiencekit.audiences.synchronisation.members import MemberChunk, from_byte
 from audiencekit.audiences.synchronisation.removals import (
     Rounds,
     Staying,
-    as_deletes,
+    as_records,
     count_holders,
     plan_rounds,
     reduce_members,
@@ -39,9 +39,7 @@ class Revision:
     def of(cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger) -> Self:
         """What makes the audience equal to the `wanted` records of what was `gathered`, to which those that go are
         added. Raises SnapshotRefused."""
-        difference = find_difference(
-            gathered.keysets, wanted, snapshot, horizon, tagger=tagger, aside=gathered.aside
-        )
+        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, tagger=tagger, aside=gathered.aside)
         revision = cls(difference, gathered, len(gathered.batch_records))
         if difference.removed:
             revision._take_out(tagger)
@@ -60,7 +58,7 @@ class Revision:
         part = batch - self.first
         if part < 0:
             return self.gathered.unsealed(batch)
-        return as_deletes(self._leaving(part), first_row=self._first_row + self._before(part))
+        return as_records(self._leaving(part), first_row=self._first_row + self._before(part), deletes=True)
 
     @property
     def _first_row(self) -> int:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,66 +14,85 @@ from audiencekit.audiences.synchronisation.changes import ChangesFacts, write_ch
 from audiencekit.audiences.synchronisation.members import day_of
 from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.settling import settle_left, settle_run
-from audiencekit.audiences.synchronisation.snapshot import Snapshot, SnapshotFacts, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot, SnapshotStore
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.runs import RunStore
-from audiencekit.errors import AudiencekitError, InputOutputFailed, SnapshotRefused
+from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.tags import Tagger
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import Planner, execute, in_thread
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 
+_STAYS: Final = "stays until the entry lapses"
+_LOST: Final = f"the snapshot is lost: everybody is sent again; who was in it and is not in the source, {_STAYS}"
+_NEW: Final = f"the audience comes under sync: who was put in by other means is not known and {_STAYS}"
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """The snapshot of an audience, with what an earlier run had left in it by now, and what opening it has shown."""
-
-    store: SnapshotStore
-    snapshot: Snapshot
-    is_settled: bool
-    is_lost: bool = False
-
-
-def open_snapshot(
-    settings: Settings, audience_id: str, now: datetime, stack: ExitStack, *, rebuild: bool = False
-) -> Opened:
-    """The snapshot of the audience, which whoever calls holds the lock of; it is closed with `stack`.
-
-    What a killed run has changed is brought into it first. Raises SnapshotRefused for one that cannot be trusted;
-    with `rebuild` an empty one takes its place in memory, and on the disk before anything is sent.
-    """
-    key = find_state_key(settings.state_dir, settings.key)
-    store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
-    try:
-        is_settled = settle_left(store, RunStore(settings.state_dir), key, now)
-        snapshot = store.open()
-    except SnapshotRefused:
-        if not rebuild:
-            raise
-        return Opened(store, Snapshot(store.unknown(), None), is_settled=False, is_lost=True)
-    stack.callback(snapshot.close)
-    return Opened(store, snapshot, is_settled)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One run over one opened snapshot. `clock` waits."""
+    """The snapshot of one audience, under the lock of a run; `clock` waits and tells the time. Close it with `stack`.
 
-    run: Run
-    opened: Opened
-    clock: Clock
-    progress: Progress
-    settle_seconds: float = SETTLE_SECONDS
+    What an earlier run has left is brought into the snapshot first. With `rebuild` a snapshot that cannot be trusted is
+    as good as none; it makes way for an empty one before anything is sent.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        audience_id: str,
+        stack: ExitStack,
+        *,
+        clock: Clock,
+        progress: Progress,
+        rebuild: bool = False,
+        settle_seconds: float = SETTLE_SECONDS,
+    ) -> None:
+        self._key = find_state_key(settings.state_dir, settings.key)
+        self._runs = RunStore(settings.state_dir)
+        self._store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, self._key)
+        self._stack, self._clock, self._progress = stack, clock, progress
+        self._rebuild, self._settle_seconds = rebuild, settle_seconds
+        self._snapshot: Snapshot | None = None
+        self._is_lost = False
+
+    @property
+    def tagger(self) -> Tagger:
+        """Makes the tags that order the members."""
+        return self._store.tagger()
+
+    def open(self) -> tuple[Snapshot, tuple[str, ...]]:
+        """The snapshot, and what people should know of it. Raises SnapshotRefused for one that cannot be trusted."""
+        notes: tuple[str, ...] = ()
+        try:
+            if settle_left(self._store, self._runs, self._key, self._now()):
+                notes = ("an earlier run was cut short: what it left in doubt is sent again",)
+            snapshot = self._store.open()
+            self._stack.callback(snapshot.close)
+            if self._rebuild:
+                for part in range(PARTS):
+                    snapshot.members(part)
+        except SnapshotRefused:
+            if not self._rebuild:
+                raise
+            snapshot, self._is_lost = self._store.unknown(), True
+        self._snapshot = snapshot
+        return snapshot, notes + self._words_for(snapshot)
+
+    def _words_for(self, snapshot: Snapshot) -> tuple[str, ...]:
+        if self._is_lost:
+            return (_LOST,)
+        if self._rebuild:
+            return ("the snapshot is built anew: everybody is sent again",)
+        return () if snapshot.facts.serial else (_NEW,)
 
     async def carry_out(
-        self, planner: Planner, client: AdsClient, settings: Settings, *, limiter: RateLimiter
+        self, run: Run, planner: Planner, client: AdsClient, settings: Settings, limiter: RateLimiter
     ) -> Report:
         """The report of the complete run, whose changes are in the snapshot. Raises what `upload_async` does.
 
@@ -84,50 +101,55 @@ class Session:
         failure: AudiencekitError
         try:
             report = await execute(
-                self.run, client, settings, limiter=limiter, progress=self.progress, planner=planner, accept=self.accept
-            )
-            await in_thread(self._settle)
-            return report
-        except InputOutputFailed as error:
-            failure = error
+                run, client, settings, limiter=limiter, progress=self._progress, planner=planner,
+                accept=functools.partial(self._accept, run),
+            )  # fmt: skip
         except AudiencekitError as error:
             failure = error
             with contextlib.suppress(AudiencekitError):  # what is noted is settled by the next run
-                await in_thread(self._settle)
+                await in_thread(functools.partial(self._settle, run))
+        else:
+            await in_thread(functools.partial(self._settle, run))
+            return report
         raise failure
 
-    async def accept(self, planned: PlannedRun) -> None:
+    async def _accept(self, run: Run, planned: PlannedRun) -> None:
         """Notes what `planned` changes, so that nothing is lost when it is killed; before it, waits out old doubts."""
         assert isinstance(planned, PlannedSync)  # noqa: S101
         if planned.requests:
             await self._wait(planned)
-            await in_thread(functools.partial(self._note, planned))
+            await in_thread(functools.partial(self._note, run, planned))
 
     async def _wait(self, planned: PlannedSync) -> None:
-        facts = self.opened.snapshot.facts
-        now = datetime.now(UTC).timestamp()
-        removals = any(request.deletes for request in planned.requests)
-        additions = any(request.updates for request in planned.requests)
-        doubts = [facts.updates_doubted_at if removals else None, facts.deletes_doubted_at if additions else None]
-        seconds = max((at + self.settle_seconds - now for at in doubts if at is not None), default=0.0)
+        facts = self._opened.facts
+        deletes = any(request.deletes for request in planned.requests)
+        updates = any(request.updates for request in planned.requests)
+        doubts = [facts.updates_doubted_at if deletes else None, facts.deletes_doubted_at if updates else None]
+        ends = [at + self._settle_seconds for at in doubts if at is not None]
+        seconds = min(max(ends, default=0.0) - self._clock.now(), self._settle_seconds)
         if seconds > 0:
-            seconds = min(seconds, self.settle_seconds)
-            self.progress.tell(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
-            await self.clock.sleep(seconds)
+            self._progress.tell(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
+            await self._clock.sleep(seconds)
 
-    def _note(self, planned: PlannedSync) -> None:
-        store, serial = self.opened.store, self.opened.snapshot.facts.serial
-        if self.opened.is_lost:
-            serial = store.forget()
+    def _note(self, run: Run, planned: PlannedSync) -> None:
+        serial = self._store.forget() if self._is_lost else self._opened.facts.serial
         write_changes(
-            store.changes_path,
-            store.spool_key(),
-            ChangesFacts(run_id=self.run.facts.run_id, serial=serial, day=day_of(planned.times.expires_at)),
+            self._store.changes_path,
+            self._store.spool_key(),
+            ChangesFacts(run_id=run.facts.run_id, serial=serial, day=day_of(planned.times.expires_at)),
             layout=planned.layout,
             waves=planned.selection.waves(),
             requests=planned.requests,
             records_of=planned.whole_records,
         )
 
-    def _settle(self) -> None:
-        settle_run(self.opened.store, self.run.journal, datetime.now(UTC))
+    def _settle(self, run: Run) -> None:
+        settle_run(self._store, run.journal, run.facts.run_id, self._now())
+
+    @property
+    def _opened(self) -> Snapshot:
+        assert self._snapshot is not None  # noqa: S101
+        return self._snapshot
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.now(), UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -55,12 +56,14 @@ def settle_left(store: SnapshotStore, runs: RunStore, key: StateKey, now: dateti
     return True
 
 
-def settle_run(store: SnapshotStore, journal: JournalFile, now: datetime) -> None:
-    """The same, for the run whose `journal` is open; nothing when it has not come as far as to change anything."""
+def settle_run(store: SnapshotStore, journal: JournalFile, run_id: str, now: datetime) -> None:
+    """The same, for a run whose `journal` is open; nothing when it has not come as far as to change anything."""
     changes = Changes.open(store.changes_path, store.spool_key())
     if changes is None:
         return
     with contextlib.closing(changes), contextlib.closing(store.open()) as snapshot:
+        if changes.facts.run_id != run_id:
+            return  # left by another, which this run did not come as far as to settle
         _apply(store, snapshot, changes, _outcomes_of(journal), now)
     store.remove_changes()
 
@@ -151,8 +154,8 @@ def _split(members: HashedRecords, tagger: Tagger) -> list[tuple[int, HashedReco
     order = np.argsort(parts, kind="stable")
     ends = np.cumsum(np.bincount(parts, minlength=PARTS)).tolist()
     batch = batch.take(order)
-    slices = ((part, batch.slice(start, end - start)) for part, (start, end) in enumerate(zip([0, *ends], ends, strict=False)))
-    return [(part, HashedRecords(own)) for part, own in slices if own.num_rows]
+    found = [(part, start, end) for part, (start, end) in enumerate(pairwise([0, *ends])) if end > start]
+    return [(part, HashedRecords(batch.slice(start, end - start))) for part, start, end in found]
 
 
 @guarded

@@ -157,7 +157,7 @@ class SnapshotStore:
         if not os.path.lexists(path):
             if serial:
                 raise SnapshotRefused("the snapshot of the audience is missing", hint=REBUILD_HINT)
-            return Snapshot(self._first, None)
+            return self.unknown()
         with _trusted():
             spool = KeptSpool.open(path, self.spool_key())
         try:
@@ -200,13 +200,18 @@ class SnapshotStore:
             pass_point("after snapshot")
             self._write_serial(facts.serial)
 
-    def forget(self) -> None:
-        """Take it that nothing is known of the audience: an empty snapshot in the place of one that is of no use."""
+    def unknown(self) -> Snapshot:
+        """A snapshot that knows nobody."""
+        return Snapshot(self._first, None)
+
+    def forget(self) -> int:
+        """Put an empty snapshot in the place of one that is of no use; its serial."""
         serial = 0
         with contextlib.suppress(SnapshotRefused):
             serial = self._read_serial()
         self.remove_changes()
         self.write(lambda part: no_members(), replace(self._first, serial=serial))
+        return serial + 1
 
     def remove_changes(self) -> None:
         """The changes are in the snapshot, or of no use."""

@@ -9,7 +9,6 @@ from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
 from audiencekit.preparation.target import Target
 
-
 SYNC, RENEW = "sync", "renew"
 _AGAIN: Final = {
     SYNC: "`audiencekit sync SOURCE --audience {audience}`",
