@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
     Days,
-    MemberChunk,
     chosen,
     days_of,
+    joined,
     ordered,
     same_as_next,
     to_bytes,
@@ -25,6 +26,7 @@ from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.tags import TAG, Tagger, tags_of_sets
 
 _OF_SNAPSHOT, _OF_SOURCE = range(2)
+_PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,7 @@ class _OfPart:
     additions: int
     renewals: int
     unchanged: Indices  # records
-    removals: int
-    removed: MemberChunk
+    removed: HashedRecords
 
 
 def find_difference(
@@ -80,16 +81,21 @@ def find_difference(
         return _compare(part, keysets, wanted, snapshot, horizon, tagger)
 
     found = Difference(wanted=wanted, sent=wanted.copy())
+    leaving: list[HashedRecords] = []
     for part in in_order(compare, range(PARTS), workers=cores()):
         found.sent.set(part.unchanged, False)
-        if part.removals:  # put aside here: only one thread at a time may leave the numbering to the spool
-            found.removed.append((_put_aside(part.removed, aside), part.removals))
+        leaving.append(part.removed)
+        if sum(map(_count, leaving)) >= _PUT_ASIDE:
+            found.removed.append(_put_aside(leaving, aside))
+            leaving = []
         found = replace(
             found,
             additions=found.additions + part.additions,
             renewals=found.renewals + part.renewals,
             unchanged=found.unchanged + len(part.unchanged),
         )
+    if any(map(_count, leaving)):
+        found.removed.append(_put_aside(leaving, aside))
     return found
 
 
@@ -116,8 +122,7 @@ def _compare(
         additions=len(entries) - len(both) + int(unknown.sum()),
         renewals=int((due & ~unknown).sum()),
         unchanged=records[~(due | unknown)],
-        removals=int(gone.sum()),
-        removed=to_bytes(chosen(members, np.flatnonzero(gone))),
+        removed=chosen(members, np.flatnonzero(gone)),
     )
 
 
@@ -128,5 +133,11 @@ def _is_live(days: Days, horizon: Horizon) -> Bools:
 
 
 @guarded
-def _put_aside(members: MemberChunk, aside: Spool) -> int:
-    return aside.append(members.unwrap())
+def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
+    """The number of the chunk, and how many members it holds."""
+    members = joined(leaving)
+    return aside.append(to_bytes(members).unwrap()), _count(members)
+
+
+def _count(members: HashedRecords) -> int:
+    return int(members.unwrap().num_rows)
