@@ -23,11 +23,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
+    NO_MEMBERS,
     MemberChunk,
     count_identifiers,
     days_of,
     from_bytes,
-    no_members,
     to_bytes,
 )
 from audiencekit.delivery.keptspool import KeptSpool, SpoolKey
@@ -102,7 +102,7 @@ class Snapshot:
         Raises SnapshotRefused for a damaged file.
         """
         if self._spool is None:
-            return no_members()
+            return NO_MEMBERS
         with _trusted():
             return from_bytes(MemberChunk(self._spool.read(part + 1)))
 
@@ -210,7 +210,7 @@ class SnapshotStore:
         with contextlib.suppress(SnapshotRefused):
             serial = self._read_serial()
         self.remove_changes()
-        self.write(lambda part: no_members(), replace(self._first, serial=serial))
+        self.write(lambda part: NO_MEMBERS, replace(self._first, serial=serial))
         return serial + 1
 
     def remove_changes(self) -> None:
