@@ -4,7 +4,7 @@ Where members meet what changed, the day may also be DROPPED or UNSURE. As bytes
 
     uint32              members
     int16 each          days
-    and their identifiers, as in the chunks of the spool (`preparation.chunks`)
+    and their identifiers, if there are members, as in the chunks of the spool (`preparation.chunks`)
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def date_of(day: int) -> date:
 def to_bytes(members: HashedRecords) -> MemberChunk:
     """The bytes of a batch of MEMBER_SCHEMA."""
     batch = members.unwrap()
+    if not batch.num_rows:
+        return MemberChunk(_HEAD.pack(0))
     days = batch.column(DAY).to_numpy().astype("<i2").tobytes()
     return MemberChunk(b"".join([_HEAD.pack(batch.num_rows), days, *identifier_parts(batch)]))
 
@@ -116,6 +118,8 @@ def count_members(members: HashedRecords) -> int:
 def count_identifiers(members: HashedRecords) -> int:
     """How many identifiers they have."""
     batch = members.unwrap()
+    if not batch.num_rows:
+        return 0
     return sum(int(value_counts(batch.column(kind.value)).sum()) for kind in Kind)
 
 

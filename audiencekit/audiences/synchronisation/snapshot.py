@@ -180,6 +180,8 @@ class SnapshotStore:
 
         `members` is called from several threads.
         """
+        if self._read_serial() != facts.serial:  # a kill came before it was written
+            self._write_serial(facts.serial)
         path = self._directory / f"{_ASIDE}{secrets.token_hex(8)}"
         spool = KeptSpool.create(path, self.spool_key())
         try:
@@ -210,6 +212,7 @@ class SnapshotStore:
         with contextlib.suppress(SnapshotRefused):
             serial = self._read_serial()
         self.remove_changes()
+        self._write_serial(serial)
         self.write(lambda part: NO_MEMBERS, replace(self._first, serial=serial))
         return serial + 1
 
@@ -222,9 +225,11 @@ class SnapshotStore:
         pass_point("after removal")
 
     def _write_serial(self, serial: int) -> None:
+        pass_point("before serial")
         nonce = secrets.token_bytes(NONCE_BYTES)
         sealed = AESGCM(self._key.unwrap()).encrypt(nonce, str(serial).encode(), SERIAL.encode())
         replace_file(self._directory / SERIAL, nonce + sealed)
+        pass_point("after serial")
 
     def _read_serial(self) -> int:
         path = self._directory / SERIAL

@@ -1,8 +1,13 @@
-"""However runs end, and whatever becomes of their requests: the next sync that completes leaves the audience exact."""
+"""However runs end, and whatever becomes of their requests: the next sync that completes leaves the audience exact.
+
+SYNC_EXAMPLES raises the number of histories (12) for a longer run.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,8 +17,11 @@ from hypothesis import strategies as st
 
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
+from audiencekit.planning import plannedrun
 
 from .service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
+
+EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "12"))
 
 NUMBERS = st.sampled_from(["", "0", "1", "2", "3", "4"])
 PEOPLE = st.lists(st.tuples(NUMBERS, NUMBERS).filter(any), min_size=1, max_size=7, unique=True)
@@ -49,7 +57,7 @@ async def _attempt(owner: Owner, people: list[Person], fates: list[str], point: 
     return True
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(STEPS, PEOPLE)
 def test_the_audience_ends_as_the_last_source(
     steps: list[tuple[list[Person], list[str], str | None]], last: list[Person]
@@ -161,8 +169,4 @@ async def test_a_wider_key_set_never_empties_the_audience(owner: Owner) -> None:
 
 
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    import functools
-
-    from audiencekit.planning import plannedrun
-
     monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
