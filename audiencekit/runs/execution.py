@@ -14,7 +14,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.digests import RecordsFingerprint
+from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
@@ -57,10 +57,10 @@ async def execute(
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
-        fingerprint = RecordsFingerprint(run.key)
-        planned = await _read_and_plan(run, planner, settings.profile, fingerprint, progress, stack)
+        fingerprints = _Fingerprints(run)
+        planned = await _read_and_plan(run, planner, settings.profile, fingerprints, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprint, settings.profile, accept)
+            refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
@@ -68,11 +68,22 @@ async def execute(
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
 
 
+class _Fingerprints:
+    """Of everybody who was read: the records of the source, and those of suppression sources."""
+
+    def __init__(self, run: Run) -> None:
+        self.records, self.suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
+
+    def finish(self) -> tuple[str, str]:
+        """Both, in hex."""
+        return self.records.finish(), self.suppressed.finish()
+
+
 async def _read_and_plan(
     run: Run,
     planner: Planner,
     profile: Profile,
-    fingerprint: RecordsFingerprint,
+    fingerprints: _Fingerprints,
     progress: Progress,
     stack: ExitStack,
 ) -> PlannedRun | AudiencekitError:
@@ -90,7 +101,8 @@ async def _read_and_plan(
                 stack=stack,
                 spool_dir=run.directory,
                 rejections=run.facts.rejections,
-                on_records=fingerprint.add,
+                on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+                on_suppressed=fingerprints.suppressed.add,
                 target=run.facts.target.kind,
             ),
             stoppable.stop,
@@ -116,11 +128,11 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprint: RecordsFingerprint, profile: Profile, accept: Accept
+    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile, accept: Accept
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
-        run.keep_plan(planned, fingerprint.finish(), profile)
+        run.keep_plan(planned, fingerprints.finish(), profile)
         await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
         await accept(planned)
