@@ -8,7 +8,8 @@ Equal records give equal bytes, whatever Arrow's release. All numbers are little
     1 bit each          whether it is a Delete; the last byte is filled up with zeros
     and for each kind, in the order of Kind:
     uint8               0: no record has one, 1: none has several, 2: some have several, 3: so, and none more than 255
-    1 bit / uint32 / uint8  how many values the record has, each in 1 / 2 / 3
+    1 bit / uint32 / uint8 each
+                        how many values the record has, in 1 / 2 / 3
     32 bytes each       the hashes; of a kind that is not hashed uint32 lengths, then the UTF-8 texts
 """
 
