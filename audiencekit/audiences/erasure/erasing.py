@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Final
@@ -54,6 +54,7 @@ class Erasing:
         policy: RetryPolicy,
         lock: Callable[[Target], AbstractContextManager[object]],
         doubts: Doubts,
+        leave: Callable[[Target], Awaitable[None]],
         store: ErasureStore,
         progress: Progress,
         concurrency: int,
@@ -64,7 +65,7 @@ class Erasing:
         self._deletes = Bodies.plan(records, pin_times(started_at), profile)
         self._updates = self._plan_updates(records, started_at, profile)
         self._means = Means(
-            send=self._send, limiter=limiter, policy=policy, lock=lock, doubts=doubts, keep=self._keep,
+            send=self._send, limiter=limiter, policy=policy, lock=lock, doubts=doubts, keep=self._keep, leave=leave,
             tell=progress.tell, concurrency=concurrency,
         )  # fmt: skip
 

@@ -26,6 +26,7 @@ from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
 from audiencekit.audiences.erasure.people import People, SourceKeywords
 from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.locks import TargetLock
@@ -34,7 +35,7 @@ from audiencekit.errors import NotFinished
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.pipeline import refuse_running_loop
-from audiencekit.planning.forgotten import remember
+from audiencekit.planning.forgotten import read_forgotten, remember
 from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
@@ -200,9 +201,19 @@ async def _erase(
     limiter: RateLimiter | None,
 ) -> Receipt:
     clock, account_id = SystemClock(), receipt.account_id
+    key, forgotten = find_state_key(settings.state_dir, settings.key), read_forgotten(settings.state_dir, settings.key)
 
     def lock(target: Target) -> TargetLock:
         return TargetLock(settings.state_dir, account_id, target, receipt.erasure_id)
+
+    async def leave(target: Target) -> None:
+        if target.kind.is_audience and forgotten is not None:
+            await in_thread(
+                functools.partial(
+                    leave_snapshot, settings.state_dir, account_id, target.id,
+                    key=key, forgotten=forgotten, now=datetime.now(UTC),
+                )
+            )  # fmt: skip
 
     async with open_limiter(settings, clock=clock, given=limiter) as pace:
         erasing = Erasing(
@@ -214,6 +225,7 @@ async def _erase(
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             lock=lock,
             doubts=doubts_of_runs(settings.state_dir, account_id, clock.now),
+            leave=leave,
             store=store,
             progress=progress,
             concurrency=settings.concurrency,

@@ -5,7 +5,7 @@ An audience that refuses keeps nothing back from the others: it is noted, and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,7 +45,10 @@ class UsersCall(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What a pass works with. `lock` raises AudienceBusy; `keep` writes the receipt as it stands, durably."""
+    """What a pass works with. `lock` raises AudienceBusy; `keep` writes the receipt as it stands, durably.
+
+    `leave` takes the people out of what is kept of a target on this machine, too.
+    """
 
     send: UsersCall
     limiter: RateLimiter
@@ -53,6 +56,7 @@ class Means:
     lock: Callable[[Target], AbstractContextManager[object]]
     doubts: Doubts
     keep: Callable[[], None]
+    leave: Callable[[Target], Awaitable[None]]
     tell: Callable[[str], None]
     concurrency: int
 
@@ -149,10 +153,11 @@ class Pass(NoJournal):
             return
         self._open[place].append(result)
         if len(self._open[place]) == len(self._bodies):
-            self._settle(place)
+            await self._settle(place)
 
-    def _settle(self, place: int) -> None:
-        receipt, results = self._receipts[place][1], self._open.pop(place)
+    async def _settle(self, place: int) -> None:
+        (target, receipt), results = self._receipts[place], self._open.pop(place)
+        await self._means.leave(target)
         receipt.requests, receipt.records = len(results), sum(result.records for result in results)
         receipt.success_count = receipt.records  # a request is confirmed when its three numbers are one
         receipt.refused_records = sum(len(result.refused) for result in results)

@@ -47,6 +47,7 @@ class World:
         self.locked: list[str] = []
         self.doubtful: dict[str, float] = {}
         self.told: list[str] = []
+        self.left_here: list[str] = []
         self.task: asyncio.Task[Any] | None = None
         self.before_send: Callable[[], None] = lambda: None
 
@@ -66,7 +67,7 @@ class World:
             receipt, records, AdsClient(self, account_id=ACCOUNT), profile=SPEC, limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(2)), lock=self._lock,
             doubts=lambda target: self.doubtful.get(target.id, 0.0) - self.clock.monotonic(), store=self.store,
-            progress=self, concurrency=2,
+            progress=self, leave=self.leave, concurrency=2,
         )  # fmt: skip
         return await erasing.run()
 
@@ -82,6 +83,9 @@ class World:
         self.locked.append(target.id)
         yield
         self.locked.remove(target.id)
+
+    async def leave(self, target: Target) -> None:
+        self.left_here.append(target.id)
 
     def tell(self, message: str) -> None:
         self.told.append(message)
@@ -118,6 +122,7 @@ def test_everybody_asked_for_leaves_every_audience(world: World) -> None:
     assert all(one.members == {BO} for one in world.account.audiences.values())
     assert not world.store.has_keys(ID)
     assert world.locked == []
+    assert sorted(world.left_here) == ["a0", "a1", "a2"]
 
 
 def test_what_nobody_can_be_taken_out_of_is_explained(world: World) -> None:
