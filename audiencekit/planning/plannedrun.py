@@ -234,13 +234,14 @@ def plan_run(
             progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     suppression_notes += tuple(memory.note for memory in memories if memory.note)
     selection = gathered.keysets.select()
+    alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection, times)
     refusals = [
         *unheeded_operation(opened, options, is_revised=revise is not None),
         *judge(gathered.tally, opened.mapping, options.bounds, notes=opened.notes),
-        *nobody_left(selection, options),
+        *alone,
     ]
     return PlannedRun(
         source=opened,

@@ -13,7 +13,7 @@ from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.audiences.synchronisation.renewal import renew_async
 from audiencekit.audiences.synchronisation.snapshot import SNAPSHOT, SnapshotFacts, SnapshotStore
-from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.forgotten import read_forgotten
@@ -53,6 +53,19 @@ async def test_a_renewal_does_not_bring_them_back(emulator: Emulator, settings: 
     assert _facts(store).members == PEOPLE - 1
     await renew_async(audience_id=emulator.audience_id, before="400d", ttl_days=395, settings=settings)
     assert await _members(emulator) == PEOPLE - 1
+
+
+async def test_a_stale_source_does_not_bring_them_back(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+    """A sync of it leaves them out, and has nothing to send."""
+    store = await _synced(settings, emulator.audience_id, tmp_path)
+    await forget_async(["person1@example.org"], settings=settings)
+    source, keywords = tmp_path / "people.csv", {"audience_id": emulator.audience_id, "settings": settings}
+    plan = await asyncio.to_thread(plan_sync, source, **keywords)  # type: ignore[arg-type]
+    assert (plan.rows.suppressed, plan.requests) == (1, 0)
+    report = await sync_async(source, **keywords)  # type: ignore[arg-type]
+    assert (report.rows.suppressed, report.requests_planned) == (1, 0)
+    assert any("erased by `forget`" in note for note in report.notes)
+    assert (_facts(store).members, await _members(emulator)) == (PEOPLE - 1, PEOPLE - 1)
 
 
 async def test_others_leave_it_as_it_is(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
