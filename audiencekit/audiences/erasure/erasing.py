@@ -74,13 +74,13 @@ class Erasing:
         failure: AudiencekitError | None
         try:
             failure = await self._passes()
+            if failure is None and not self._receipt.left():
+                self._store.complete(self._receipt, datetime.fromtimestamp(self._policy.clock.now(), UTC))
+                return self._receipt
         except asyncio.CancelledError:
             failure = NotFinished("interrupted")
         except AudiencekitError as error:
             failure = error.bare()
-        if failure is None and not self._receipt.left():
-            self._store.complete(self._receipt, datetime.fromtimestamp(self._policy.clock.now(), UTC))
-            return self._receipt
         raise self._failure(failure)
 
     # --- the passes ---

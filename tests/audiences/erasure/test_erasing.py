@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from audiencekit.audiences.erasure.keys import Keys, count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, Receipt
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, NotFinished
+from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, InputOutputFailed, NotFinished
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.target import Target
@@ -239,6 +240,32 @@ def test_credentials_that_are_refused_end_it_at_once(world: World) -> None:
     with pytest.raises(CredentialsRefused):
         world.run()
     assert world.run().state == "complete"
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3, 4, 5, 6])
+def test_a_disk_that_fails_ends_it_and_loses_nothing(nth: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever write it is: 74, and the same erasure goes on once there is space."""
+    writes, write = 0, world.store.write
+
+    def failing(receipt: Receipt) -> None:
+        nonlocal writes
+        writes += 1
+        if writes == nth + 1:  # the first is that of its beginning
+            raise InputOutputFailed("the receipt cannot be written: no space left")
+        write(receipt)
+
+    monkeypatch.setattr(world.store, "write", failing)
+    with pytest.raises(InputOutputFailed) as failed:
+        world.run()
+    assert "audiencekit resume" in failed.value.hint
+    assert failed.value.document is not None
+    monkeypatch.setattr(world.store, "write", write)
+    receipt = world.store.read(ID)
+    if world.store.has_keys(ID):
+        receipt = world.run()
+    else:  # it was the last one: everything had confirmed
+        world.store.complete(receipt, datetime.now(UTC))
+    assert (receipt.state, world.left()) == ("complete", [])
 
 
 def test_the_do_not_reach_list_is_made_and_filled(world: World) -> None:
