@@ -24,6 +24,7 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import UsageError
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
@@ -63,6 +64,7 @@ def check(
             progress=progress or NoProgress(),
             stack=stack,
             rejections=rejections,
+            memories=memories_of(settings),
             target=target,
         )
         return planned.to_plan()
@@ -90,6 +92,7 @@ def prepare(
         profile=settings.profile,
         now=datetime.now(UTC),
         progress=progress or NoProgress(),
+        memories=memories_of(settings),
     )
 
 

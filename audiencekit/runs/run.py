@@ -70,16 +70,19 @@ class Run:
     @classmethod
     def start(
         cls,
-        source: AnySource,
+        source: AnySource | None,
         target: Target,
         keywords: Keywords,
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
         stack: ExitStack,
+        *,
+        operation: str | None = None,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
         state directory cannot be written."""
-        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in items_of(source))
+        given = () if source is None else items_of(source)
+        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         now = datetime.now(UTC)
         run_id = new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
@@ -90,7 +93,7 @@ class Run:
             run_id=run_id,
             account_id=settings.require_account(),
             target=target,
-            operation=read_keywords(keywords, settings.profile).operation,
+            operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
@@ -112,6 +115,7 @@ class Run:
         facts, key = journal.facts(), _run_key(settings, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
+            _refuse_changes(facts)
             _refuse_what_came_once(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
@@ -183,10 +187,11 @@ class Run:
             error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
-    def list_refused(self, sums: Sums) -> None:
+    def list_refused(self, sums: Sums, rows_read: int) -> None:
         """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
-        if sums.refused:
-            rows = ((each.row, None, Reason.REFUSED_BY_SERVICE.value) for each in sums.refused)
+        refused = [each.row for each in sums.refused if each.row <= rows_read]
+        if refused:
+            rows = ((row, None, Reason.REFUSED_BY_SERVICE.value) for row in refused)
             append_rejections(Path(self.facts.rejections), rows)
 
     def keep_out(self, error: E) -> E:
@@ -245,12 +250,21 @@ class Run:
         )
 
     def _how_to_resume(self) -> str:
-        return f"`audiencekit resume {self.facts.run_id}`"
+        return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
+
+
+def _refuse_changes(facts: RunFacts) -> None:
+    if facts.again:
+        raise ResumeRefused(
+            f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
+            reason="changes",
+            hint=f"{facts.again} sends what is left",
+        )
 
 
 def _refuse_what_came_once(facts: RunFacts) -> None:
