@@ -23,7 +23,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.runs import RunStore
+from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
@@ -32,9 +32,10 @@ from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
+from audiencekit.runs.named import NamedRun
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import FilePath, paths_of
 
 
 def check(
@@ -96,6 +97,7 @@ def upload(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
@@ -108,6 +110,7 @@ def upload(
             settings=settings,
             rejections=rejections,
             progress=progress,
+            run_id=run_id,
             **keywords,
         )
     )
@@ -129,6 +132,7 @@ async def upload_async(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Check the source, then send it to the audience; the report of a complete run.
@@ -137,17 +141,29 @@ async def upload_async(
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own.
+
+    A caller that may be started again gives a `run_id` of its own (see `named`): a run under it that has not ended is
+    finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
+    source holds are other ones by then, the next run begins, under the id with --2 behind it.
     """
-    settings = settings or load_settings()
+    settings, progress = settings or load_settings(), progress or NoProgress()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
+    if run_id is not None:
+        check_chosen_run_id(run_id)
     client = open_client(settings)
     check_identifier("audience", audience_id)
-    with ExitStack() as stack:
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+    async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+        if run_id is not None:
+            named = NamedRun(
+                run_id=run_id, sources=paths_of(source), audience_id=audience_id, keywords=keywords,
+                rejections=rejections, settings=settings,
+            )  # fmt: skip
+            return await named.carry_out(client, pace, progress)
+        with ExitStack() as stack:
             run = Run.start(source, audience_id, keywords, settings, rejections, stack)
-            return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
+            return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
 def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:

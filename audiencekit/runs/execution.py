@@ -29,6 +29,7 @@ from audiencekit.preparation.packing import pack_requests
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
+from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.run import Run, failure_of
 from audiencekit.settings import Settings
 
@@ -54,28 +55,54 @@ async def execute(
 async def _read_and_plan(
     run: Run, profile: Profile, fingerprint: RecordsFingerprint, progress: Progress, stack: ExitStack
 ) -> PlannedRun | AudiencekitError:
-    """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
-    stoppable = Stoppable(progress)
+    """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await _in_thread(
-            functools.partial(
-                plan_run,
-                run.facts.sources,
-                read_keywords(run.keywords, profile),
-                profile=profile,
-                now=run.started_at,
-                progress=stoppable,
-                stack=stack,
-                spool_dir=run.directory,
-                rejections=run.facts.rejections,
-                on_records=fingerprint.add,
-            ),
-            stoppable.stop,
-        )
+        return await _plan(run, profile, fingerprint, progress, stack, rejections=run.facts.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
         return NotFinished("interrupted while the source was read: nothing was sent")
+
+
+async def _plan(
+    run: Run,
+    profile: Profile,
+    fingerprint: RecordsFingerprint,
+    progress: Progress,
+    stack: ExitStack,
+    *,
+    rejections: str | None,
+) -> PlannedRun:
+    """What the source gives with the arguments that the run was begun with, read in a thread of its own."""
+    stoppable = Stoppable(progress)
+    return await _in_thread(
+        functools.partial(
+            plan_run,
+            run.facts.sources,
+            read_keywords(run.keywords, profile),
+            profile=profile,
+            now=run.started_at,
+            progress=stoppable,
+            stack=stack,
+            spool_dir=run.directory,
+            rejections=rejections,
+            on_records=fingerprint.add,
+        ),
+        stoppable.stop,
+    )
+
+
+async def is_unchanged(run: Run, profile: Profile, progress: Progress) -> bool:
+    """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
+
+    Raises SourceRefused when it cannot be read to its end any more.
+    """
+    fingerprint = RecordsFingerprint(run.key)
+    with ExitStack() as stack:
+        planned = await _plan(run, profile, fingerprint, progress, stack, rejections=None)
+        if planned.refusals or run.plan is None:
+            return False
+        return run.plan.difference(facts_for_journal(planned, fingerprint.finish(), profile)) is None
 
 
 async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:

@@ -73,11 +73,13 @@ class Run:
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
         stack: ExitStack,
+        *,
+        run_id: str | None = None,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written."""
+        state directory cannot be written. Without `run_id` it gets one that nobody has."""
         now = datetime.now(UTC)
-        run_id = new_run_id(now.timestamp())
+        run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
         stack.enter_context(AudienceLock(settings.state_dir, settings.require_account(), audience_id, run_id))
         key = _run_key(settings, run_id)
@@ -130,6 +132,17 @@ class Run:
         refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
         refusal.document = document
         raise refusal
+
+    def is_as_asked(
+        self, source: FilePath | Sequence[FilePath], audience_id: str, keywords: Keywords, settings: Settings
+    ) -> bool:
+        """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
+        return (
+            self.facts.sources == [_absolute(path) for path in paths_of(source)]
+            and self.facts.audience_id == audience_id
+            and self.facts.keywords == keywords
+            and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
+        )
 
     @property
     def started_at(self) -> datetime:
