@@ -12,6 +12,7 @@ MAX_BODY_BYTES: Final = 5_000_000  # JSON body as sent; decimal megabytes
 REQUESTS_PER_WINDOW: Final = 1_500  # users requests in one window, per account and token
 WINDOW_SECONDS: Final = 60.0
 EXPIRY_MONTHS: Final = 13  # spec 2, section 4.4: default of expires_at, counted from the request
+DO_NOT_REACH_MARGIN_DAYS: Final = 1  # ours: entries of a do-not-reach list must expire earlier, by whichever clock
 
 MAX_PAGE_ROWS: Final = 1_000  # largest `count` of a list; spec 1, section 4.0
 MAX_LIST_IDS: Final = 200  # ids in one list parameter; spec 1, section 4.0

@@ -28,6 +28,7 @@ from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
@@ -146,6 +147,30 @@ async def upload_async(
     finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
     source holds are other ones by then, the next run begins, under the id with --2 behind it.
     """
+    return await upload_to(
+        Target.audience(audience_id),
+        source,
+        settings=settings,
+        rejections=rejections,
+        progress=progress,
+        limiter=limiter,
+        run_id=run_id,
+        **keywords,
+    )
+
+
+async def upload_to(
+    target: Target,
+    source: FilePath | Sequence[FilePath],
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    run_id: str | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """What `upload_async` does, for any target: an audience or a do-not-reach list."""
     settings, progress = settings or load_settings(), progress or NoProgress()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
@@ -153,16 +178,16 @@ async def upload_async(
     if run_id is not None:
         check_chosen_run_id(run_id)
     client = open_client(settings)
-    check_identifier("audience", audience_id)
+    check_identifier(target.kind.noun, target.id)
     async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
         if run_id is not None:
             named = NamedRun(
-                run_id=run_id, sources=paths_of(source), audience_id=audience_id, keywords=keywords,
+                run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
                 rejections=rejections, settings=settings,
             )  # fmt: skip
             return await named.carry_out(client, pace, progress)
         with ExitStack() as stack:
-            run = Run.start(source, audience_id, keywords, settings, rejections, stack)
+            run = Run.start(source, target, keywords, settings, rejections, stack)
             return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
@@ -185,7 +210,7 @@ async def resume_async(
     The source is read again, and what was not confirmed is sent, the same bytes as before. A run that is complete
     already is not touched: its report comes back. Raises ResumeRefused, with nothing sent, when the source, the columns
     or the options are not those of then, when the journal cannot be trusted, or when the run was refused for good;
-    AudienceBusy while a run is at work on the audience; and what `upload_async` raises.
+    AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     run_id = RunStore(settings.state_dir).find(run)

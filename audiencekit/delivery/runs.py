@@ -24,7 +24,7 @@ RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
 MAX_REPORT_BYTES: Final = 64_000_000
-SUMMARY_KEYS: Final = ("state", "audience_id", "started_at", "finished_at", "rows", "requests")
+SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished_at", "rows", "requests")
 
 
 def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import MappingRefused, Refused, UsageError
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
@@ -30,7 +30,8 @@ from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_re
 from audiencekit.preparation.selection import Layout, Selection, Wave
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
+from audiencekit.preparation.target import TargetKind
+from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_list_times, pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
@@ -57,6 +58,7 @@ class PlannedRun:
     refusals: list[Refused]
     unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
     profile: Profile
+    target: TargetKind
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -71,8 +73,13 @@ class PlannedRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What people should know of the source and of the plan, in words."""
+        return self.source.notes + self.warnings
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What they should know before anything is sent: what costs matches, and what sending does not do."""
         updates = sum(request.updates for request in self.requests)
-        return self.source.notes + warnings(self.tally, self.mapping, updates=updates)
+        return _lost_numbers(self.tally, self.mapping) + _what_it_does(self.target, updates)
 
     def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
         """The batches, in row order, and the places of the records that are sent."""
@@ -144,21 +151,18 @@ def plan_run(
     spool_dir: Path | None = None,
     rejections: str | os.PathLike[str] | None = None,
     on_records: Callable[[RecordChunk], None] | None = None,
+    target: TargetKind = TargetKind.AUDIENCE,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
     `on_records` is called with the records of every batch, in the order of the source. Raises SourceRefused for what
     cannot be read to the end; what was read but must not be sent stands in `refusals`.
     """
-    times = pin_times(
-        parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC),
-        expires_at=options.expires_at,
-        ttl_days=options.ttl_days,
-        effective_at=options.effective_at,
-    )
+    times = _pinned(options, now, target)
     if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
     opened = open_source(source, options.source)
+    _refuse_other_kinds(opened.mapping, target)
     directory = spool_dir or Path(tempfile.gettempdir())
     spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
     gathered = _Gathered(aside, KeySets(aside, mixed=opened.mapping.operation is not None))
@@ -193,7 +197,27 @@ def plan_run(
         refusals=refusals,
         unsealed=lru_cache(_NEIGHBOURS)(lambda batch: unseal(batch, spool)),
         profile=profile,
+        target=target,
     )
+
+
+def _pinned(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
+    plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
+    wishes = {"expires_at": options.expires_at, "effective_at": options.effective_at}
+    if target.is_audience:
+        return pin_times(plan_time, ttl_days=options.ttl_days, **wishes)
+    return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)
+
+
+def _refuse_other_kinds(mapping: ColumnMapping, target: TargetKind) -> None:
+    """Raises MappingRefused, which names them, for columns whose kind the target does not take."""
+    if alien := [column for column in mapping.columns if column.kind not in target.kinds]:
+        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
+        kinds = [kind.value for kind in Kind if kind in target.kinds]
+        raise MappingRefused(
+            f"a {target.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            hint=f"name the columns to be sent: {', '.join(f'--map {kind}=COLUMN' for kind in kinds)}",
+        )
 
 
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
@@ -212,28 +236,28 @@ def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
     return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
 
 
-def warnings(tally: Tally, mapping: ColumnMapping, *, updates: int) -> tuple[str, ...]:
-    """What costs matches or keeps the audience from being targeted although it refuses nothing, in words.
-
-    `updates` are the records that the plan puts in.
-    """
+def _lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
+    """Columns whose phone numbers are lost because nothing says their country, in words."""
     found = []
     for column in mapping.columns:
         seen = tally.columns.get(column.position)
-        reasons: Counter[str] = seen.reasons if seen else Counter()
-        if reasons["no_country"]:
-            count = reasons["no_country"]
+        if count := seen.reasons["no_country"] if seen else 0:
             what = "number" if count == 1 else "numbers"
             found.append(
                 f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
             )
-    if 0 < updates < MIN_TARGETABLE_PEOPLE:
-        records = "1 record is" if updates == 1 else f"{updates} records are"
-        found.append(
-            f"{records} put in: the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be"
-            " targeted, so these alone are too few"
-        )
     return tuple(found)
+
+
+def _what_it_does(target: TargetKind, updates: int) -> tuple[str, ...]:
+    """What people might expect of sending and must not; `updates` are the records that are put in."""
+    if not target.is_audience:
+        return ("a do-not-reach list keeps people from being targeted; it takes nobody out of an audience",)
+    if not 0 < updates < MIN_TARGETABLE_PEOPLE:
+        return ()
+    records = "1 record is" if updates == 1 else f"{updates} records are"
+    needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
+    return (f"{records} put in: {needed}, so these alone are too few",)
 
 
 class _Gathered:

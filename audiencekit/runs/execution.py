@@ -8,7 +8,7 @@ import random
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
@@ -26,6 +26,7 @@ from audiencekit.personal import guarded
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
+from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
@@ -87,6 +88,7 @@ async def _plan(
             spool_dir=run.directory,
             rejections=rejections,
             on_records=fingerprint.add,
+            target=run.facts.target.kind,
         ),
         stoppable.stop,
     )
@@ -155,6 +157,8 @@ async def _send_planned(
     progress: Progress,
 ) -> Report:
     notes: tuple[str, ...] = ()
+    if planned.warnings:
+        progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
     try:
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
@@ -183,13 +187,14 @@ async def _deliver(
     """Pass two: pack what was planned and send it."""
     clock = SystemClock()
     confirmed = run.earlier.confirmed
+    send_users = _users_call(client, run.facts.target)
 
     async def send(request: PackedRequest) -> Counts:
         # A part of a request has the number of the whole.
         pass_point("before send")
         try:
             body = Body((request.body.unwrap(),))
-            counts = await client.send_users(run.facts.audience_id, body, records=request.records)
+            counts = await send_users(body, records=request.records)
         except ExchangeError as error:
             progress.tell(f"request {request.number}: {error}")
             raise
@@ -214,6 +219,19 @@ async def _deliver(
             on_progress=tell,
             tell=progress.tell,
         )
+
+
+class _UsersCall(Protocol):
+    """One upload of users to the target."""
+
+    async def __call__(self, body: Body, *, records: int) -> Counts:
+        """Its counts. Raises an ExchangeError for whatever is not confirmed."""
+
+
+def _users_call(client: AdsClient, target: Target) -> _UsersCall:
+    """The call of `client` that puts users into `target` or takes them out."""
+    call = client.send_users if target.kind.is_audience else client.send_do_not_reach_users
+    return functools.partial(call, target.id)
 
 
 def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:

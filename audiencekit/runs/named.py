@@ -15,6 +15,7 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import ResumeRefused
 from audiencekit.planning.options import Keywords
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute, is_unchanged
@@ -32,7 +33,7 @@ class NamedRun:
 
     run_id: str
     sources: tuple[FilePath, ...]
-    audience_id: str
+    target: Target
     keywords: Keywords
     rejections: FilePath | None
     settings: Settings
@@ -57,7 +58,7 @@ class NamedRun:
         with ExitStack() as stack:
             run_id = store.next_in_line(self.run_id)
             run = Run.start(
-                self.sources, self.audience_id, self.keywords, self.settings, self.rejections, stack, run_id=run_id
+                self.sources, self.target, self.keywords, self.settings, self.rejections, stack, run_id=run_id
             )
             return await execute(run, client, self.settings, limiter=limiter, progress=progress)
 
@@ -66,7 +67,7 @@ class NamedRun:
         with ExitStack() as stack:
             run = Run.reopen(run_id, self.settings, stack)
             report = run.ended()
-            if not run.is_as_asked(self.sources, self.audience_id, self.keywords, self.settings):
+            if not run.is_as_asked(self.sources, self.target, self.keywords, self.settings):
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")

@@ -14,7 +14,7 @@ from audiencekit import __version__
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.locks import AudienceLock
+from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.errors import (
@@ -34,6 +34,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import DIGESTS, SubKey, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
@@ -51,7 +52,7 @@ REJECTIONS = "rejections.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its audience.
+    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
     `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan if there was one.
     """
@@ -68,7 +69,7 @@ class Run:
     def start(
         cls,
         source: FilePath | Sequence[FilePath],
-        audience_id: str,
+        target: Target,
         keywords: Keywords,
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
@@ -81,13 +82,13 @@ class Run:
         now = datetime.now(UTC)
         run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
-        stack.enter_context(AudienceLock(settings.state_dir, settings.require_account(), audience_id, run_id))
+        stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         key = _run_key(settings, run_id)
         directory = store.create(run_id)
         facts = RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
-            audience_id=audience_id,
+            target=target,
             operation=read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[_absolute(path) for path in paths_of(source)],
@@ -112,7 +113,7 @@ class Run:
         if journal.ending() is None:
             _refuse_standard_input(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
-            stack.enter_context(AudienceLock(settings.state_dir, facts.account_id, facts.audience_id, run_id))
+            stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
             earlier=journal.sums(), plan=journal.plan(),
@@ -134,12 +135,12 @@ class Run:
         raise refusal
 
     def is_as_asked(
-        self, source: FilePath | Sequence[FilePath], audience_id: str, keywords: Keywords, settings: Settings
+        self, source: FilePath | Sequence[FilePath], target: Target, keywords: Keywords, settings: Settings
     ) -> bool:
         """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
         return (
             self.facts.sources == [_absolute(path) for path in paths_of(source)]
-            and self.facts.audience_id == audience_id
+            and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
         )
@@ -242,7 +243,7 @@ class Run:
         return Report(
             run_id=self.facts.run_id,
             state=state,
-            audience_id=self.facts.audience_id,
+            target=self.facts.target,
             operation=self.facts.operation,
             requests_confirmed=sums.confirmed,
             attempts=sums.attempts,

@@ -7,6 +7,7 @@ from typing import Any
 
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
+from audiencekit.preparation.target import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,7 @@ class RunFacts:
 
     run_id: str
     account_id: str
-    audience_id: str
+    target: Target
     operation: str
     profile: str
     sources: list[str]
