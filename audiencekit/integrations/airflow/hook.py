@@ -11,7 +11,7 @@ from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.integrations.airflow.connection import CONNECTION_TYPE, LABELS, settings_from
 from audiencekit.integrations.airflow.failures import describe
 from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
-from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret
+from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.settings import SECRET_NAMES, Settings
 
 DEFAULT_CONNECTION = "audiencekit_default"
@@ -31,6 +31,10 @@ class AudiencekitHook(BaseHook):
 
     def settings(self) -> Settings:
         """The settings for a run. Raises UsageError for a connection that is missing, or cannot be."""
+        with unlogged_secrets():
+            return self._read_settings()
+
+    def _read_settings(self) -> Settings:
         connection = self._find()
         if connection.conn_type != CONNECTION_TYPE:
             raise UsageError(f"connection {self.conn_id!r} is not of type {CONNECTION_TYPE}")

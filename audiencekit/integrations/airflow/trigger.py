@@ -56,7 +56,7 @@ class AudienceReadyTrigger(BaseTrigger):
                     client,
                     self.audience_id,
                     clock=clock,
-                    timeout=timedelta(seconds=max(0.0, self.until - clock.now())),
+                    timeout=timedelta(seconds=max(0, round(self.until - clock.now()))),
                     interval=timedelta(seconds=self.poke_interval),
                     on_state=lambda readiness: self.log.info(readiness.to_text()),
                 )
