@@ -28,8 +28,10 @@ FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
 FLEXIBLE_LEAVES: Final = 10  # custom audiences in one tree
 FLEXIBLE_MAX_DEPTH: Final = 20  # levels of a tree; ours: with ten leaves nobody needs more
 MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; ours
-FLEXIBLE_LOOKUPS: Final = 4  # of the names of a batch whose answer was lost; ours
-FLEXIBLE_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
+
+# --- creating what must not be created twice ---
+CREATION_LOOKUPS: Final = 4  # of what was created, when the answer was lost; ours
+CREATION_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
 
 # --- readiness of audiences ---
 MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences

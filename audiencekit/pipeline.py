@@ -28,7 +28,7 @@ from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
-from audiencekit.preparation.target import Target
+from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
@@ -45,10 +45,12 @@ def check(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    target: TargetKind = TargetKind.AUDIENCE,
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
+    `target` is what it would be for: a do-not-reach list takes less than an audience.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
     settings = settings or load_settings()
@@ -62,6 +64,7 @@ def check(
             progress=progress or NoProgress(),
             stack=stack,
             rejections=rejections,
+            target=target,
         )
         return planned.to_plan()
 
@@ -102,8 +105,7 @@ def upload(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
-    if _is_loop_running():
-        raise UsageError("an event loop is running here", hint="await audiencekit.upload_async(…) instead")
+    refuse_running_loop("upload_async")
     return asyncio.run(
         upload_async(
             source,
@@ -117,12 +119,13 @@ def upload(
     )
 
 
-def _is_loop_running() -> bool:
+def refuse_running_loop(instead: str) -> None:
+    """Raises UsageError where an event loop is running, which is to await the function called `instead`."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return
+    raise UsageError("an event loop is running here", hint=f"await audiencekit.{instead}(…) instead")
 
 
 async def upload_async(
@@ -193,8 +196,7 @@ async def upload_to(
 
 def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
     """`resume_async`, for callers without an event loop. Raises UsageError where one is running."""
-    if _is_loop_running():
-        raise UsageError("an event loop is running here", hint="await audiencekit.resume_async(…) instead")
+    refuse_running_loop("resume_async")
     return asyncio.run(resume_async(run, settings=settings, progress=progress))
 
 

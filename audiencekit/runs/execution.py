@@ -76,7 +76,7 @@ async def _plan(
 ) -> PlannedRun:
     """What the source gives with the arguments that the run was begun with, read in a thread of its own."""
     stoppable = Stoppable(progress)
-    return await _in_thread(
+    return await in_thread(
         functools.partial(
             plan_run,
             run.facts.sources,
@@ -107,7 +107,7 @@ async def is_unchanged(run: Run, profile: Profile, progress: Progress) -> bool:
         return run.plan.difference(facts_for_journal(planned, fingerprint.finish(), profile)) is None
 
 
-async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
+async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
     """What `work` returns, in a thread of its own. A cancellation calls `stop` and comes when `work` has ended."""
     working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
@@ -127,7 +127,7 @@ async def _settle_plan(
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
         run.keep_plan(planned, fingerprint.finish(), profile)
-        await _in_thread(functools.partial(_check_bodies, run, planned))
+        await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
     except ResumeRefused as refusal:
         return run.keep_out(refusal)

@@ -1,10 +1,10 @@
-"""The tasks that send: check the source, then put its people into an audience."""
+"""The tasks that send: check the source, then put its people into an audience, or on the do-not-reach list."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,27 +16,31 @@ from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, Audienceki
 from audiencekit.integrations.airflow.taskrun import run_id_of
 from audiencekit.integrations.airflow.versions import BaseOperator
 from audiencekit.planning.options import Keywords
+from audiencekit.preparation.target import TargetKind
 from audiencekit.reporting.progress import LineProgress, Stoppable
+from audiencekit.reporting.report import Report
+from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 
-class AudienceUploadOperator(BaseOperator):
-    """Puts the people of `source` into an audience, or takes them out; its XCom is the report: counts, no identifier.
+class UploadOperator(BaseOperator):
+    """A task that is one run. Its XCom is the report: counts, and no identifier.
 
     `options` are the keywords of `audiencekit.upload`, such as country, operation, ttl_days or max_rejected_share.
     With `dry_run` the source is checked, nothing is sent, and the XCom is the plan. A retry, or the task when it was
     cleared, goes on with its own run, as long as the state directory is the same.
     """
 
-    template_fields: Sequence[str] = ("source", "audience_id", "options", "rejections")
-    ui_color: ClassVar[str] = "#d7e8f7"
+    template_fields: Sequence[str] = ("source", "options", "rejections")
+    required_fields: ClassVar[tuple[str, ...]] = ("source",)
+    target: ClassVar[TargetKind]
+    ui_color = "#d7e8f7"
 
     def __init__(
         self,
         *,
         source: FilePath | list[FilePath],
-        audience_id: str,
         options: Keywords | None = None,
         rejections: str | None = None,
         dry_run: bool = False,
@@ -45,60 +49,84 @@ class AudienceUploadOperator(BaseOperator):
     ) -> None:
         super().__init__(**kwargs)
         self.source = source
-        self.audience_id = audience_id
         self.options = options
         self.rejections = rejections
         self.sends = not dry_run  # the name `dry_run` is taken by a method of every operator
         self.conn_id = conn_id
         self._drainage: Drainage | None = None
 
+    async def send(self, settings: Settings, run: Mapping[str, Any]) -> Report:
+        """The report of the run; `run` are the keywords of an upload that are the same for every target."""
+        raise NotImplementedError
+
     def execute(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """The report, or the plan, as JSON. A task that cannot succeed by a retry fails for good."""
-        return self._carry_out(lambda settings: self._upload(settings, run_id_of(context)))
-
-    def on_kill(self) -> None:
-        """Requests under way are finished, nothing new begins, and the next try goes on from there."""
-        if self._drainage is not None:
-            self._drainage.drain()
-
-    def _carry_out(self, work: Callable[[Settings], Coroutine[Any, Any, dict[str, Any]]]) -> dict[str, Any]:
+        """The report, or the plan, as JSON. What no retry can mend fails the task for good."""
         try:
-            require_rendered(self, ("source", "audience_id"))
+            require_rendered(self, self.required_fields)
             settings = AudiencekitHook(self.conn_id).settings()
-            self.log.info(
-                "runs are kept in %s: a retry on another worker goes on only if that directory is shared",
-                settings.state_dir,
-            )
+            self.log.info("runs are kept in %s: every worker has to see the same directory there", settings.state_dir)
             self._drainage = Drainage()
-            return self._drainage.run(work(settings))
+            return self._drainage.run(self._carry_out(settings, run_id_of(context)))
         except AudiencekitError as error:
             failure = task_failure(error)
         except asyncio.CancelledError:
             failure = task_failure(NotFinished("the task was ended before anything was sent"))
         raise failure
 
-    async def _upload(self, settings: Settings, run_id: str) -> dict[str, Any]:
-        from audiencekit.pipeline import upload_async
+    def on_kill(self) -> None:
+        """Requests under way are finished, nothing new begins, and the next try goes on from there."""
+        if self._drainage is not None:
+            self._drainage.drain()
 
+    async def _carry_out(self, settings: Settings, run_id: str) -> dict[str, Any]:
+        progress = LineProgress(sys.stdout)
         if not self.sends:
-            return await self._check(settings)
-        await find_audience(settings, self.audience_id)
-        report = await upload_async(
-            self.source, audience_id=self.audience_id, settings=settings, rejections=self.rejections,
-            progress=LineProgress(sys.stdout), run_id=run_id, **self.options or {},
-        )  # fmt: skip
-        return report.to_json()
+            return await self._check(settings, Stoppable(progress))
+        run = {"rejections": self.rejections, "progress": progress, "run_id": run_id, **(self.options or {})}
+        return (await self.send(settings, run)).to_json()
 
-    async def _check(self, settings: Settings) -> dict[str, Any]:
+    async def _check(self, settings: Settings, progress: Stoppable) -> dict[str, Any]:
         from audiencekit.pipeline import check
 
-        progress = Stoppable(LineProgress(sys.stdout))
-        work = partial(check, self.source, settings=settings, rejections=self.rejections, progress=progress)
-        try:
-            plan = await asyncio.to_thread(work, **self.options or {})
-        except asyncio.CancelledError:
-            progress.stop()
-            raise
+        given = {"settings": settings, "rejections": self.rejections, "progress": progress, "target": self.target}
+        plan = await in_thread(partial(check, self.source, **given, **(self.options or {})), progress.stop)
         if plan.refusals:
             raise plan.refusals[0]
         return plan.to_json()
+
+
+class AudienceUploadOperator(UploadOperator):
+    """Puts the people of `source` into an audience, or takes them out: see `UploadOperator` for the rest.
+
+    That the audience is one of the account is looked up before the source is read.
+    """
+
+    template_fields: Sequence[str] = ("audience_id", *UploadOperator.template_fields)
+    required_fields = ("audience_id", *UploadOperator.required_fields)
+    target = TargetKind.AUDIENCE
+
+    def __init__(self, *, audience_id: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.audience_id = audience_id
+
+    async def send(self, settings: Settings, run: Mapping[str, Any]) -> Report:
+        """The report of the upload."""
+        from audiencekit.pipeline import upload_async
+
+        await find_audience(settings, self.audience_id)
+        return await upload_async(self.source, audience_id=self.audience_id, settings=settings, **run)
+
+
+class DoNotReachUploadOperator(UploadOperator):
+    """Puts the people of `source` on the do-not-reach list of the account, or takes them off it.
+
+    A list that is missing is created. See `UploadOperator` for the rest.
+    """
+
+    target = TargetKind.DO_NOT_REACH_LIST
+
+    async def send(self, settings: Settings, run: Mapping[str, Any]) -> Report:
+        """The report of the upload."""
+        from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
+
+        return await do_not_reach_upload_async(self.source, settings=settings, **run)
