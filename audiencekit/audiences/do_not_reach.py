@@ -160,8 +160,8 @@ async def do_not_reach_upload_async(
     """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
 
     A run like that of `upload_async`, which raises what it raises and heeds `run_id` as it does, on a list that is
-    created when it is missing. A source that would be refused creates none, unless it is standard input, which cannot be
-    read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no list.
+    created when it is missing. A source that would be refused creates none, unless it is standard input, which cannot
+    be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no list.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     async with open_client(settings) as client:

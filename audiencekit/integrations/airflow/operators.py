@@ -88,8 +88,8 @@ class UploadOperator(BaseOperator):
     async def _check(self, settings: Settings, progress: Stoppable) -> dict[str, Any]:
         from audiencekit.pipeline import check
 
-        given = {"settings": settings, "rejections": self.rejections, "progress": progress, "target": self.target}
-        plan = await in_thread(partial(check, self.source, **given, **(self.options or {})), progress.stop)
+        look = partial(check, self.source, settings=settings, rejections=self.rejections, progress=progress)
+        plan = await in_thread(partial(look, target=self.target, **(self.options or {})), progress.stop)
         if plan.refusals:
             raise plan.refusals[0]
         return plan.to_json()
