@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,21 +28,28 @@ class Drainage:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What `work` returns or raises. Whatever interrupts the wait calls `drain`, and is raised after the end."""
         with ThreadPoolExecutor(1, "audiencekit-task") as pool:
-            working: Future[T] = pool.submit(asyncio.run, self._hold(work))
             try:
-                return working.result()
+                return self._begin(pool, work).result()
             except BaseException:
                 self.drain()
                 raise
+
+    def _begin(self, pool: ThreadPoolExecutor, work: Coroutine[Any, Any, T]) -> Future[T]:
+        # A handler that raises while the thread starts would leave a thread behind that nobody waits for.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            return pool.submit(asyncio.run, self._hold(work))
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def drain(self) -> None:
         """Ask the work to end, as the first SIGTERM does on the command line; a second call changes nothing."""
         with self._lock:
             if self._is_called:
                 return
-            self._is_called = True
             if self._loop is not None and self._task is not None:
                 self._loop.call_soon_threadsafe(self._task.cancel)
+            self._is_called = True
 
     async def _hold(self, work: Coroutine[Any, Any, T]) -> T:
         task = asyncio.current_task()
