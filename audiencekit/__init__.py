@@ -14,6 +14,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
     from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
+    from audiencekit.audiences.synchronisation.expiry import Expiry, expiry
+    from audiencekit.audiences.synchronisation.renewal import renew, renew_async
+    from audiencekit.audiences.synchronisation.sync import plan_sync, sync, sync_async
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
     from audiencekit.pipeline import check, prepare, resume, resume_async, upload, upload_async
     from audiencekit.reporting.plan import Plan
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AdsClient",
     "AudiencekitError",
+    "Expiry",
     "IdentifierRejected",
     "NotFinished",
     "Plan",
@@ -33,12 +37,18 @@ __all__ = [
     "check",
     "do_not_reach_upload",
     "do_not_reach_upload_async",
+    "expiry",
     "hash_identifier",
     "load_settings",
     "normalize",
+    "plan_sync",
     "prepare",
+    "renew",
+    "renew_async",
     "resume",
     "resume_async",
+    "sync",
+    "sync_async",
     "upload",
     "upload_async",
 ]
@@ -46,6 +56,7 @@ __all__ = [
 _HOMES = {
     "AdsClient": "audiencekit.api.client",
     "AudiencekitError": "audiencekit.errors",
+    "Expiry": "audiencekit.audiences.synchronisation.expiry",
     "IdentifierRejected": "audiencekit.errors",
     "NotFinished": "audiencekit.errors",
     "Plan": "audiencekit.reporting.plan",
@@ -55,12 +66,18 @@ _HOMES = {
     "check": "audiencekit.pipeline",
     "do_not_reach_upload": "audiencekit.audiences.do_not_reach",
     "do_not_reach_upload_async": "audiencekit.audiences.do_not_reach",
+    "expiry": "audiencekit.audiences.synchronisation.expiry",
     "hash_identifier": "audiencekit.values",
     "load_settings": "audiencekit.settings",
     "normalize": "audiencekit.values",
+    "plan_sync": "audiencekit.audiences.synchronisation.sync",
     "prepare": "audiencekit.pipeline",
+    "renew": "audiencekit.audiences.synchronisation.renewal",
+    "renew_async": "audiencekit.audiences.synchronisation.renewal",
     "resume": "audiencekit.pipeline",
     "resume_async": "audiencekit.pipeline",
+    "sync": "audiencekit.audiences.synchronisation.sync",
+    "sync_async": "audiencekit.audiences.synchronisation.sync",
     "upload": "audiencekit.pipeline",
     "upload_async": "audiencekit.pipeline",
 }

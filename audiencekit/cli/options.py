@@ -85,12 +85,13 @@ _OPERATIONS = (
     click.option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
 )
 _TTL = click.option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
+_REJECTED_SHARE = click.option(
+    "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
+    help="Refuse the source when more of its rows are rejected.",
+)  # fmt: skip
 _JUDGEMENT = (
     click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
-    click.option(
-        "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
-        help="Refuse the source when more of its rows are rejected.",
-    ),
+    _REJECTED_SHARE,
     click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
 )  # fmt: skip
 
@@ -110,6 +111,12 @@ def list_options(function: F) -> F:
     """The same for a do-not-reach list, which takes effect at once and for less than 13 months."""
     text = "When entries expire; a day less than 13 months after the plan by default."
     return stacked(*_OPERATIONS, click.option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT)(function)
+
+
+def sync_options(function: F) -> F:
+    """The same for a sync, whose source says who is to be in."""
+    text = "When what is put in expires; 13 months from now by default."
+    return stacked(click.option("--expires-at", metavar="TIME", help=text), _TTL, _REJECTED_SHARE)(function)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")

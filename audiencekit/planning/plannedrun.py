@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,19 +20,20 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.reading import ReadBatch, read_batches, unseal
+from audiencekit.planning.reading import ReadBatch, read_batches, seal, unseal
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.chunks import RecordChunk
+from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.selection import Layout, Selection, Wave
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_list_times, pin_times
-from audiencekit.preparation.users import EncodedUsers, encode_users
+from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
@@ -40,15 +41,36 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.table import Description, Part
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
+
+
+class Origin(Protocol):
+    """What a plan says of where its records come from: a source, or what was kept of one."""
+
+    @property
+    def description(self) -> Description:
+        """What it was found to be, for people."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know of it."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its files."""
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carry what."""
 
 
 @dataclass(slots=True, kw_only=True)
 class PlannedRun:
     """The plan of one run, and the sealed spool that its bodies are made from. Close it with the stack it came from."""
 
-    source: Source
+    source: Origin
     options: Options
     times: PlanTimes
     tally: Tally
@@ -79,7 +101,12 @@ class PlannedRun:
     def warnings(self) -> tuple[str, ...]:
         """What they should know before anything is sent: what costs matches, and what sending does not do."""
         updates = sum(request.updates for request in self.requests)
-        return _lost_numbers(self.tally, self.mapping) + _what_it_does(self.target, updates)
+        return lost_numbers(self.tally, self.mapping) + what_it_does(self.target, updates)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What a plan that compares the source with what was sent before says of that; nothing for others."""
+        return {}
 
     def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
         """The batches, in row order, and the places of the records that are sent."""
@@ -137,6 +164,7 @@ class PlannedRun:
             verdict=verdict,
             refusals=tuple(self.refusals),
             notes=self.notes,
+            changes=self.changes,
         )
 
 
@@ -152,11 +180,14 @@ def plan_run(
     rejections: str | os.PathLike[str] | None = None,
     on_records: Callable[[RecordChunk], None] | None = None,
     target: TargetKind = TargetKind.AUDIENCE,
+    tagger: Tagger | None = None,
+    revise: Revise | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
-    `on_records` is called with the records of every batch, in the order of the source. Raises SourceRefused for what
-    cannot be read to the end; what was read but must not be sent stands in `refusals`.
+    `on_records` is called with the records of every batch, in the order of the source. `revise` may choose others to be
+    sent, and add records that are not of the source; `tagger` makes the tags that it compares. Raises SourceRefused for
+    what cannot be read to the end; what was read but must not be sent stands in `refusals`.
     """
     times = _pinned(options, now, target)
     if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
@@ -165,7 +196,8 @@ def plan_run(
     _refuse_other_kinds(opened.mapping, target)
     directory = spool_dir or Path(tempfile.gettempdir())
     spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
-    gathered = _Gathered(aside, KeySets(aside, mixed=opened.mapping.operation is not None))
+    keysets = KeySets(aside, mixed=opened.mapping.operation is not None, tagger=tagger)
+    gathered = Gathered(spool, aside, keysets, profile)
     with ExitStack() as writing:
         rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
         for batch in read_batches(opened, options, profile, gathered.keysets, spool):
@@ -176,14 +208,10 @@ def plan_run(
                 on_records(batch.chunk)
             progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
-    layout = Layout(selection, gathered.batch_records)
-
-    def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
-        for number, chosen in layout.of_wave((wave, deletes)):
-            yield gathered.sizes(number)[chosen]
-
-    requests = plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
-    refusals = _unheeded_operation(opened, options) + judge(
+    if revise is not None:
+        selection = revise(gathered, selection, times)
+    layout, requests = gathered.plan(selection, times)
+    refusals = _unheeded_operation(opened, options, is_revised=revise is not None) + judge(
         gathered.tally, opened.mapping, options.bounds, notes=opened.notes
     )
     return PlannedRun(
@@ -195,7 +223,7 @@ def plan_run(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        unsealed=lru_cache(_NEIGHBOURS)(lambda batch: unseal(batch, spool)),
+        unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
         profile=profile,
         target=target,
     )
@@ -227,16 +255,18 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return False
 
 
-def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
+def _unheeded_operation(source: Source, options: Options, *, is_revised: bool) -> list[Refused]:
     """People who are to be taken out must not be put in because an option was forgotten."""
     if source.operation_hint is None or options.operation_was_given:
         return []
     name = source.operation_hint
     hint = f"give --operation-column {name}, or --operation update or delete for every row"
+    if is_revised:
+        hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
     return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
 
 
-def _lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
+def lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
     """Columns whose phone numbers are lost because nothing says their country, in words."""
     found = []
     for column in mapping.columns:
@@ -249,7 +279,7 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _what_it_does(target: TargetKind, updates: int) -> tuple[str, ...]:
+def what_it_does(target: TargetKind, updates: int) -> tuple[str, ...]:
     """What people might expect of sending and must not; `updates` are the records that are put in."""
     if not target.is_audience:
         return ("a do-not-reach list keeps people from being targeted; it takes nobody out of an audience",)
@@ -260,21 +290,46 @@ def _what_it_does(target: TargetKind, updates: int) -> tuple[str, ...]:
     return (f"{records} put in: {needed}, so these alone are too few",)
 
 
-class _Gathered:
-    """What pass one keeps of the records: bits and counts in memory, tags and sizes put aside, sealed."""
+class Gathered:
+    """What pass one keeps of the records: bits and counts in memory, tags and sizes put `aside`, sealed."""
 
-    def __init__(self, aside: Spool, keysets: KeySets) -> None:
-        self.keysets, self.tally = keysets, Tally()
+    def __init__(self, spool: Spool, aside: Spool, keysets: KeySets, profile: Profile) -> None:
+        self.keysets, self.tally, self.aside = keysets, Tally(), aside
         self.batch_records: list[int] = []
-        self._aside = aside
+        self._spool, self._profile = spool, profile
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
+
+    def plan(self, selection: Selection, times: PlanTimes) -> tuple[Layout, list[PlannedRequest]]:
+        """Where the chosen records stand, and the requests that hold them."""
+        layout = Layout(selection, self.batch_records)
+
+        def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
+            for number, chosen in layout.of_wave((wave, deletes)):
+                yield self.sizes(number)[chosen]
+
+        return layout, plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
+
+    def unsealed(self, batch: int) -> HashedRecords:
+        """The records of one batch, RECORD_SCHEMA. May be called from any thread."""
+        return unseal(batch, self._spool)
+
+    def append(self, records: HashedRecords) -> None:
+        """Add records that are not of the source, as the next batch."""
+        seal(to_chunk(records), len(self.batch_records), self._spool)
+        sizes = measure_users(records, self._profile)
+        self.batch_records.append(len(sizes))
+        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
 
     def add(self, batch: ReadBatch) -> None:
         self.tally.add(batch.tally)
         self.keysets.add(batch.tagged)
         self.batch_records.append(len(batch.user_bytes))
-        self._sizes.append(self._aside.append(sizes_to_bytes(batch.user_bytes)))
+        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
 
     def sizes(self, batch: int) -> Sizes:
         """Bytes of each user of `batch`, without its comma."""
-        return sizes_from_bytes(self._aside.read(self._sizes[batch]))
+        return sizes_from_bytes(self.aside.read(self._sizes[batch]))
+
+
+# Chooses what is sent of what was gathered, in the place of what pass one chose.
+Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]

@@ -37,12 +37,14 @@ class KeySets:
     """Gathers the tags of all records of a run, then decides. What does not fit a fixed memory goes to `chunks`.
 
     With `mixed` False every record has the same verb: nothing can be superseded or in conflict, and the tags of single
-    keys are not kept.
+    keys are not kept. `tagger` is for tags that are compared with those of another run.
     """
 
-    def __init__(self, chunks: Chunks, *, mixed: bool, bits: int = PARTITION_BITS) -> None:
+    def __init__(
+        self, chunks: Chunks, *, mixed: bool, bits: int = PARTITION_BITS, tagger: Tagger | None = None
+    ) -> None:
         self.mixed = mixed
-        self._tagger = Tagger()
+        self._tagger = tagger or Tagger()
         self._key_sets = Partitions(chunks, bits=bits)
         self._keys = Partitions(chunks, bits=bits)
         self._deletes = Bits()
@@ -73,6 +75,10 @@ class KeySets:
         if tagged.keys:
             self._keys.add(tagged.keys, first)
         self._deletes.append(tagged.deletes)
+
+    def tagged(self, part: int) -> Entries:
+        """The tags of the key sets of one part, in the order of their records. May be called from any thread."""
+        return self._key_sets.load(part)
 
     def select(self) -> Selection:
         """One record of each key set is sent; the waves keep conflicts in row order.

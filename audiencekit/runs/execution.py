@@ -6,7 +6,7 @@ import asyncio
 import functools
 import random
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
 from typing import Protocol, TypeVar
 
@@ -37,15 +37,31 @@ from audiencekit.settings import Settings
 T = TypeVar("T")
 
 
+# Makes the plan of a run, from the arguments of `plan_run`; and what comes between the plan and its first request.
+Planner = Callable[..., PlannedRun]
+Accept = Callable[[PlannedRun], Awaitable[None]]
+
+
+async def accept_at_once(planned: PlannedRun) -> None:
+    """Nothing comes between."""
+
+
 async def execute(
-    run: Run, client: AdsClient, settings: Settings, *, limiter: RateLimiter, progress: Progress
+    run: Run,
+    client: AdsClient,
+    settings: Settings,
+    *,
+    limiter: RateLimiter,
+    progress: Progress,
+    planner: Planner = plan_run,
+    accept: Accept = accept_at_once,
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
         fingerprint = RecordsFingerprint(run.key)
-        planned = await _read_and_plan(run, settings.profile, fingerprint, progress, stack)
+        planned = await _read_and_plan(run, planner, settings.profile, fingerprint, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprint, settings.profile)
+            refusal = await _settle_plan(run, planned, fingerprint, settings.profile, accept)
             if refusal is None:
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
@@ -54,11 +70,16 @@ async def execute(
 
 
 async def _read_and_plan(
-    run: Run, profile: Profile, fingerprint: RecordsFingerprint, progress: Progress, stack: ExitStack
+    run: Run,
+    planner: Planner,
+    profile: Profile,
+    fingerprint: RecordsFingerprint,
+    progress: Progress,
+    stack: ExitStack,
 ) -> PlannedRun | AudiencekitError:
     """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await _plan(run, profile, fingerprint, progress, stack, rejections=run.facts.rejections)
+        return await _plan(run, planner, profile, fingerprint, progress, stack, rejections=run.facts.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -67,6 +88,7 @@ async def _read_and_plan(
 
 async def _plan(
     run: Run,
+    planner: Planner,
     profile: Profile,
     fingerprint: RecordsFingerprint,
     progress: Progress,
@@ -78,7 +100,7 @@ async def _plan(
     stoppable = Stoppable(progress)
     return await in_thread(
         functools.partial(
-            plan_run,
+            planner,
             run.facts.sources,
             read_keywords(run.keywords, profile),
             profile=profile,
@@ -101,7 +123,7 @@ async def is_unchanged(run: Run, profile: Profile, progress: Progress) -> bool:
     """
     fingerprint = RecordsFingerprint(run.key)
     with ExitStack() as stack:
-        planned = await _plan(run, profile, fingerprint, progress, stack, rejections=None)
+        planned = await _plan(run, plan_run, profile, fingerprint, progress, stack, rejections=None)
         if planned.refusals or run.plan is None:
             return False
         return run.plan.difference(facts_for_journal(planned, fingerprint.finish(), profile)) is None
@@ -122,13 +144,14 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprint: RecordsFingerprint, profile: Profile
+    run: Run, planned: PlannedRun, fingerprint: RecordsFingerprint, profile: Profile, accept: Accept
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
         run.keep_plan(planned, fingerprint.finish(), profile)
         await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
+        await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
     except InputOutputFailed as failure:
@@ -168,7 +191,7 @@ async def _send_planned(
         # The second interruption: what was under way is in doubt, as the journal says.
         sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
     try:
-        run.list_refused(sums)
+        run.list_refused(sums, planned.tally.rows_read)
     except InputOutputFailed as error:
         failure = failure or error
     if failure is None:

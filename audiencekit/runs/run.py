@@ -68,7 +68,7 @@ class Run:
     @classmethod
     def start(
         cls,
-        source: FilePath | Sequence[FilePath],
+        source: FilePath | Sequence[FilePath] | None,
         target: Target,
         keywords: Keywords,
         settings: Settings,
@@ -76,6 +76,7 @@ class Run:
         stack: ExitStack,
         *,
         run_id: str | None = None,
+        operation: str | None = None,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
         state directory cannot be written. Without `run_id` it gets one that nobody has."""
@@ -89,9 +90,9 @@ class Run:
             run_id=run_id,
             account_id=settings.require_account(),
             target=target,
-            operation=read_keywords(keywords, settings.profile).operation,
+            operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[_absolute(path) for path in paths_of(source)],
+            sources=[] if source is None else [_absolute(path) for path in paths_of(source)],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -111,6 +112,7 @@ class Run:
         facts, key = journal.facts(), _run_key(settings, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
+            _refuse_changes(facts)
             _refuse_standard_input(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
@@ -193,10 +195,11 @@ class Run:
             error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
-    def list_refused(self, sums: Sums) -> None:
+    def list_refused(self, sums: Sums, rows_read: int) -> None:
         """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
-        if sums.refused:
-            rows = ((each.row, None, Reason.REFUSED_BY_SERVICE.value) for each in sums.refused)
+        refused = [each.row for each in sums.refused if each.row <= rows_read]
+        if refused:
+            rows = ((row, None, Reason.REFUSED_BY_SERVICE.value) for row in refused)
             append_rejections(Path(self.facts.rejections), rows)
 
     def keep_out(self, error: E) -> E:
@@ -255,7 +258,7 @@ class Run:
         )
 
     def _how_to_resume(self) -> str:
-        return f"`audiencekit resume {self.facts.run_id}`"
+        return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
 
 
 def _absolute(path: FilePath) -> str:
@@ -266,6 +269,15 @@ def _absolute(path: FilePath) -> str:
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
+
+
+def _refuse_changes(facts: RunFacts) -> None:
+    if facts.again:
+        raise ResumeRefused(
+            f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
+            reason="changes",
+            hint=f"{facts.again} sends what is left",
+        )
 
 
 def _refuse_standard_input(facts: RunFacts) -> None:

@@ -1,4 +1,4 @@
-"""The tasks that send: check the source, then put its people into an audience, or on the do-not-reach list."""
+"""The tasks that send: the source is checked, then its people go into an audience, or on the do-not-reach list."""
 
 from __future__ import annotations
 
@@ -15,33 +15,32 @@ from audiencekit.integrations.airflow.failures import require_rendered, task_fai
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.taskrun import run_id_of
 from audiencekit.integrations.airflow.versions import BaseOperator
-from audiencekit.planning.options import Keywords
 from audiencekit.preparation.target import TargetKind
-from audiencekit.reporting.progress import LineProgress, Stoppable
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 
-class UploadOperator(BaseOperator):
+class SendingOperator(BaseOperator):
     """A task that is one run. Its XCom is the report: counts, and no identifier.
 
-    `options` are the keywords of `audiencekit.upload`, such as country, operation, ttl_days or max_rejected_share.
+    `options` are the keywords of the function that the task calls, such as country, ttl_days or max_rejected_share.
     With `dry_run` the source is checked, nothing is sent, and the XCom is the plan. A retry, or the task when it was
-    cleared, goes on with its own run, as long as the state directory is the same.
+    cleared, goes on from what was confirmed, as long as the state directory is the same.
     """
 
     template_fields: Sequence[str] = ("source", "options", "rejections")
     required_fields: ClassVar[tuple[str, ...]] = ("source",)
-    target: ClassVar[TargetKind]
     ui_color = "#d7e8f7"
 
     def __init__(
         self,
         *,
         source: FilePath | list[FilePath],
-        options: Keywords | None = None,
+        options: Mapping[str, Any] | None = None,
         rejections: str | None = None,
         dry_run: bool = False,
         conn_id: str = DEFAULT_CONNECTION,
@@ -55,8 +54,12 @@ class UploadOperator(BaseOperator):
         self.conn_id = conn_id
         self._drainage: Drainage | None = None
 
-    async def send(self, settings: Settings, run: Mapping[str, Any]) -> Report:
-        """The report of the run; `run` are the keywords of an upload that are the same for every target."""
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
+        """The report of the complete run."""
+        raise NotImplementedError
+
+    def look(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of what `send` would do."""
         raise NotImplementedError
 
     def execute(self, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,53 +83,86 @@ class UploadOperator(BaseOperator):
 
     async def _carry_out(self, settings: Settings, run_id: str) -> dict[str, Any]:
         progress = LineProgress(sys.stdout)
-        if not self.sends:
-            return await self._check(settings, Stoppable(progress))
-        run = {"rejections": self.rejections, "progress": progress, "run_id": run_id, **(self.options or {})}
-        return (await self.send(settings, run)).to_json()
-
-    async def _check(self, settings: Settings, progress: Stoppable) -> dict[str, Any]:
-        from audiencekit.pipeline import check
-
-        look = partial(check, self.source, settings=settings, rejections=self.rejections, progress=progress)
-        plan = await in_thread(partial(look, target=self.target, **(self.options or {})), progress.stop)
+        if self.sends:
+            return (await self.send(settings, progress, run_id)).to_json()
+        stoppable = Stoppable(progress)
+        plan = await in_thread(partial(self.look, settings, stoppable), stoppable.stop)
         if plan.refusals:
             raise plan.refusals[0]
         return plan.to_json()
 
+    def _given(self, settings: Settings, progress: Progress) -> dict[str, Any]:
+        """The keywords that are the same for every function of the library."""
+        shared = {"settings": settings, "progress": progress, "rejections": self.rejections}
+        return {**(self.options or {}), **shared}
 
-class AudienceUploadOperator(UploadOperator):
-    """Puts the people of `source` into an audience, or takes them out: see `UploadOperator` for the rest.
 
-    That the audience is one of the account is looked up before the source is read.
-    """
+class AudienceOperator(SendingOperator):
+    """A task on one audience. That it is one of the account is looked up before the source is read."""
 
-    template_fields: Sequence[str] = ("audience_id", *UploadOperator.template_fields)
-    required_fields = ("audience_id", *UploadOperator.required_fields)
-    target = TargetKind.AUDIENCE
+    template_fields: Sequence[str] = ("audience_id", *SendingOperator.template_fields)
+    required_fields = ("audience_id", *SendingOperator.required_fields)
 
     def __init__(self, *, audience_id: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.audience_id = audience_id
 
-    async def send(self, settings: Settings, run: Mapping[str, Any]) -> Report:
+
+class AudienceUploadOperator(AudienceOperator):
+    """Puts the people of `source` into an audience, or takes them out: `options` are those of `audiencekit.upload`.
+
+    A retry, or the task when it was cleared, goes on with its own run.
+    """
+
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
         """The report of the upload."""
         from audiencekit.pipeline import upload_async
 
         await find_audience(settings, self.audience_id)
-        return await upload_async(self.source, audience_id=self.audience_id, settings=settings, **run)
+        given = self._given(settings, progress)
+        return await upload_async(self.source, audience_id=self.audience_id, run_id=run_id, **given)
+
+    def look(self, settings: Settings, progress: Progress) -> Plan:
+        """What `check` finds."""
+        from audiencekit.pipeline import check
+
+        return check(self.source, **self._given(settings, progress))
 
 
-class DoNotReachUploadOperator(UploadOperator):
-    """Puts the people of `source` on the do-not-reach list of the account, or takes them off it.
+class AudienceSyncOperator(AudienceOperator):
+    """Makes an audience equal to `source`: `options` are those of `audiencekit.sync`.
 
-    A list that is missing is created. See `UploadOperator` for the rest.
+    Each try compares the source with what is confirmed by then, so that a retry goes on by itself.
     """
 
-    target = TargetKind.DO_NOT_REACH_LIST
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
+        """The report of the sync."""
+        from audiencekit.audiences.synchronisation.sync import sync_async
 
-    async def send(self, settings: Settings, run: Mapping[str, Any]) -> Report:
+        await find_audience(settings, self.audience_id)
+        return await sync_async(self.source, audience_id=self.audience_id, **self._given(settings, progress))
+
+    def look(self, settings: Settings, progress: Progress) -> Plan:
+        """What `plan_sync` finds."""
+        from audiencekit.audiences.synchronisation.sync import plan_sync
+
+        return plan_sync(self.source, audience_id=self.audience_id, **self._given(settings, progress))
+
+
+class DoNotReachUploadOperator(SendingOperator):
+    """Puts the people of `source` on the do-not-reach list of the account, or takes them off it.
+
+    A list that is missing is created. A retry, or the task when it was cleared, goes on with its own run.
+    """
+
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
         """The report of the upload."""
         from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 
-        return await do_not_reach_upload_async(self.source, settings=settings, **run)
+        return await do_not_reach_upload_async(self.source, run_id=run_id, **self._given(settings, progress))
+
+    def look(self, settings: Settings, progress: Progress) -> Plan:
+        """What `check` finds."""
+        from audiencekit.pipeline import check
+
+        return check(self.source, target=TargetKind.DO_NOT_REACH_LIST, **self._given(settings, progress))
