@@ -107,6 +107,19 @@ def plan_options(function: F) -> F:
     )(function)
 
 
+def suppression_options(function: F) -> F:
+    """Who must not be put in."""
+    return stacked(
+        click.option(
+            "--suppress",
+            metavar="SOURCE",
+            multiple=True,
+            help="People not to be put in, hashed or not; repeatable.",
+        ),
+        click.option("--consent-column", metavar="NAME=VALUE", help="Put in only rows whose column NAME says VALUE."),
+    )(function)
+
+
 def list_options(function: F) -> F:
     """The same for a do-not-reach list, which takes effect at once and for less than 13 months."""
     text = "When entries expire; a day less than 13 months after the plan by default."

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from audiencekit.cli.options import as_keywords, json_option, rejections_option, source_options, sync_options
+from audiencekit.cli.options import (
+    as_keywords,
+    json_option,
+    rejections_option,
+    source_options,
+    suppression_options,
+    sync_options,
+)
 from audiencekit.cli.output import leave_with
 from audiencekit.cli.read import leave_with_plan
 from audiencekit.cli.sending import pace_options, send, service_options
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     help="Refuse the source when the audience would shrink by more.",
 )  # fmt: skip
 @sync_options
+@suppression_options
 @rejections_option
 @service_options
 @pace_options

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
+from audiencekit.cli.options import (
+    as_keywords,
+    json_option,
+    plan_options,
+    rejections_option,
+    source_options,
+    suppression_options,
+)
 from audiencekit.cli.sending import pace_options, send, service_options
 
 if TYPE_CHECKING:
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
 @source_options
 @click.option("--audience", required=True, metavar="ID", help="The custom audience.")
 @plan_options
+@suppression_options
 @rejections_option
 @service_options
 @pace_options

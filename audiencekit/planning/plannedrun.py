@@ -15,12 +15,20 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 
 from audiencekit.delivery.spool import Spool
-from audiencekit.errors import MappingRefused, Refused, UsageError
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
+from audiencekit.errors import Refused, UsageError
+from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.reading import ReadBatch, read_batches, seal, unseal
+from audiencekit.planning.remarks import (
+    lost_numbers,
+    nobody_left,
+    refuse_options,
+    refuse_other_kinds,
+    unheeded_operation,
+    what_it_does,
+)
+from audiencekit.planning.suppression import read_suppression
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
@@ -29,6 +37,7 @@ from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.selection import Layout, Selection, Wave
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
@@ -40,7 +49,7 @@ from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.sources.files import FilePath, paths_of
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import open_source
 from audiencekit.sources.table import Description, Part
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
@@ -81,6 +90,7 @@ class PlannedRun:
     unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
     profile: Profile
     target: TargetKind
+    suppression_notes: tuple[str, ...]
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -100,8 +110,9 @@ class PlannedRun:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What they should know before anything is sent: what costs matches, and what sending does not do."""
-        updates = sum(request.updates for request in self.requests)
-        return lost_numbers(self.tally, self.mapping) + what_it_does(self.target, updates)
+        updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
+        done = what_it_does(self.target, updates, deletes=deletes, suppressing=self.options.suppresses)
+        return self.suppression_notes + lost_numbers(self.tally, self.mapping) + done
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -134,6 +145,7 @@ class PlannedRun:
             rejected=self.tally.rows_rejected + refused,
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
+            suppressed=self.selection.suppressed,
             pending=self.records - sent - refused,
         )
 
@@ -178,25 +190,38 @@ def plan_run(
     stack: ExitStack,
     spool_dir: Path | None = None,
     rejections: str | os.PathLike[str] | None = None,
-    on_records: Callable[[RecordChunk], None] | None = None,
+    on_batch: Callable[[ReadBatch], None] | None = None,
+    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
+    memories: Sequence[KeyMemory] = (),
     target: TargetKind = TargetKind.AUDIENCE,
     tagger: Tagger | None = None,
     revise: Revise | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
-    `on_records` is called with the records of every batch, in the order of the source. `revise` may choose others to be
-    sent, and add records that are not of the source; `tagger` makes the tags that it compares. Raises SourceRefused for
-    what cannot be read to the end; what was read but must not be sent stands in `refusals`.
+    `on_batch` is called with every batch, in the order of the source, `on_suppressed` with the records of suppression
+    sources. Nobody whose key one of `memories` holds is put into an audience. `revise` may choose others to be sent,
+    and add records that are not of the source; `tagger` makes the tags that it compares. Raises SourceRefused for what
+    cannot be read to the end; what was read but must not be sent stands in `refusals`.
     """
     times = _pinned(options, now, target)
-    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
+    paths = tuple(os.fspath(path) for path in paths_of(source))
+    refuse_options(options, paths, target)
+    if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
     opened = open_source(source, options.source)
-    _refuse_other_kinds(opened.mapping, target)
+    refuse_other_kinds(opened.mapping, target)
     directory = spool_dir or Path(tempfile.gettempdir())
     spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
-    keysets = KeySets(aside, mixed=opened.mapping.operation is not None, tagger=tagger)
+    keysets = KeySets(
+        aside, mixed=opened.mapping.operation is not None, suppressing=options.suppresses,
+        memories=memories if target.is_audience else (), tagger=tagger,
+    )  # fmt: skip
+    suppression_notes: tuple[str, ...] = ()
+    for path in options.suppress:
+        suppression_notes += read_suppression(
+            path, options.source.country, keysets, progress=progress, on_records=on_suppressed
+        )
     gathered = Gathered(spool, aside, keysets, profile)
     with ExitStack() as writing:
         rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
@@ -204,16 +229,18 @@ def plan_run(
             gathered.add(batch)
             if rejected:
                 rejected.add(batch.rejections)
-            if on_records:
-                on_records(batch.chunk)
+            if on_batch:
+                on_batch(batch)
             progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection, times)
-    refusals = _unheeded_operation(opened, options, is_revised=revise is not None) + judge(
-        gathered.tally, opened.mapping, options.bounds, notes=opened.notes
-    )
+    refusals = [
+        *unheeded_operation(opened, options, is_revised=revise is not None),
+        *judge(gathered.tally, opened.mapping, options.bounds, notes=opened.notes),
+        *nobody_left(selection, options),
+    ]
     return PlannedRun(
         source=opened,
         options=options,
@@ -226,6 +253,7 @@ def plan_run(
         unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
         profile=profile,
         target=target,
+        suppression_notes=suppression_notes,
     )
 
 
@@ -237,57 +265,11 @@ def _pinned(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
     return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)
 
 
-def _refuse_other_kinds(mapping: ColumnMapping, target: TargetKind) -> None:
-    """Raises MappingRefused, which names them, for columns whose kind the target does not take."""
-    if alien := [column for column in mapping.columns if column.kind not in target.kinds]:
-        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
-        kinds = [kind.value for kind in Kind if kind in target.kinds]
-        raise MappingRefused(
-            f"a {target.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
-            hint=f"name the columns to be sent: {', '.join(f'--map {kind}=COLUMN' for kind in kinds)}",
-        )
-
-
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:
         return False
-
-
-def _unheeded_operation(source: Source, options: Options, *, is_revised: bool) -> list[Refused]:
-    """People who are to be taken out must not be put in because an option was forgotten."""
-    if source.operation_hint is None or options.operation_was_given:
-        return []
-    name = source.operation_hint
-    hint = f"give --operation-column {name}, or --operation update or delete for every row"
-    if is_revised:
-        hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
-    return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
-
-
-def lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
-    """Columns whose phone numbers are lost because nothing says their country, in words."""
-    found = []
-    for column in mapping.columns:
-        seen = tally.columns.get(column.position)
-        if count := seen.reasons["no_country"] if seen else 0:
-            what = "number" if count == 1 else "numbers"
-            found.append(
-                f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
-            )
-    return tuple(found)
-
-
-def what_it_does(target: TargetKind, updates: int) -> tuple[str, ...]:
-    """What people might expect of sending and must not; `updates` are the records that are put in."""
-    if not target.is_audience:
-        return ("a do-not-reach list keeps people from being targeted; it takes nobody out of an audience",)
-    if not 0 < updates < MIN_TARGETABLE_PEOPLE:
-        return ()
-    records = "1 record is" if updates == 1 else f"{updates} records are"
-    needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
-    return (f"{records} put in: {needed}, so these alone are too few",)
 
 
 class Gathered:

@@ -14,7 +14,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.digests import RecordsFingerprint
+from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
@@ -58,10 +58,10 @@ async def execute(
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
-        fingerprint = RecordsFingerprint(run.key)
-        planned = await _read_and_plan(run, planner, settings.profile, fingerprint, progress, stack)
+        fingerprints = _Fingerprints(run)
+        planned = await _read_and_plan(run, planner, settings.profile, fingerprints, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprint, settings.profile, accept)
+            refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
@@ -69,17 +69,28 @@ async def execute(
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
 
 
+class _Fingerprints:
+    """Of everybody who was read: the records of the source, and those of suppression sources."""
+
+    def __init__(self, run: Run) -> None:
+        self.records, self.suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
+
+    def finish(self) -> tuple[str, str]:
+        """Both, in hex."""
+        return self.records.finish(), self.suppressed.finish()
+
+
 async def _read_and_plan(
     run: Run,
     planner: Planner,
     profile: Profile,
-    fingerprint: RecordsFingerprint,
+    fingerprints: _Fingerprints,
     progress: Progress,
     stack: ExitStack,
 ) -> PlannedRun | AudiencekitError:
     """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await _plan(run, planner, profile, fingerprint, progress, stack, rejections=run.facts.rejections)
+        return await _plan(run, planner, profile, fingerprints, progress, stack, rejections=run.facts.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -90,7 +101,7 @@ async def _plan(
     run: Run,
     planner: Planner,
     profile: Profile,
-    fingerprint: RecordsFingerprint,
+    fingerprints: _Fingerprints,
     progress: Progress,
     stack: ExitStack,
     *,
@@ -109,7 +120,8 @@ async def _plan(
             stack=stack,
             spool_dir=run.directory,
             rejections=rejections,
-            on_records=fingerprint.add,
+            on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+            on_suppressed=fingerprints.suppressed.add,
             target=run.facts.target.kind,
         ),
         stoppable.stop,
@@ -121,12 +133,12 @@ async def is_unchanged(run: Run, profile: Profile, progress: Progress) -> bool:
 
     Raises SourceRefused when it cannot be read to its end any more.
     """
-    fingerprint = RecordsFingerprint(run.key)
+    fingerprints = _Fingerprints(run)
     with ExitStack() as stack:
-        planned = await _plan(run, plan_run, profile, fingerprint, progress, stack, rejections=None)
+        planned = await _plan(run, plan_run, profile, fingerprints, progress, stack, rejections=None)
         if planned.refusals or run.plan is None:
             return False
-        return run.plan.difference(facts_for_journal(planned, fingerprint.finish(), profile)) is None
+        return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), profile)) is None
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
@@ -144,11 +156,11 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprint: RecordsFingerprint, profile: Profile, accept: Accept
+    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile, accept: Accept
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
-        run.keep_plan(planned, fingerprint.finish(), profile)
+        run.keep_plan(planned, fingerprints.finish(), profile)
         await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
         await accept(planned)

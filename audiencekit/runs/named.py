@@ -24,7 +24,7 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 # Why a run is left as it is and the next one begins: the input is another one, or the run never came to send anything.
-_ANOTHER_INPUT: Final = frozenset({"source", "mapping", "options", "not_begun", "no_journal"})
+_ANOTHER_INPUT: Final = frozenset({"source", "suppression", "mapping", "options", "not_begun", "no_journal"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

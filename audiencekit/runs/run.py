@@ -43,7 +43,7 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -92,7 +92,7 @@ class Run:
             target=target,
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[] if source is None else [_absolute(path) for path in paths_of(source)],
+            sources=[] if source is None else [absolute_path(path) for path in paths_of(source)],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -141,7 +141,7 @@ class Run:
     ) -> bool:
         """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
         return (
-            self.facts.sources == [_absolute(path) for path in paths_of(source)]
+            self.facts.sources == [absolute_path(path) for path in paths_of(source)]
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
@@ -159,9 +159,9 @@ class Run:
 
     # --- the plan ---
 
-    def keep_plan(self, planned: PlannedRun, fingerprint: str, profile: Profile) -> None:
+    def keep_plan(self, planned: PlannedRun, fingerprints: tuple[str, str], profile: Profile) -> None:
         """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
-        plan = facts_for_journal(planned, fingerprint, profile)
+        plan = facts_for_journal(planned, fingerprints, profile)
         if self.plan is None:
             self.journal.keep_plan(plan, self.key)
         elif difference := self.plan.difference(plan):
@@ -261,11 +261,6 @@ class Run:
         return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
 
 
-def _absolute(path: FilePath) -> str:
-    text = os.fspath(path)
-    return text if text == STANDARD_INPUT else os.path.abspath(text)
-
-
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
@@ -281,9 +276,9 @@ def _refuse_changes(facts: RunFacts) -> None:
 
 
 def _refuse_standard_input(facts: RunFacts) -> None:
-    if STANDARD_INPUT in facts.sources:
+    if STANDARD_INPUT in (*facts.sources, *facts.keywords.get("suppress", ())):
         raise ResumeRefused(
-            "the source was standard input, which cannot be read again",
+            "a source was standard input, which cannot be read again",
             reason="standard_input",
             hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
         )

@@ -11,6 +11,7 @@ from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
     Days,
     chosen,
+    count_members,
     days_of,
     joined,
     ordered,
@@ -20,7 +21,7 @@ from audiencekit.audiences.synchronisation.members import (
 from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
 from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
-from audiencekit.personal import guarded
+from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.tags import TAG, Tagger, tags_of_sets
@@ -85,7 +86,7 @@ def find_difference(
     for part in in_order(compare, range(PARTS), workers=cores()):
         found.sent.set(part.unchanged, False)
         leaving.append(part.removed)
-        if sum(map(_count, leaving)) >= _PUT_ASIDE:
+        if sum(map(count_members, leaving)) >= _PUT_ASIDE:
             found.removed.append(_put_aside(leaving, aside))
             leaving = []
         found = replace(
@@ -94,7 +95,7 @@ def find_difference(
             renewals=found.renewals + part.renewals,
             unchanged=found.unchanged + len(part.unchanged),
         )
-    if any(map(_count, leaving)):
+    if any(map(count_members, leaving)):
         found.removed.append(_put_aside(leaving, aside))
     return found
 
@@ -105,6 +106,8 @@ def _compare(
 ) -> _OfPart:
     members, entries = snapshot.members(part), keysets.tagged(part)
     entries = entries[wanted.at(entries["record"])]
+    if not len(entries) and not count_members(members):
+        return _OfPart(0, 0, np.zeros(0, dtype=np.int64), members)
     of_members, days = tags_of_sets(members, tagger), days_of(members)
     tags = np.empty(len(of_members) + len(entries), dtype=TAG)
     for name in ("high", "low"):
@@ -136,8 +139,4 @@ def _is_live(days: Days, horizon: Horizon) -> Bools:
 def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
     """The number of the chunk, and how many members it holds."""
     members = joined(leaving)
-    return aside.append(to_bytes(members).unwrap()), _count(members)
-
-
-def _count(members: HashedRecords) -> int:
-    return int(members.unwrap().num_rows)
+    return aside.append(to_bytes(members).unwrap()), count_members(members)

@@ -4,7 +4,7 @@ Where members meet what changed, the day may also be DROPPED or UNSURE. As bytes
 
     uint32              members
     int16 each          days
-    and their identifiers, as in the chunks of the spool (`preparation.chunks`)
+    and their identifiers, if there are members, as in the chunks of the spool (`preparation.chunks`)
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ DOUBTFUL: Final = 0  # may be in the audience or not: put in again when wanted, 
 DROPPED: Final = -1  # of a change: not a member any more
 UNSURE: Final = -2  # of a change: as it was before, and in doubt when it was not there
 
+NO_MEMBERS: Final = HashedRecords(pa.RecordBatch.from_pylist([], schema=MEMBER_SCHEMA))
+
 _HEAD: Final = struct.Struct("<I")
 _EPOCH: Final = date(1970, 1, 1)
 _SIDE_OF_CHANGES: Final = 1
@@ -60,6 +62,8 @@ def date_of(day: int) -> date:
 def to_bytes(members: HashedRecords) -> MemberChunk:
     """The bytes of a batch of MEMBER_SCHEMA."""
     batch = members.unwrap()
+    if not batch.num_rows:
+        return MemberChunk(_HEAD.pack(0))
     days = batch.column(DAY).to_numpy().astype("<i2").tobytes()
     return MemberChunk(b"".join([_HEAD.pack(batch.num_rows), days, *identifier_parts(batch)]))
 
@@ -69,13 +73,10 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
     """The batch that `to_bytes` had."""
     reading = Reading(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
+    if not count:
+        return NO_MEMBERS
     days = np.frombuffer(reading.buffer(2 * count), dtype="<i2")
     return HashedRecords(pa.record_batch([pa.array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA))
-
-
-def no_members() -> HashedRecords:
-    """A batch without any."""
-    return HashedRecords(pa.RecordBatch.from_pylist([], schema=MEMBER_SCHEMA))
 
 
 @guarded
@@ -101,16 +102,24 @@ def chosen(members: HashedRecords, places: Indices) -> HashedRecords:
 @guarded
 def joined(parts: Sequence[HashedRecords]) -> HashedRecords:
     """All of them, in order."""
+    parts = [part for part in parts if count_members(part)]
+    if len(parts) <= 1:
+        return parts[0] if parts else NO_MEMBERS
     batches = [part.unwrap() for part in parts]
-    if len(batches) == 1:
-        return parts[0]
     columns = [pa.concat_arrays([batch.column(name) for batch in batches]) for name in MEMBER_SCHEMA.names]
     return HashedRecords(pa.record_batch(columns, schema=MEMBER_SCHEMA))
+
+
+def count_members(members: HashedRecords) -> int:
+    """How many there are."""
+    return int(members.unwrap().num_rows)
 
 
 def count_identifiers(members: HashedRecords) -> int:
     """How many identifiers they have."""
     batch = members.unwrap()
+    if not batch.num_rows:
+        return 0
     return sum(int(value_counts(batch.column(kind.value)).sum()) for kind in Kind)
 
 
@@ -120,6 +129,8 @@ def merged(members: HashedRecords, changes: HashedRecords, tagger: Tagger, *, la
     Who lapsed before the day `lapsed_before` is left out.
     """
     both = joined([members, changes])
+    if not count_members(both):
+        return NO_MEMBERS
     tags, days = tags_of_sets(both, tagger), days_of(both)
     sides = np.zeros(len(tags), dtype=np.int8)
     sides[len(days_of(members)) :] = _SIDE_OF_CHANGES

@@ -16,7 +16,8 @@ from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannedrun import Gathered, PlannedRun, lost_numbers, plan_run
+from audiencekit.planning.plannedrun import Gathered, PlannedRun, plan_run
+from audiencekit.planning.remarks import lost_numbers
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
@@ -58,7 +59,7 @@ class PlannedSync(PlannedRun):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What people should know before anything is sent."""
-        return lost_numbers(self.tally, self.mapping) + self.remarks
+        return self.suppression_notes + lost_numbers(self.tally, self.mapping) + self.remarks
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is; of the records that are done, those that are taken out are no rows."""
@@ -70,6 +71,7 @@ class PlannedSync(PlannedRun):
             rejected=self.tally.rows_rejected + refused,
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
+            suppressed=self.selection.suppressed,
             unchanged=self.sync.members_after - put_in,
             pending=put_in - done,
         )
@@ -119,7 +121,8 @@ class SyncPlanner:
         return PlannedSync(**known, sync=changes, remarks=remarks, whole_records=revision.whole_records)
 
     def _refusals(self, planned: PlannedRun, changes: SyncChanges) -> list[Refused]:
-        found = planned.refusals if planned.tally.rows_read else []
+        is_left = planned.tally.rows_read and (changes.members_after or not planned.selection.suppressed)
+        found = planned.refusals if is_left else []
         return found or judge_size(changes.members_after, changes.members, allowed_shrink=self.allowed_shrink)
 
     def _remarks(self, planned: PlannedRun, changes: SyncChanges, now: datetime) -> tuple[str, ...]:

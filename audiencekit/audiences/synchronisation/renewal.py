@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,15 +29,17 @@ from audiencekit.delivery.journal.facts import RENEW
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import PlanRefused, Refused
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
+from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.options import Keywords, Options, plain_keywords
 from audiencekit.planning.plannedrun import Gathered
 from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.bits import Bits
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
+from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.suppression import KeyMemory, held_keys
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.preparation.times import pin_times
 from audiencekit.profile import Profile
@@ -124,8 +126,8 @@ def plan_renewal(
     progress: Progress,
     stack: ExitStack,
     spool_dir: Path,
-    on_records: Callable[[RecordChunk], None],
     target: TargetKind,
+    memories: Sequence[KeyMemory] = (),
     **_: Any,
 ) -> PlannedSync:
     """The plan of a renewal, from the arguments of `plan_run`; there is no source. Raises SnapshotRefused."""
@@ -133,17 +135,22 @@ def plan_renewal(
     times = pin_times(now, expires_at=options.expires_at, ttl_days=options.ttl_days)
     spool, aside = (stack.enter_context(Spool(spool_dir)) for _ in range(2))
     gathered = Gathered(spool, aside, KeySets(aside, mixed=False), profile)
+    suppressed = 0
     # Nobody's entry is to lapse earlier than before.
     last = min(day_of(now) + before_days, day_of(times.expires_at) - 1)
     for part in range(PARTS):
-        _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), on_records)
+        suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), memories)
         progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     records = gathered.tally.records
-    selection = Selection(Bits.of(records, True), Bits.of(records, False))
+    selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
     layout, requests = gathered.plan(selection, times)
     members = gathered.tally.rows_read
     changes = SyncChanges(
-        renewals=records, unchanged=members - records, members=members, members_after=members, waves=[records]
+        renewals=records,
+        unchanged=members - suppressed - records,
+        members=members,
+        members_after=members - suppressed,
+        waves=[records],
     )
     remarks = notes + warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
     return PlannedSync(
@@ -158,25 +165,39 @@ def plan_renewal(
         unsealed=lru_cache(4)(gathered.unsealed),
         profile=profile,
         target=target,
+        suppression_notes=(),
         sync=changes,
         remarks=remarks,
         whole_records=gathered.unsealed,
     )
 
 
-def _gather(
-    gathered: Gathered, snapshot: Snapshot, part: int, lapsing: range, on_records: Callable[[RecordChunk], None]
-) -> None:
-    """Take in the members of one part: all are counted, those who are `lapsing` on these days are to be sent."""
+def _gather(gathered: Gathered, snapshot: Snapshot, part: int, lapsing: range, memories: Sequence[KeyMemory]) -> int:
+    """Take in the members of one part: all are counted, those who are `lapsing` on these days are to be sent.
+
+    But for those of whom one of `memories` holds a key; how many these are comes back.
+    """
     members = snapshot.members(part)
     days = days_of(members)
     gathered.tally.rows_read += int((days >= lapsing.start).sum())
     places = np.flatnonzero((days >= lapsing.start) & (days < lapsing.stop))
+    held = _are_held(chosen(members, places), memories)
+    places = places[~held]
     if len(places):
         records = as_records(chosen(members, places), first_row=gathered.tally.records + 1, deletes=False)
         gathered.tally.records += len(places)
         gathered.append(records)
-        on_records(to_chunk(records))
+    return int(held.sum())
+
+
+@guarded
+def _are_held(members: HashedRecords, memories: Sequence[KeyMemory]) -> Bools:
+    """Of each of `members`, whether one of `memories` holds a key of it."""
+    batch = members.unwrap()
+    owners = [batch.column(kind.value).value_parent_indices().to_numpy() for kind in Kind]
+    held = np.zeros(batch.num_rows, dtype=bool)
+    held[np.concatenate(owners)[held_keys(batch, memories)]] = True
+    return held
 
 
 def _refusals(snapshot: Snapshot) -> list[Refused]:

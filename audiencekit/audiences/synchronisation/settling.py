@@ -12,12 +12,13 @@ import numpy as np
 
 from audiencekit.audiences.synchronisation.changes import Changes, Outcomes
 from audiencekit.audiences.synchronisation.members import (
+    NO_MEMBERS,
     MemberChunk,
+    count_members,
     day_of,
     from_bytes,
     joined,
     merged,
-    no_members,
     to_bytes,
 )
 from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot, SnapshotFacts, SnapshotStore, untrusted
@@ -126,7 +127,7 @@ class _Effects:
     def add(self, members: HashedRecords) -> None:
         """Take in some."""
         self._gathered.append(members)
-        if sum(_length(each) for each in self._gathered) >= _GATHERED:
+        if sum(count_members(each) for each in self._gathered) >= _GATHERED:
             self.close()
 
     def close(self) -> None:
@@ -137,14 +138,14 @@ class _Effects:
         for part, own in _split(members, self._tagger):
             waiting = self._waiting[part]
             waiting.append(own)
-            if sum(_length(each) for each in waiting) >= _PUT_ASIDE:
+            if sum(count_members(each) for each in waiting) >= _PUT_ASIDE:
                 self._chunks[part].append(_put_aside(self._aside, to_bytes(joined(waiting))))
                 self._waiting[part] = []
 
     def members(self, part: int) -> HashedRecords:
         """Those of one part. May be called from any thread."""
         chunks = [from_bytes(MemberChunk(self._aside.read(number))) for number in self._chunks[part]]
-        return joined([no_members(), *chunks, *self._waiting[part]])
+        return joined([NO_MEMBERS, *chunks, *self._waiting[part]])
 
 
 @guarded
@@ -161,7 +162,3 @@ def _split(members: HashedRecords, tagger: Tagger) -> list[tuple[int, HashedReco
 @guarded
 def _put_aside(aside: Spool, chunk: MemberChunk) -> int:
     return aside.append(chunk.unwrap())
-
-
-def _length(members: HashedRecords) -> int:
-    return int(members.unwrap().num_rows)

@@ -23,11 +23,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
+    NO_MEMBERS,
     MemberChunk,
     count_identifiers,
     days_of,
     from_bytes,
-    no_members,
     to_bytes,
 )
 from audiencekit.delivery.keptspool import KeptSpool, SpoolKey
@@ -102,7 +102,7 @@ class Snapshot:
         Raises SnapshotRefused for a damaged file.
         """
         if self._spool is None:
-            return no_members()
+            return NO_MEMBERS
         with _trusted():
             return from_bytes(MemberChunk(self._spool.read(part + 1)))
 
@@ -180,6 +180,8 @@ class SnapshotStore:
 
         `members` is called from several threads.
         """
+        if self._read_serial() != facts.serial:  # a kill came before it was written
+            self._write_serial(facts.serial)
         path = self._directory / f"{_ASIDE}{secrets.token_hex(8)}"
         spool = KeptSpool.create(path, self.spool_key())
         try:
@@ -210,7 +212,8 @@ class SnapshotStore:
         with contextlib.suppress(SnapshotRefused):
             serial = self._read_serial()
         self.remove_changes()
-        self.write(lambda part: no_members(), replace(self._first, serial=serial))
+        self._write_serial(serial)
+        self.write(lambda part: NO_MEMBERS, replace(self._first, serial=serial))
         return serial + 1
 
     def remove_changes(self) -> None:
@@ -222,9 +225,11 @@ class SnapshotStore:
         pass_point("after removal")
 
     def _write_serial(self, serial: int) -> None:
+        pass_point("before serial")
         nonce = secrets.token_bytes(NONCE_BYTES)
         sealed = AESGCM(self._key.unwrap()).encrypt(nonce, str(serial).encode(), SERIAL.encode())
         replace_file(self._directory / SERIAL, nonce + sealed)
+        pass_point("after serial")
 
     def _read_serial(self) -> int:
         path = self._directory / SERIAL

@@ -38,6 +38,7 @@ PLAN = PlanFacts(
     rows_rejected=10,
     records=30,
     fingerprint="00112233445566778899aabbccddeeff",
+    suppression="ffeeddccbbaa99887766554433221100",
     requests=tuple(PlannedBody(number, 0, 10, 1_000) for number in (1, 2, 3)),
 )
 
