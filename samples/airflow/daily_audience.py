@@ -1,8 +1,9 @@
 """Every day: from a query of the warehouse to an audience that is ready to be targeted.
 
-Customers who said yes are put into the audience, and those who said no on the do-not-reach list of the account. The two
-exports hold personal data: they lie in a directory that only the workers can read, and are removed when the run has
-ended, whether it went well or not. Rows never pass through Airflow itself: a task hands on the path of its file.
+The audience is made equal to the customers who said yes: who is new is put in, who is gone is taken out, and whose
+time is nearly over is put in again. Those who said no go on the do-not-reach list of the account. The two exports hold
+personal data: they lie in a directory that only the workers can read, and are removed when the run has ended, whether
+it went well or not. Rows never pass through Airflow itself: a task hands on the path of its file.
 
 Set up: a connection `audiencekit_default` of type audiencekit, a connection `warehouse` of any SQL database, the
 Airflow variable `audience_id`, and on every worker AUDIENCEKIT_STATE_DIR and AUDIENCE_EXPORTS, directories that all
@@ -25,7 +26,7 @@ except ImportError:  # Airflow 2.11
     from airflow.hooks.base import BaseHook
     from airflow.operators.python import get_current_context
 
-from audiencekit.integrations.airflow.operators import AudienceUploadOperator, DoNotReachUploadOperator
+from audiencekit.integrations.airflow.operators import AudienceSyncOperator, DoNotReachUploadOperator
 from audiencekit.integrations.airflow.sensor import AudienceReadySensor
 
 # The order makes the file of a second try the same as that of the first.
@@ -74,12 +75,12 @@ with DAG(
     customers = export.override(task_id="export_customers")("customers", CUSTOMERS)
     refusals = export.override(task_id="export_refusals")("refusals", REFUSALS)
     keep_out = DoNotReachUploadOperator(task_id="keep_out", source=refusals, options={"allow_empty": True})
-    upload = AudienceUploadOperator(
-        task_id="upload",
+    sync = AudienceSyncOperator(
+        task_id="sync",
         source=customers,
         audience_id="{{ var.value.audience_id }}",
-        options={"ttl_days": 30, "max_rejected_share": 0.2},
+        options={"ttl_days": 90, "max_rejected_share": 0.2},
     )
     ready = AudienceReadySensor(task_id="ready", audience_id="{{ var.value.audience_id }}", deferrable=True)
-    [keep_out, upload] >> remove([customers, refusals])
-    upload >> ready
+    [keep_out, sync] >> remove([customers, refusals])
+    sync >> ready

@@ -99,6 +99,7 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
         """Their names in one place."""
 
         Hook = hook.AudiencekitHook
+        Sync = operators.AudienceSyncOperator
         Upload = operators.AudienceUploadOperator
         DoNotReachUpload = operators.DoNotReachUploadOperator
         Sensor = sensor.AudienceReadySensor

@@ -36,7 +36,7 @@ def airflow(home: Path, airflow_environment: dict[str, str]) -> Call:
     def call(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "airflow", *arguments],
-            env=airflow_environment | more, capture_output=True, text=True, check=False, timeout=240,
+            env=airflow_environment | more, capture_output=True, text=True, check=False, timeout=900,
         )  # fmt: skip
 
     assert call("db", "migrate").returncode == 0
@@ -139,7 +139,7 @@ def test_a_task_that_is_ended_in_the_middle_goes_on(
         while process.poll() is None and service.uploads() == before:
             threading.Event().wait(0.1)
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=240)
+        process.wait(timeout=900)
     assert service.uploads() - before < 3
     if process.returncode:  # Airflow 2.11 ends the whole command; the same date is the same DAG run
         assert airflow("dags", "test", "trial", "2026-02-05", "-c", config).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,6 +73,25 @@ def test_people_are_put_on_the_list_of_the_account(provider: Any, source: Path) 
     report = _execute(task)
     assert (report["state"], report["rows"]["sent"]) == ("complete", PEOPLE)
     assert _execute(task) == report
+
+
+async def _new_audience(provider: Any) -> str:
+    async with provider.Hook().get_conn() as client:
+        created = await client.create_custom_audience(name="made equal")
+    return str(created.data["id"])
+
+
+def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, source: Path) -> None:
+    """A dry run counts the changes and sends none; a second try finds nothing left to change."""
+    given = {"source": str(source), "audience_id": asyncio.run(_new_audience(provider))}
+    sent = service.uploads()
+    plan = _execute(provider.Sync(task_id="look", dry_run=True, **given))
+    assert (plan["verdict"], plan["plan"]["records"], service.uploads()) == ("ready", PEOPLE, sent)
+    report = _execute(provider.Sync(task_id="sync", **given))
+    assert (report["state"], report["rows"]["sent"]) == ("complete", PEOPLE)
+    sent = service.uploads()
+    assert _execute(provider.Sync(task_id="sync", **given))["rows"]["unchanged"] == PEOPLE
+    assert service.uploads() == sent
 
 
 CLEAR: dict[str, tuple[dict[str, Any], str]] = {
