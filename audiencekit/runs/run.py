@@ -42,7 +42,7 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FRAME_MARK, AnySource, Item, absolute_path, items_of
+from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames import Frame
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
@@ -77,14 +77,15 @@ class Run:
         rejections: str | os.PathLike[str] | None,
         stack: ExitStack,
         *,
+        run_id: str | None = None,
         operation: str | None = None,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written."""
+        state directory cannot be written. Without `run_id` it gets one that nobody has."""
         given = () if source is None else items_of(source)
         items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         now = datetime.now(UTC)
-        run_id = new_run_id(now.timestamp())
+        run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
         stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         key = _run_key(settings, run_id)
@@ -138,6 +139,15 @@ class Run:
         refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
         refusal.document = document
         raise refusal
+
+    def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
+        """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
+        return (
+            self.facts.sources == [absolute_path(path) for path in paths]
+            and self.facts.target == target
+            and self.facts.keywords == keywords
+            and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
+        )
 
     @property
     def started_at(self) -> datetime:
