@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, cast
@@ -11,7 +12,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
 from audiencekit.preparation.judgement import Bounds
+from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
+from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 
 
@@ -22,7 +25,8 @@ class Keywords(TypedDict, total=False):
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
     several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1.
+    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in.
+    `consent_column`: NAME=VALUE, the column and the word of rows that may be.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -43,11 +47,16 @@ class Keywords(TypedDict, total=False):
     plan_time: str | None
     max_rejected_share: float
     allow_empty: bool
+    suppress: FilePath | Iterable[FilePath]
+    consent_column: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Checked keywords: how the source is read, by which rules, and what its rows mean."""
+    """Checked keywords: how the source is read, by which rules, and what its rows mean.
+
+    `consent` is what `fold_consent` makes of the word that says it; None when no column does.
+    """
 
     source: SourceOptions
     rules: Rules
@@ -58,6 +67,13 @@ class Options:
     ttl_days: int | None
     effective_at: str | None
     plan_time: str | None
+    suppress: tuple[str, ...] = ()
+    consent: str | None = None
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether anybody may be suppressed."""
+        return bool(self.suppress) or self.consent is not None
 
     @property
     def operation(self) -> str:
@@ -66,11 +82,13 @@ class Options:
 
 
 def plain_keywords(keywords: Keywords) -> Keywords:
-    """The keywords that were given, as JSON can hold them: pairs and kinds as lists."""
+    """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file."""
     plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
     columns, hashed = plain.get("columns", ()), plain.get("hashed", ())
     plain["columns"] = [list(pair) for pair in (columns.items() if isinstance(columns, Mapping) else columns)]
     plain["hashed"] = [hashed] if isinstance(hashed, str) else sorted(hashed)
+    if suppress := plain.pop("suppress", ()):
+        plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
     return cast("Keywords", plain)
 
 
@@ -91,7 +109,8 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     if not 0 <= share <= 1:
         raise UsageError("the share of rejected rows must be from 0 to 1")
-    source = _source_options(given)
+    consent_column, consent = _read_consent(given.get("consent_column"))
+    source = _source_options(given, consent_column)
     return Options(
         source=source,
         rules=Rules(
@@ -107,10 +126,22 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         ttl_days=given.get("ttl_days"),
         effective_at=given.get("effective_at"),
         plan_time=given.get("plan_time"),
+        suppress=tuple(os.fspath(path) for path in paths_of(given["suppress"])) if given.get("suppress") else (),
+        consent=consent,
     )
 
 
-def _source_options(given: Mapping[str, Any]) -> SourceOptions:
+def _read_consent(given: str | None) -> tuple[str | None, str | None]:
+    """The column and the folded word of NAME=VALUE. Raises UsageError: a word that is blank would be no consent."""
+    if given is None:
+        return None, None
+    name, _, word = given.partition("=") if isinstance(given, str) else ("", "", "")
+    if not name.strip() or not word.strip():
+        raise UsageError("--consent-column is NAME=VALUE", hint="for example --consent-column marketing=yes")
+    return name, fold_consent(word)
+
+
+def _source_options(given: Mapping[str, Any], consent_column: str | None) -> SourceOptions:
     columns = given.get("columns") or ()
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
@@ -121,6 +152,7 @@ def _source_options(given: Mapping[str, Any]) -> SourceOptions:
         country=given.get("country"),
         country_column=given.get("country_column"),
         operation_column=given.get("operation_column"),
+        consent_column=consent_column,
         hashed=frozenset(read_kind(kind) for kind in ([hashed] if isinstance(hashed, str) else hashed)),
         split_cells=given.get("split_cells"),
         encoding=given.get("encoding"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,11 +15,20 @@ from typing import Final
 import numpy as np
 
 from audiencekit.delivery.spool import Spool
-from audiencekit.errors import MappingRefused, Refused, UsageError
-from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
+from audiencekit.errors import Refused, UsageError
+from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.reading import ReadBatch, read_batches, unseal
+from audiencekit.planning.remarks import (
+    lost_numbers,
+    nobody_left,
+    refuse_options,
+    refuse_other_kinds,
+    unheeded_operation,
+    what_it_does,
+)
+from audiencekit.planning.suppression import read_suppression
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk
@@ -29,8 +37,10 @@ from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.selection import Layout, Selection, Wave
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
+from audiencekit.preparation.target import TargetKind
+from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_list_times, pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
@@ -57,6 +67,8 @@ class PlannedRun:
     refusals: list[Refused]
     unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
     profile: Profile
+    target: TargetKind
+    suppression_notes: tuple[str, ...]
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -71,8 +83,14 @@ class PlannedRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What people should know of the source and of the plan, in words."""
-        updates = sum(request.updates for request in self.requests)
-        return self.source.notes + warnings(self.tally, self.mapping, updates=updates)
+        return self.source.notes + self.warnings
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What they should know before anything is sent: what costs matches, and what sending does not do."""
+        updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
+        done = what_it_does(self.target, updates, deletes=deletes, suppressing=self.options.suppresses)
+        return self.suppression_notes + lost_numbers(self.tally, self.mapping) + done
 
     def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
         """The batches, in row order, and the places of the records that are sent."""
@@ -100,6 +118,7 @@ class PlannedRun:
             rejected=self.tally.rows_rejected + refused,
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
+            suppressed=self.selection.suppressed,
             pending=self.records - sent - refused,
         )
 
@@ -143,33 +162,44 @@ def plan_run(
     stack: ExitStack,
     spool_dir: Path | None = None,
     rejections: str | os.PathLike[str] | None = None,
-    on_records: Callable[[RecordChunk], None] | None = None,
+    on_batch: Callable[[ReadBatch], None] | None = None,
+    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
+    memories: Sequence[KeyMemory] = (),
+    target: TargetKind = TargetKind.AUDIENCE,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
-    `on_records` is called with the records of every batch, in the order of the source. Raises SourceRefused for what
-    cannot be read to the end; what was read but must not be sent stands in `refusals`.
+    `on_batch` is called with every batch, in the order of the source, `on_suppressed` with the records of suppression
+    sources. Nobody whose key one of `memories` holds is put into an audience. Raises SourceRefused for what cannot be
+    read to the end; what was read but must not be sent stands in `refusals`.
     """
-    times = pin_times(
-        parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC),
-        expires_at=options.expires_at,
-        ttl_days=options.ttl_days,
-        effective_at=options.effective_at,
-    )
-    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
+    times = _pinned(options, now, target)
+    paths = tuple(os.fspath(path) for path in paths_of(source))
+    refuse_options(options, paths, target)
+    if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
     opened = open_source(source, options.source)
+    refuse_other_kinds(opened.mapping, target)
     directory = spool_dir or Path(tempfile.gettempdir())
     spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
-    gathered = _Gathered(aside, KeySets(aside, mixed=opened.mapping.operation is not None))
+    keysets = KeySets(
+        aside, mixed=opened.mapping.operation is not None, suppressing=options.suppresses,
+        memories=memories if target.is_audience else (),
+    )  # fmt: skip
+    suppression_notes: tuple[str, ...] = ()
+    for path in options.suppress:
+        suppression_notes += read_suppression(
+            path, options.source.country, keysets, progress=progress, on_records=on_suppressed
+        )
+    gathered = _Gathered(aside, keysets)
     with ExitStack() as writing:
         rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
         for batch in read_batches(opened, options, profile, gathered.keysets, spool):
             gathered.add(batch)
             if rejected:
                 rejected.add(batch.rejections)
-            if on_records:
-                on_records(batch.chunk)
+            if on_batch:
+                on_batch(batch)
             progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     selection = gathered.keysets.select()
     layout = Layout(selection, gathered.batch_records)
@@ -179,9 +209,11 @@ def plan_run(
             yield gathered.sizes(number)[chosen]
 
     requests = plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
-    refusals = _unheeded_operation(opened, options) + judge(
-        gathered.tally, opened.mapping, options.bounds, notes=opened.notes
-    )
+    refusals = [
+        *unheeded_operation(opened, options),
+        *judge(gathered.tally, opened.mapping, options.bounds, notes=opened.notes),
+        *nobody_left(selection, options),
+    ]
     return PlannedRun(
         source=opened,
         options=options,
@@ -193,7 +225,17 @@ def plan_run(
         refusals=refusals,
         unsealed=lru_cache(_NEIGHBOURS)(lambda batch: unseal(batch, spool)),
         profile=profile,
+        target=target,
+        suppression_notes=suppression_notes,
     )
+
+
+def _pinned(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
+    plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
+    wishes = {"expires_at": options.expires_at, "effective_at": options.effective_at}
+    if target.is_audience:
+        return pin_times(plan_time, ttl_days=options.ttl_days, **wishes)
+    return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)
 
 
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
@@ -201,39 +243,6 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return os.path.samefile(one, other)
     except OSError:
         return False
-
-
-def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
-    """People who are to be taken out must not be put in because an option was forgotten."""
-    if source.operation_hint is None or options.operation_was_given:
-        return []
-    name = source.operation_hint
-    hint = f"give --operation-column {name}, or --operation update or delete for every row"
-    return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
-
-
-def warnings(tally: Tally, mapping: ColumnMapping, *, updates: int) -> tuple[str, ...]:
-    """What costs matches or keeps the audience from being targeted although it refuses nothing, in words.
-
-    `updates` are the records that the plan puts in.
-    """
-    found = []
-    for column in mapping.columns:
-        seen = tally.columns.get(column.position)
-        reasons: Counter[str] = seen.reasons if seen else Counter()
-        if reasons["no_country"]:
-            count = reasons["no_country"]
-            what = "number" if count == 1 else "numbers"
-            found.append(
-                f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
-            )
-    if 0 < updates < MIN_TARGETABLE_PEOPLE:
-        records = "1 record is" if updates == 1 else f"{updates} records are"
-        found.append(
-            f"{records} put in: the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be"
-            " targeted, so these alone are too few"
-        )
-    return tuple(found)
 
 
 class _Gathered:
