@@ -96,6 +96,7 @@ def upload(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
@@ -108,6 +109,7 @@ def upload(
             settings=settings,
             rejections=rejections,
             progress=progress,
+            keep_spool=keep_spool,
             **keywords,
         )
     )
@@ -129,6 +131,7 @@ async def upload_async(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Check the source, then send it to the audience; the report of a complete run.
@@ -136,7 +139,7 @@ async def upload_async(
     Whatever is less than complete is raised, with the report's JSON as `document`: Refused (nothing was sent),
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
-    own.
+    own. `keep_spool` keeps what was read, sealed, until the run has ended, so that `resume` needs no source.
     """
     settings = settings or load_settings()
     keywords = plain_keywords(keywords)
@@ -146,7 +149,7 @@ async def upload_async(
     check_identifier("audience", audience_id)
     with ExitStack() as stack:
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            run = Run.start(source, audience_id, keywords, settings, rejections, stack)
+            run = Run.start(source, audience_id, keywords, settings, rejections, stack, keep_spool=keep_spool)
             return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
 
 
@@ -166,10 +169,10 @@ async def resume_async(
 ) -> Report:
     """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`. The report of the whole run.
 
-    The source is read again, and what was not confirmed is sent, the same bytes as before. A run that is complete
-    already is not touched: its report comes back. Raises ResumeRefused, with nothing sent, when the source, the columns
-    or the options are not those of then, when the journal cannot be trusted, or when the run was refused for good;
-    AudienceBusy while a run is at work on the audience; and what `upload_async` raises.
+    The source, or the spool that was kept of it, is read again, and what was not confirmed is sent, the same bytes as
+    before. A run that is complete already is not touched: its report comes back. Raises ResumeRefused, with nothing
+    sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
+    the run was refused for good; AudienceBusy while a run is at work on the audience; and what `upload_async` raises.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     run_id = RunStore(settings.state_dir).find(run)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--audience", required=True, metavar="ID", help="The custom audience.")
 @plan_options
 @rejections_option
+@click.option("--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source.")
 @click.option("--account", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default.")
 @click.option("--profile", help="Which service: spec or x.")
 @click.option("--concurrency", type=int, help="Requests in flight; 16 by default.")
@@ -31,6 +32,7 @@ def upload(
     audience: str,
     as_json: bool,
     rejections: str | None,
+    keep_spool: bool,
     account: str | None,
     profile: str | None,
     concurrency: int | None,
@@ -56,6 +58,7 @@ def upload(
                 settings=settings,
                 rejections=rejections,
                 progress=progress,
+                keep_spool=keep_spool,
                 **as_keywords(given),
             )
             report = _finish(uploading)

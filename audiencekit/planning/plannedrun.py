@@ -15,12 +15,16 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.delivery.spool import Spool
+from audiencekit.delivery.keptspool import KeptSpool
+from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.errors import MappingRefused, Refused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
+from audiencekit.planning.gathering import Gathered, Listeners
+from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.options import Options
-from audiencekit.planning.reading import ReadBatch, read_batches, unseal
+from audiencekit.planning.reading import read_batches, unseal
+from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk
@@ -28,7 +32,6 @@ from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.selection import Layout, Selection, Wave
-from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users
@@ -36,9 +39,8 @@ from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.sources.files import FilePath, paths_of
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import open_source
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 
@@ -47,7 +49,7 @@ _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share o
 class PlannedRun:
     """The plan of one run, and the sealed spool that its bodies are made from. Close it with the stack it came from."""
 
-    source: Source
+    source: ReadSource
     options: Options
     times: PlanTimes
     tally: Tally
@@ -128,6 +130,7 @@ class PlannedRun:
             expires_at=format_time(self.times.expires_at),
             effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
             verdict=verdict,
+            is_repeatable=self.source.repeatable,
             refusals=tuple(self.refusals),
             notes=self.notes,
         )
@@ -144,33 +147,75 @@ def plan_run(
     spool_dir: Path | None = None,
     rejections: str | os.PathLike[str] | None = None,
     on_records: Callable[[RecordChunk], None] | None = None,
+    keep: KeptSpool | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
-    `on_records` is called with the records of every batch, in the order of the source. Raises SourceRefused for what
-    cannot be read to the end; what was read but must not be sent stands in `refusals`.
+    `on_records` is called with the records of every batch, in the order of the source. `keep`, an empty spool, holds
+    all that `plan_kept` needs when this returns. Raises SourceRefused for what cannot be read to the end; what was
+    read but must not be sent stands in `refusals`.
     """
-    times = pin_times(
+    times = _pinned(options, now)
+    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
+    opened = open_source(source, options.source)
+    directory = spool_dir or Path(tempfile.gettempdir())
+    aside = stack.enter_context(Spool(directory))
+    spool = stack.enter_context(Spool(directory)) if keep is None else keep
+    keysets = KeySets(aside, mixed=opened.mapping.operation is not None)
+    keeping = None if keep is None else Keeping(keep, aside)
+    gathered = Gathered(aside, keysets)
+    with Listeners(rejections, on_records) as listeners:
+        for batch in read_batches(opened, options, profile, keysets, spool):
+            gathered.add(batch)
+            listeners.hear(batch)
+            if keeping is not None:
+                keeping.add(batch)
+            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+    found = ReadSource.of(opened)
+    if keeping is not None:
+        keeping.finish(found)
+    return _planned(found, gathered, spool, options, times, profile)
+
+
+def plan_kept(
+    spool: KeptSpool,
+    options: Options,
+    *,
+    profile: Profile,
+    now: datetime,
+    progress: Progress,
+    stack: ExitStack,
+    spool_dir: Path,
+    rejections: str | os.PathLike[str],
+    on_records: Callable[[RecordChunk], None],
+) -> PlannedRun:
+    """The plan that `plan_run` made when it kept `spool`, given the same options. The source is not touched."""
+    reading = KeptReading(spool)
+    aside = stack.enter_context(Spool(spool_dir))
+    keysets = KeySets(aside, mixed=reading.source.mapping.operation is not None)
+    gathered = Gathered(aside, keysets)
+    with Listeners(rejections, on_records) as listeners:
+        for number, batch in enumerate(reading.batches(profile, keysets), 1):
+            gathered.add(batch)
+            listeners.hear(batch)
+            progress.step("reading what was kept", number, reading.batch_count, unit="batches")
+    return _planned(reading.source, gathered, spool, options, _pinned(options, now), profile)
+
+
+def _pinned(options: Options, now: datetime) -> PlanTimes:
+    return pin_times(
         parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC),
         expires_at=options.expires_at,
         ttl_days=options.ttl_days,
         effective_at=options.effective_at,
     )
-    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
-        raise UsageError("the rejections would be written over the source", hint="give them another name")
-    opened = open_source(source, options.source)
-    directory = spool_dir or Path(tempfile.gettempdir())
-    spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
-    gathered = _Gathered(aside, KeySets(aside, mixed=opened.mapping.operation is not None))
-    with ExitStack() as writing:
-        rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
-        for batch in read_batches(opened, options, profile, gathered.keysets, spool):
-            gathered.add(batch)
-            if rejected:
-                rejected.add(batch.rejections)
-            if on_records:
-                on_records(batch.chunk)
-            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+
+
+def _planned(
+    source: ReadSource, gathered: Gathered, spool: SealedFile, options: Options, times: PlanTimes, profile: Profile
+) -> PlannedRun:
+    """The plan of all that was gathered; the records are in `spool`."""
     selection = gathered.keysets.select()
     layout = Layout(selection, gathered.batch_records)
 
@@ -179,11 +224,11 @@ def plan_run(
             yield gathered.sizes(number)[chosen]
 
     requests = plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
-    refusals = _unheeded_operation(opened, options) + judge(
-        gathered.tally, opened.mapping, options.bounds, notes=opened.notes
+    refusals = _unheeded_operation(source, options) + judge(
+        gathered.tally, source.mapping, options.bounds, notes=source.notes
     )
     return PlannedRun(
-        source=opened,
+        source=source,
         options=options,
         times=times,
         tally=gathered.tally,
@@ -203,7 +248,7 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return False
 
 
-def _unheeded_operation(source: Source, options: Options) -> list[Refused]:
+def _unheeded_operation(source: ReadSource, options: Options) -> list[Refused]:
     """People who are to be taken out must not be put in because an option was forgotten."""
     if source.operation_hint is None or options.operation_was_given:
         return []
@@ -234,23 +279,3 @@ def warnings(tally: Tally, mapping: ColumnMapping, *, updates: int) -> tuple[str
             " targeted, so these alone are too few"
         )
     return tuple(found)
-
-
-class _Gathered:
-    """What pass one keeps of the records: bits and counts in memory, tags and sizes put aside, sealed."""
-
-    def __init__(self, aside: Spool, keysets: KeySets) -> None:
-        self.keysets, self.tally = keysets, Tally()
-        self.batch_records: list[int] = []
-        self._aside = aside
-        self._sizes: list[int] = []  # chunks of `aside`, one a batch
-
-    def add(self, batch: ReadBatch) -> None:
-        self.tally.add(batch.tally)
-        self.keysets.add(batch.tagged)
-        self.batch_records.append(len(batch.user_bytes))
-        self._sizes.append(self._aside.append(sizes_to_bytes(batch.user_bytes)))
-
-    def sizes(self, batch: int) -> Sizes:
-        """Bytes of each user of `batch`, without its comma."""
-        return sizes_from_bytes(self._aside.read(self._sizes[batch]))

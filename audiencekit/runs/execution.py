@@ -8,7 +8,7 @@ import random
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
@@ -24,11 +24,14 @@ from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFaile
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import PlannedRun, plan_run
+from audiencekit.planning.plannedrun import PlannedRun, plan_kept, plan_run
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.profile import Profile
+from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
+from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run, failure_of
 from audiencekit.settings import Settings
 
@@ -45,6 +48,7 @@ async def execute(
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprint, settings.profile)
             if refusal is None:
+                progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.
@@ -58,24 +62,27 @@ async def _read_and_plan(
     stoppable = Stoppable(progress)
     try:
         return await _in_thread(
-            functools.partial(
-                plan_run,
-                run.facts.sources,
-                read_keywords(run.keywords, profile),
-                profile=profile,
-                now=run.started_at,
-                progress=stoppable,
-                stack=stack,
-                spool_dir=run.directory,
-                rejections=run.facts.rejections,
-                on_records=fingerprint.add,
-            ),
-            stoppable.stop,
+            functools.partial(_plan, run, profile, fingerprint.add, stoppable, stack), stoppable.stop
         )
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
         return NotFinished("interrupted while the source was read: nothing was sent")
+
+
+def _plan(
+    run: Run, profile: Profile, on_records: Callable[[RecordChunk], None], progress: Progress, stack: ExitStack
+) -> PlannedRun:
+    """The plan, from the spool that the run kept of its sources, or from the sources."""
+    options = read_keywords(run.keywords, profile)
+    given: Any = {
+        "profile": profile, "now": run.started_at, "progress": progress, "stack": stack, "spool_dir": run.directory,
+        "rejections": run.facts.rejections, "on_records": on_records,
+    }  # fmt: skip
+    if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
+        return plan_kept(stack.enter_context(kept_spool(run.directory, run.spool_key)), options, **given)
+    keep = stack.enter_context(new_spool(run.directory, run.spool_key)) if run.facts.keep_spool else None
+    return plan_run(run.facts.sources, options, keep=keep, **given)
 
 
 async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:

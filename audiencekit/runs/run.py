@@ -31,7 +31,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.machine.keys import DIGESTS, SubKey, find_state_key
+from audiencekit.machine.keys import DIGESTS, SPOOL, SubKey, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import format_time, parse_time
@@ -41,6 +41,7 @@ from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
+from audiencekit.runs.resumption import forget_spool, refuse_what_came_once
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath, paths_of
 from audiencekit.sources.standardinput import STANDARD_INPUT
@@ -61,6 +62,7 @@ class Run:
     directory: Path
     journal: JournalFile
     key: SubKey = field(repr=False)
+    spool_key: SubKey = field(repr=False)
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
 
@@ -73,6 +75,8 @@ class Run:
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
         stack: ExitStack,
+        *,
+        keep_spool: bool = False,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
         state directory cannot be written."""
@@ -80,8 +84,8 @@ class Run:
         run_id = new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
         stack.enter_context(AudienceLock(settings.state_dir, settings.require_account(), audience_id, run_id))
-        key = _run_key(settings, run_id)
-        directory = store.create(run_id)
+        state_key = find_state_key(settings.state_dir, settings.key)
+        key, directory = state_key.derive(DIGESTS, run_id), store.create(run_id)
         facts = RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
@@ -93,10 +97,14 @@ class Run:
             keywords=dict(keywords),
             started_at=format_time(now),
             audiencekit=__version__,
+            keep_spool=keep_spool,
         )
         journal = JournalFile.begin(directory / JOURNAL, facts, key)
         stack.callback(journal.close)
-        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key)
+        return cls(
+            facts=facts, store=store, directory=directory, journal=journal, key=key,
+            spool_key=state_key.derive(SPOOL, run_id),
+        )  # fmt: skip
 
     @classmethod
     def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
@@ -105,15 +113,16 @@ class Run:
         directory = store.directory(run_id)
         journal = JournalFile.open(directory / JOURNAL)
         stack.callback(journal.close)
-        facts, key = journal.facts(), _run_key(settings, run_id)
+        state_key = find_state_key(settings.state_dir, settings.key)
+        facts, key = journal.facts(), state_key.derive(DIGESTS, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
-            _refuse_standard_input(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(AudienceLock(settings.state_dir, facts.account_id, facts.audience_id, run_id))
+            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None)
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            earlier=journal.sums(), plan=journal.plan(),
+            spool_key=state_key.derive(SPOOL, run_id), earlier=journal.sums(), plan=journal.plan(),
         )  # fmt: skip
 
     def ended(self) -> Report | None:
@@ -124,6 +133,7 @@ class Run:
         ending = self.journal.ending()
         if ending is None:
             return None
+        forget_spool(self.directory)  # a kill may have come between the end and this
         document = self.store.read_report(self.facts.run_id)
         if ending.state == "complete":
             return Report.from_json(document)
@@ -164,6 +174,7 @@ class Run:
         try:
             self.write(report)
             self.journal.finish(Ending(state="complete", exit_code=0), self.key)
+            forget_spool(self.directory)
             return report
         except InputOutputFailed as error:
             failure = error
@@ -205,6 +216,7 @@ class Run:
             if final:
                 ending = Ending(state=state, exit_code=error.exit_code, message=str(error), hint=error.hint)
                 self.journal.finish(ending, self.key)
+                forget_spool(self.directory)
         except InputOutputFailed as failure:
             error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
         return error
@@ -252,19 +264,6 @@ def _absolute(path: FilePath) -> str:
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
-
-
-def _refuse_standard_input(facts: RunFacts) -> None:
-    if STANDARD_INPUT in facts.sources:
-        raise ResumeRefused(
-            "the source was standard input, which cannot be read again",
-            reason="standard_input",
-            hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
-        )
-
-
-def _run_key(settings: Settings, run_id: str) -> SubKey:
-    return find_state_key(settings.state_dir, settings.key).derive(DIGESTS, run_id)
 
 
 def _cannot_resume(reason: str, message: str) -> ResumeRefused:

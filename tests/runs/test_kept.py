@@ -16,8 +16,7 @@ from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import InputOutputFailed
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.kept import list_runs, read_report, updated
-
-from .delivery.journal.conftest import FACTS, KEY, PLAN, RUN_ID
+from tests.delivery.journal.conftest import FACTS, KEY, PLAN, RUN_ID
 
 SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10, attempts=2)
 PLANNED: dict[str, Any] = {
