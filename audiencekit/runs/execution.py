@@ -15,6 +15,7 @@ from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.digests import RecordsFingerprint
+from audiencekit.delivery.journal.moments import seconds_in_the_past, this_moment
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
@@ -76,9 +77,14 @@ def _plan(
     """The plan, from the spool that the run kept of its sources, or from the sources."""
     options = read_keywords(run.keywords, profile)
     given: Any = {
-        "profile": profile, "now": run.started_at, "progress": progress, "stack": stack, "spool_dir": run.directory,
-        "rejections": run.facts.rejections, "on_records": on_records,
-    }  # fmt: skip
+        "profile": profile,
+        "now": run.started_at,
+        "progress": progress,
+        "stack": stack,
+        "spool_dir": run.directory,
+        "rejections": run.facts.rejections,
+        "on_records": on_records,
+    }
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
         return plan_kept(stack.enter_context(kept_spool(run.directory, run.spool_key)), options, **given)
     keep = stack.enter_context(new_spool(run.directory, run.spool_key)) if run.facts.keep_spool else None
@@ -190,6 +196,7 @@ async def _deliver(
             clock=clock,
             journal=journal,
             confirmed_before=None if run.plan is None else run.earlier.confirmed,
+            left_seconds_ago=seconds_in_the_past(run.journal.departures(), this_moment()),
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,

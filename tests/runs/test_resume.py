@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, NotFinished, ResumeRefused
 from audiencekit.personal import Secret
@@ -308,10 +309,19 @@ async def test_reports_come_back_from_json(source: Path, emulator: Emulator, set
     assert Report.from_json(json.loads(json.dumps(report.to_json()))) == report
 
 
+@pytest.mark.parametrize(("seconds_ago", "waits"), [(None, False), (0.0, True), (3_600.0, False)])
 async def test_what_earlier_processes_left_on_its_way_is_waited_for(
-    tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    emulator: Emulator,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds_ago: float | None,
+    waits: bool,
 ) -> None:
-    """A Delete that overrules an Update of a process that is gone waits as after a lost answer; the report says so."""
+    """A Delete that overrules an Update of a process that is gone waits while that may be late; the report says so.
+
+    Not when nothing was left on its way, or long ago.
+    """
     people = [f"person{number}@example.com" for number in range(ROWS)]
     source = tmp_path / "list.csv"
     lines = [f"{person},h{number},update" for number, person in enumerate(people)]
@@ -319,8 +329,15 @@ async def test_what_earlier_processes_left_on_its_way_is_waited_for(
     source.write_text("\n".join(["email,handle,what", *lines]) + "\n")
     monkeypatch.setattr(execution, "deliver", functools.partial(execution.deliver, settle_seconds=1.0))
     run_id = await _begin(source, emulator, settings, operation_column="what")
+    if seconds_ago is not None:
+        moment = this_moment()
+        journal = sqlite3.connect(settings.state_dir / "runs" / run_id / "journal.sqlite")
+        left = (moment.boot, moment.seconds - seconds_ago)
+        journal.execute("UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = 1", left)
+        journal.commit()
+        journal.close()
     report = await resume_async(run_id, settings=settings, limiter=EndsAfter(100))
-    assert [note for note in report.notes if note.startswith("waited ")]
+    assert any(note.startswith("waited ") for note in report.notes) is waits
     assert _members(emulator) == ROWS - 3
 
 
