@@ -95,6 +95,9 @@ def plan_options(function: F) -> F:
     )(function)  # fmt: skip
 
 
+max_minutes_option = click.option(
+    "--max-minutes", type=click.FloatRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 

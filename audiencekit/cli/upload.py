@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
+from audiencekit.cli.options import (
+    as_keywords,
+    json_option,
+    max_minutes_option,
+    plan_options,
+    rejections_option,
+    source_options,
+)
 from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
 
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--profile", help="Which service: spec or x.")
 @click.option("--concurrency", type=int, help="Requests in flight; 16 by default.")
 @click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
+@max_minutes_option
 @json_option
 def upload(
     source: tuple[str, ...],
@@ -37,6 +45,7 @@ def upload(
     profile: str | None,
     concurrency: int | None,
     requests_per_minute: int | None,
+    max_minutes: float | None,
     **given: Any,
 ) -> None:
     """Put the people of SOURCE into an audience, or take them out with --operation delete."""
@@ -61,7 +70,7 @@ def upload(
                 keep_spool=keep_spool,
                 **as_keywords(given),
             )
-            report = _finish(uploading)
+            report = _finish(uploading, max_minutes)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     _leave_complete(report, as_json=as_json)
@@ -71,8 +80,15 @@ def upload(
 @click.argument("run", default="last")
 @click.option("--concurrency", type=int, help="Requests in flight; 16 by default.")
 @click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
+@max_minutes_option
 @json_option
-def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute: int | None) -> None:
+def resume(
+    run: str,
+    as_json: bool,
+    concurrency: int | None,
+    requests_per_minute: int | None,
+    max_minutes: float | None,
+) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
     from audiencekit.pipeline import resume_async
     from audiencekit.reporting.progress import progress_for
@@ -81,16 +97,16 @@ def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute
     try:
         settings = load_settings(concurrency=concurrency, requests_per_minute=requests_per_minute)
         with progress_for() as progress:
-            report = _finish(resume_async(run, settings=settings, progress=progress))
+            report = _finish(resume_async(run, settings=settings, progress=progress), max_minutes)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     _leave_complete(report, as_json=as_json)
 
 
-def _finish(work: Coroutine[Any, Any, Report]) -> Report:
+def _finish(work: Coroutine[Any, Any, Report], max_minutes: float | None) -> Report:
     from audiencekit.cli.interruption import run_until_interrupted
 
-    return run_until_interrupted(work)
+    return run_until_interrupted(work, max_minutes=max_minutes)
 
 
 def _leave_complete(report: Report, *, as_json: bool) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, cast
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
+from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
 from audiencekit.preparation.judgement import Bounds
 from audiencekit.profile import Profile
 from audiencekit.sources.options import SourceOptions
@@ -22,7 +22,7 @@ class Keywords(TypedDict, total=False):
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
     several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1.
+    `max_rejected_share`: of all rows, 0 to 1. `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -43,6 +43,7 @@ class Keywords(TypedDict, total=False):
     plan_time: str | None
     max_rejected_share: float
     allow_empty: bool
+    max_body_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,7 @@ class Options:
     ttl_days: int | None
     effective_at: str | None
     plan_time: str | None
+    max_body_bytes: int | None = None
 
     @property
     def operation(self) -> str:
@@ -91,6 +93,9 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     if not 0 <= share <= 1:
         raise UsageError("the share of rejected rows must be from 0 to 1")
+    body_bytes = given.get("max_body_bytes")
+    if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
+        raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
     source = _source_options(given)
     return Options(
         source=source,
@@ -107,6 +112,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         ttl_days=given.get("ttl_days"),
         effective_at=given.get("effective_at"),
         plan_time=given.get("plan_time"),
+        max_body_bytes=body_bytes,
     )
 
 

@@ -223,7 +223,8 @@ def _planned(
         for number, chosen in layout.of_wave((wave, deletes)):
             yield gathered.sizes(number)[chosen]
 
-    requests = plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
+    packing = Packing() if options.max_body_bytes is None else Packing(max_body_bytes=options.max_body_bytes)
+    requests = plan_requests(selection.waves(), sizes_of, times=times, packing=packing)
     refusals = _unheeded_operation(source, options) + judge(
         gathered.tally, source.mapping, options.bounds, notes=source.notes
     )

@@ -263,6 +263,32 @@ def test_the_demo_closes(run: Run) -> None:
     assert rows["sent"] > 200
 
 
+def test_the_demo_rehearses_a_bad_day(run: Run, tmp_path: Path) -> None:
+    """Each fault that is met is told, what struck is counted, and nobody is missing in the end."""
+    orders = [
+        {"fault": 9, "nth": 2, "match": {"path": "*/users"}, "status": 504},
+        {"fault": 13, "where": "after_apply", "nth": 4, "match": {"path": "*/users"}},
+    ]
+    (tmp_path / "day.json").write_text(json.dumps(orders))
+    done = run("demo", "--rows", "200", "--faults", "day.json", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["state"], report["requests"]["planned"] > 4) == ("complete", True)
+    assert report["requests"]["attempts"] == report["requests"]["planned"] + 2
+    assert "status 504" in done.stderr
+    assert "faults that struck: 2" in done.stderr
+    assert f"the service has {report['rows']['sent']} people" in done.stderr
+
+
+def test_the_demo_of_a_day_that_ends_badly_says_so(run: Run) -> None:
+    """A revoked token ends it with the code of an upload; a rehearsal that is none is a usage error."""
+    done = run("demo", "--rows", "400", "--faults", "revoked")
+    assert done.returncode == 77, done.stderr
+    assert "faults that struck" in done.stderr
+    done = run("demo", "--faults", "calm")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_every_command_explains_itself(run: Run) -> None:
     """--help of each."""
     for command in (
