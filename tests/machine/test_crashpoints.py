@@ -10,7 +10,7 @@ import pytest
 
 from audiencekit.machine.crashpoints import POINTS, STEPS, pass_point, set_hook
 
-ROOM = Path(__file__).resolve().parents[1] / "audiencekit"
+ROOM = Path(__file__).resolve().parents[2] / "audiencekit"
 
 
 @pytest.fixture
