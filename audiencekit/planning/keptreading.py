@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.spool import Spool
+from audiencekit.errors import ResumeRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.planning.reading import ReadBatch, unseal
@@ -48,12 +49,19 @@ class Keeping:
 
 
 class KeptReading:
-    """The reading that a finished spool holds."""
+    """The reading that a finished spool holds. Raises ResumeRefused for one that this version did not write."""
 
     def __init__(self, spool: KeptSpool) -> None:
         self._spool = spool
         self.batch_count = (len(spool) - 1) // 2
-        self.source = ReadSource.from_json(orjson.loads(spool.read(len(spool) - 1)))
+        try:
+            self.source = ReadSource.from_json(orjson.loads(spool.read(len(spool) - 1)))
+        except (ValueError, TypeError, KeyError):
+            raise ResumeRefused(
+                "the spool was kept by another version of audiencekit: nothing was sent",
+                reason="spool",
+                hint="resume with the version of audiencekit that began the run",
+            ) from None
 
     def batches(self, profile: Profile, keysets: KeySets) -> Iterator[ReadBatch]:
         """What `read_batches` gave when the source was read."""

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audiencekit.delivery.keptspool import KeptSpool
+from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keys import SubKey
+from audiencekit.planning.keptreading import KeptReading
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun, plan_kept, plan_run
 from audiencekit.planning.readsource import ReadSource
@@ -129,3 +131,17 @@ def test_every_count_of_a_column_comes_back() -> None:
     assert {field.name for field in ColumnTally.__dataclass_fields__.values()} == {
         "present", "valid", "reasons", "likely", "by_definition", "other_hashes", "rounded",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("last", [b"no JSON", b"[]", b'{"mapping": {"columns": []}}', b'{"mapping": {"columns": [1]}}'])
+def test_a_spool_of_another_version_is_refused(tmp_path: Path, last: bytes) -> None:
+    """Whatever it wrote at the end of its spool."""
+    with KeptSpool.create(tmp_path / "spool", KEY) as spool:
+        spool.append(last)
+        spool.finish()
+    with (
+        KeptSpool.open(tmp_path / "spool", KEY) as kept,
+        pytest.raises(ResumeRefused, match="another version") as caught,
+    ):
+        KeptReading(kept)
+    assert caught.value.reason == "spool"
