@@ -14,12 +14,16 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
-from audiencekit.delivery.spool import Spool
+from audiencekit.delivery.keptspool import KeptSpool
+from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.errors import Refused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
+from audiencekit.planning.gathering import Gathered, Listeners
+from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.options import Options
-from audiencekit.planning.reading import ReadBatch, read_batches, seal, unseal
+from audiencekit.planning.reading import ReadBatch, read_batches
+from audiencekit.planning.readsource import ReadSource
 from audiencekit.planning.remarks import (
     lost_numbers,
     nobody_left,
@@ -31,28 +35,30 @@ from audiencekit.planning.remarks import (
 from audiencekit.planning.suppression import read_suppression
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.plan import Packing, PlannedRequest
 from audiencekit.preparation.selection import Layout, Selection, Wave
-from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
 from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_list_times, pin_times
-from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
+from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.sources.files import AnySource, paths_among
 from audiencekit.sources.source import open_source
 from audiencekit.sources.table import Description, Part
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
+
+
+# Chooses what is sent of what was gathered, in the place of what pass one chose.
+Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]
 
 
 class Origin(Protocol):
@@ -73,6 +79,10 @@ class Origin(Protocol):
     @property
     def mapping(self) -> ColumnMapping:
         """Which columns carry what."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all of it can be read again."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -185,6 +195,7 @@ class PlannedRun:
             expires_at=format_time(self.times.expires_at),
             effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
             verdict=verdict,
+            is_repeatable=self.source.repeatable,
             refusals=tuple(self.refusals),
             notes=self.notes,
             changes=self.changes,
@@ -207,13 +218,15 @@ def plan_run(
     target: TargetKind = TargetKind.AUDIENCE,
     tagger: Tagger | None = None,
     revise: Revise | None = None,
+    keep: KeptSpool | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
     `on_batch` is called with every batch, in the order of the source, `on_suppressed` with the records of suppression
     sources. Nobody whose key one of `memories` holds is put into an audience. `revise` may choose others to be sent,
-    and add records that are not of the source; `tagger` makes the tags that it compares. Raises SourceRefused for what
-    cannot be read to the end; what was read but must not be sent stands in `refusals`.
+    and add records that are not of the source; `tagger` makes the tags that it compares. `keep`, an empty spool, holds
+    all that `plan_kept` needs of the source when this returns. Raises SourceRefused for what cannot be read to the end;
+    what was read but must not be sent stands in `refusals`.
     """
     times = _pinned(options, now, target)
     paths = tuple(os.fspath(path) for path in paths_among(source))
@@ -222,40 +235,109 @@ def plan_run(
         raise UsageError("the rejections would be written over the source", hint="give them another name")
     opened = open_source(source, options.source)
     refuse_other_kinds(opened.mapping, target)
+    gathered, suppression_notes = _begin(
+        opened.mapping, options, profile, progress, stack, spool_dir, on_suppressed, memories, target,
+        tagger=tagger, spool=keep,
+    )  # fmt: skip
+    keeping = None if keep is None else Keeping(keep, gathered.aside)
+    with Listeners(rejections, on_batch) as listeners:
+        for batch in read_batches(opened, options, profile, gathered.keysets, gathered.spool):
+            gathered.add(batch)
+            listeners.hear(batch)
+            if keeping is not None:
+                keeping.add(batch)
+            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+    found = ReadSource.of(opened)
+    if keeping is not None:
+        keeping.finish(found)
+    return _planned(found, gathered, options, times, profile, target, suppression_notes, memories, revise)
+
+
+def plan_kept(
+    spool: KeptSpool,
+    options: Options,
+    *,
+    profile: Profile,
+    now: datetime,
+    progress: Progress,
+    stack: ExitStack,
+    spool_dir: Path,
+    rejections: str | os.PathLike[str] | None,
+    on_batch: Callable[[ReadBatch], None],
+    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
+    memories: Sequence[KeyMemory] = (),
+    target: TargetKind = TargetKind.AUDIENCE,
+) -> PlannedRun:
+    """The plan that `plan_run` made when it kept `spool`, given the same options. The source is not touched.
+
+    Suppression sources are: what they say is not kept.
+    """
+    reading = KeptReading(spool)
+    gathered, suppression_notes = _begin(
+        reading.source.mapping, options, profile, progress, stack, spool_dir, on_suppressed, memories, target,
+        spool=spool,
+    )  # fmt: skip
+    with Listeners(rejections, on_batch) as listeners:
+        for number, batch in enumerate(reading.batches(profile, gathered.keysets), 1):
+            gathered.add(batch)
+            listeners.hear(batch)
+            progress.step("reading what was kept", number, reading.batch_count, unit="batches")
+    times = _pinned(options, now, target)
+    return _planned(reading.source, gathered, options, times, profile, target, suppression_notes, memories)
+
+
+def _begin(
+    mapping: ColumnMapping,
+    options: Options,
+    profile: Profile,
+    progress: Progress,
+    stack: ExitStack,
+    spool_dir: Path | None,
+    on_suppressed: Callable[[RecordChunk], None],
+    memories: Sequence[KeyMemory],
+    target: TargetKind,
+    *,
+    tagger: Tagger | None = None,
+    spool: SealedFile | None = None,
+) -> tuple[Gathered, tuple[str, ...]]:
+    """Where the batches are gathered, with all who are suppressed read already, and what that has shown."""
     directory = spool_dir or Path(tempfile.gettempdir())
-    spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
+    aside = stack.enter_context(Spool(directory))
     keysets = KeySets(
-        aside, mixed=opened.mapping.operation is not None, suppressing=options.suppresses,
+        aside, mixed=mapping.operation is not None, suppressing=options.suppresses,
         memories=memories if target.is_audience else (), tagger=tagger,
     )  # fmt: skip
-    suppression_notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     for path in options.suppress:
-        suppression_notes += read_suppression(
-            path, options.source.country, keysets, progress=progress, on_records=on_suppressed
-        )
-    gathered = Gathered(spool, aside, keysets, profile)
-    with ExitStack() as writing:
-        rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
-        for batch in read_batches(opened, options, profile, gathered.keysets, spool):
-            gathered.add(batch)
-            if rejected:
-                rejected.add(batch.rejections)
-            if on_batch:
-                on_batch(batch)
-            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
-    suppression_notes += tuple(memory.note for memory in memories if memory.note)
+        notes += read_suppression(path, options.source.country, keysets, progress=progress, on_records=on_suppressed)
+    return Gathered(spool or stack.enter_context(Spool(directory)), aside, keysets, profile), notes
+
+
+def _planned(
+    source: ReadSource,
+    gathered: Gathered,
+    options: Options,
+    times: PlanTimes,
+    profile: Profile,
+    target: TargetKind,
+    suppression_notes: tuple[str, ...],
+    memories: Sequence[KeyMemory],
+    revise: Revise | None = None,
+) -> PlannedRun:
+    """The plan of all that was gathered."""
     selection = gathered.keysets.select()
     alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
-    layout, requests = gathered.plan(selection, times)
+    packing = Packing() if options.max_body_bytes is None else Packing(max_body_bytes=options.max_body_bytes)
+    layout, requests = gathered.plan(selection, times, packing)
     refusals = [
-        *unheeded_operation(opened, options, is_revised=revise is not None),
-        *judge(gathered.tally, opened.mapping, options.bounds, notes=opened.notes),
+        *unheeded_operation(source, options, is_revised=revise is not None),
+        *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *alone,
     ]
     return PlannedRun(
-        source=opened,
+        source=source,
         options=options,
         times=times,
         tally=gathered.tally,
@@ -266,7 +348,7 @@ def plan_run(
         unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
         profile=profile,
         target=target,
-        suppression_notes=suppression_notes,
+        suppression_notes=suppression_notes + tuple(memory.note for memory in memories if memory.note),
     )
 
 
@@ -283,48 +365,3 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return os.path.samefile(one, other)
     except OSError:
         return False
-
-
-class Gathered:
-    """What pass one keeps of the records: bits and counts in memory, tags and sizes put `aside`, sealed."""
-
-    def __init__(self, spool: Spool, aside: Spool, keysets: KeySets, profile: Profile) -> None:
-        self.keysets, self.tally, self.aside = keysets, Tally(), aside
-        self.batch_records: list[int] = []
-        self._spool, self._profile = spool, profile
-        self._sizes: list[int] = []  # chunks of `aside`, one a batch
-
-    def plan(self, selection: Selection, times: PlanTimes) -> tuple[Layout, list[PlannedRequest]]:
-        """Where the chosen records stand, and the requests that hold them."""
-        layout = Layout(selection, self.batch_records)
-
-        def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
-            for number, chosen in layout.of_wave((wave, deletes)):
-                yield self.sizes(number)[chosen]
-
-        return layout, plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
-
-    def unsealed(self, batch: int) -> HashedRecords:
-        """The records of one batch, RECORD_SCHEMA. May be called from any thread."""
-        return unseal(batch, self._spool)
-
-    def append(self, records: HashedRecords) -> None:
-        """Add records that are not of the source, as the next batch."""
-        seal(to_chunk(records), len(self.batch_records), self._spool)
-        sizes = measure_users(records, self._profile)
-        self.batch_records.append(len(sizes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
-
-    def add(self, batch: ReadBatch) -> None:
-        self.tally.add(batch.tally)
-        self.keysets.add(batch.tagged)
-        self.batch_records.append(len(batch.user_bytes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
-
-    def sizes(self, batch: int) -> Sizes:
-        """Bytes of each user of `batch`, without its comma."""
-        return sizes_from_bytes(self.aside.read(self._sizes[batch]))
-
-
-# Chooses what is sent of what was gathered, in the place of what pass one chose.
-Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]

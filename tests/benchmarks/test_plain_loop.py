@@ -43,7 +43,7 @@ def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
             now=datetime.now(UTC),
             progress=NoProgress(),
             stack=stack,
-            on_records=gather,
+            on_batch=lambda batch: gather(batch.chunk),
         )
     return found
 

@@ -1,9 +1,10 @@
 """Runs the command line in processes that end where they are told to: `python -m tests.crashes.driver`.
 
-One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `kill`. It is forked from this one, which
-has imported everything, runs `audiencekit.cli.main`, and writes to the files `out` and `err` of its directory. The
-answer is one line: how it ended, negative for a signal. `kill` is null, `{"point", "nth"}` for the n-th time that a
-point of `crashpoints` is passed, or `{"seconds"}`. The run that it makes has the id RUN_ID.
+One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `stdin`, `kill`. It is forked from this
+one, which has imported everything, runs `audiencekit.cli.main`, reads the file `stdin`, and writes to the files `out`
+and `err` of its directory. The answer is one line: how it ended, negative for a signal. `kill` is null, `{"point",
+"nth"}` for the n-th time that a point of `crashpoints` is passed, or `{"seconds"}`. The run that it makes has the id
+RUN_ID.
 
 With a job as its argument it runs that one in this process.
 """
@@ -44,7 +45,7 @@ def run(job: dict[str, Any]) -> None:
     """The child: never comes back."""
     os.chdir(job["directory"])
     os.environ.update(job["env"])
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(job["stdin"], os.O_RDONLY), 0)
     for name, stream in (("out", 1), ("err", 2)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
     make_requests_small()

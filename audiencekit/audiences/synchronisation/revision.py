@@ -19,7 +19,7 @@ from audiencekit.audiences.synchronisation.removals import (
 )
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.plannedrun import Gathered
+from audiencekit.planning.gathering import Gathered
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
