@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -43,7 +42,8 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FilePath, absolute_path, paths_of
+from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
+from audiencekit.sources.frames import Frame
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -54,7 +54,8 @@ REJECTIONS = "rejections.csv"
 class Run:
     """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
-    `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan if there was one.
+    `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
+    if there was one.
     """
 
     facts: RunFacts
@@ -62,23 +63,29 @@ class Run:
     directory: Path
     journal: JournalFile
     key: SubKey = field(repr=False)
+    items: tuple[Item, ...] = ()
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
 
     @classmethod
     def start(
         cls,
-        source: FilePath | Sequence[FilePath],
+        source: AnySource | None,
         target: Target,
         keywords: Keywords,
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
         stack: ExitStack,
+        *,
+        run_id: str | None = None,
+        operation: str | None = None,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written."""
+        state directory cannot be written. Without `run_id` it gets one that nobody has."""
+        given = () if source is None else items_of(source)
+        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         now = datetime.now(UTC)
-        run_id = new_run_id(now.timestamp())
+        run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
         stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         key = _run_key(settings, run_id)
@@ -87,9 +94,9 @@ class Run:
             run_id=run_id,
             account_id=settings.require_account(),
             target=target,
-            operation=read_keywords(keywords, settings.profile).operation,
+            operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[absolute_path(path) for path in paths_of(source)],
+            sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -97,7 +104,7 @@ class Run:
         )
         journal = JournalFile.begin(directory / JOURNAL, facts, key)
         stack.callback(journal.close)
-        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key)
+        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key, items=items)
 
     @classmethod
     def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
@@ -109,12 +116,13 @@ class Run:
         facts, key = journal.facts(), _run_key(settings, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
-            _refuse_standard_input(facts)
+            _refuse_changes(facts)
+            _refuse_what_came_once(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            earlier=journal.sums(), plan=journal.plan(),
+            items=tuple(facts.sources), earlier=journal.sums(), plan=journal.plan(),
         )  # fmt: skip
 
     def ended(self) -> Report | None:
@@ -131,6 +139,15 @@ class Run:
         refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
         refusal.document = document
         raise refusal
+
+    def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
+        """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
+        return (
+            self.facts.sources == [absolute_path(path) for path in paths]
+            and self.facts.target == target
+            and self.facts.keywords == keywords
+            and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
+        )
 
     @property
     def started_at(self) -> datetime:
@@ -180,10 +197,11 @@ class Run:
             error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
-    def list_refused(self, sums: Sums) -> None:
+    def list_refused(self, sums: Sums, rows_read: int) -> None:
         """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
-        if sums.refused:
-            rows = ((each.row, None, Reason.REFUSED_BY_SERVICE.value) for each in sums.refused)
+        refused = [each.row for each in sums.refused if each.row <= rows_read]
+        if refused:
+            rows = ((row, None, Reason.REFUSED_BY_SERVICE.value) for row in refused)
             append_rejections(Path(self.facts.rejections), rows)
 
     def keep_out(self, error: E) -> E:
@@ -221,7 +239,8 @@ class Run:
     ) -> Report:
         """The report as things stand. `notes` are those of the delivery."""
         sums = sums or self.earlier
-        facts: dict[str, Any] = {"rows": RowCounts(read=rows_read or 0, pending=rows_read or 0)}
+        rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
+        facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
         if planned is not None:
             facts = facts_for_report(planned, sums)
             facts["notes"] += notes
@@ -231,7 +250,6 @@ class Run:
             run_id=self.facts.run_id,
             state=state,
             target=self.facts.target,
-            operation=self.facts.operation,
             requests_confirmed=sums.confirmed,
             attempts=sums.attempts,
             records_sent=sums.records_confirmed,
@@ -242,7 +260,7 @@ class Run:
         )
 
     def _how_to_resume(self) -> str:
-        return f"`audiencekit resume {self.facts.run_id}`"
+        return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
@@ -250,11 +268,22 @@ def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
 
 
-def _refuse_standard_input(facts: RunFacts) -> None:
-    if STANDARD_INPUT in (*facts.sources, *facts.keywords.get("suppress", ())):
+def _refuse_changes(facts: RunFacts) -> None:
+    if facts.again:
         raise ResumeRefused(
-            "a source was standard input, which cannot be read again",
-            reason="standard_input",
+            f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
+            reason="changes",
+            hint=f"{facts.again} sends what is left",
+        )
+
+
+def _refuse_what_came_once(facts: RunFacts) -> None:
+    names = {STANDARD_INPUT: ("standard input", "standard_input"), FRAME_MARK: ("a data frame", "data_frame")}
+    sources = (*facts.sources, *facts.keywords.get("suppress", ()))
+    for name, reason in (names[source] for source in sources if source in names):
+        raise ResumeRefused(
+            f"a source was {name}, which cannot be read again",
+            reason=reason,
             hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
         )
 
