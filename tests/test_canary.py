@@ -136,6 +136,16 @@ SOURCES: dict[str, bytes] = {
     "parquet": _parquet(**{f"email {WORD}": [f"{WORD}@example.com", WORD, None], WORD: [WORD, WORD, WORD]}),
     "parquet of floats": _parquet(**{f"phone {WORD}": [1.5550147e10, 2.0], "email": [f"{WORD}@example.com", WORD]}),
     "truncated parquet": _parquet(email=[f"{WORD}@example.com"])[:-20],
+    "prepared, with raw values": _parquet(
+        row=[1, 2],
+        operation=["Update", WORD],
+        email=[[hashlib.sha256(WORD.encode()).hexdigest()], [f"{WORD}@x.example"]],
+    ),
+    "prepared": _parquet(
+        row=[1, 2],
+        operation=["Update", WORD],
+        email=[[hashlib.sha256(f"{WORD}{n}".encode()).hexdigest()] for n in "ab"],
+    ),
     "json lines": f'{{"email": "{WORD}@example.com"}}\n'.encode() * 5,
     "partner": _csv("\n".join(f"{WORD}{n}@example.com,{WORD}" for n in range(60)), "partner_user_id,x"),
 }
@@ -256,6 +266,38 @@ def test_check_and_prepare_show_nothing(
     for file, content in _files(tmp_path, but=source).items():
         assert _leaks(content, hashes_allowed=file.startswith("out/re")) == [], file
     assert _leaks(bytes(spooled)) == []
+
+
+@pytest.mark.parametrize("fault", ["", "late", "numbers"])
+async def test_a_frame_shows_nothing(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    logs: _Recorder,
+    emulator: Emulator,
+    settings: Settings,
+    fault: str,
+) -> None:
+    """Neither one that is uploaded, nor one that cannot be read to its end, nor one without a column to read."""
+    sound = pa.record_batch({f"email {WORD}": [f"{WORD}{number}@example.com" for number in range(2_000)]})
+
+    def batches() -> Iterator[Any]:
+        yield sound
+        if fault == "late":
+            raise ValueError(f"{WORD}@example.com")
+
+    frame = pa.RecordBatchReader.from_batches(sound.schema, batches())
+    given = frame if fault != "numbers" else pa.table({"email": [1.5550147e10], WORD: [WORD]})
+    shown: dict[str, bytes] = {}
+    try:
+        report = await upload_async(given, audience_id=emulator.audience_id, settings=settings)
+        shown["report"] = json.dumps(report.to_json()).encode() + repr(report).encode()
+    except AudiencekitError as error:
+        shown["error"] = _frames(error) + error.hint.encode()
+    assert list(shown) == ["error" if fault else "report"]
+    out, err = capfd.readouterr()
+    shown |= {"stdout": out.encode(), "stderr": err.encode(), "logs": "\n".join(logs.lines).encode()}
+    assert {place: found for place, content in shown.items() if (found := _leaks(content))} == {}
+    assert {name: found for name, kept in _files(tmp_path, but=tmp_path).items() if (found := _leaks(kept))} == {}
 
 
 async def test_upload_shows_nothing(
