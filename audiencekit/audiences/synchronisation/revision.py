@@ -74,7 +74,7 @@ class Revision:
         return from_bytes(MemberChunk(self.gathered.aside.read(number)))
 
     def _take_out(self, tagger: Tagger) -> None:
-        firsts = np.cumsum([0, *self.gathered.batch_records[:-1]]).tolist()
+        firsts = np.cumsum([0, *self.gathered.batch_records])[:-1].tolist()
         staying = Staying(self.difference.wanted, firsts, self.gathered.unsealed, tagger)
         parts = range(len(self.difference.removed))
         keys = count_holders((self._leaving(part) for part in parts), staying)
