@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +22,9 @@ from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.runs import RunStore
+from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.errors import UsageError
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
@@ -33,13 +33,14 @@ from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
+from audiencekit.runs.named import NamedRun
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
 
 def check(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -49,10 +50,11 @@ def check(
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
-    `target` is what it would be for: a do-not-reach list takes less than an audience.
+    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. `target` is
+    what it would be for: a do-not-reach list takes less than an audience.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     options = read_keywords(keywords, settings.profile)
     with ExitStack() as stack:
         planned = plan_run(
@@ -63,13 +65,14 @@ def check(
             progress=progress or NoProgress(),
             stack=stack,
             rejections=rejections,
+            memories=memories_of(settings),
             target=target,
         )
         return planned.to_plan()
 
 
 def prepare(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -81,7 +84,7 @@ def prepare(
 
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     return write_prepared(
         source,
         read_keywords(keywords, settings.profile),
@@ -90,19 +93,22 @@ def prepare(
         profile=settings.profile,
         now=datetime.now(UTC),
         progress=progress or NoProgress(),
+        memories=memories_of(settings),
     )
 
 
 def upload(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
+    source = items_of(source)
     refuse_running_loop("upload_async")
     return asyncio.run(
         upload_async(
@@ -111,6 +117,7 @@ def upload(
             settings=settings,
             rejections=rejections,
             progress=progress,
+            run_id=run_id,
             **keywords,
         )
     )
@@ -126,13 +133,14 @@ def refuse_running_loop(instead: str) -> None:
 
 
 async def upload_async(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Check the source, then send it to the audience; the report of a complete run.
@@ -141,7 +149,12 @@ async def upload_async(
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own.
+
+    A caller that may be started again gives a `run_id` of its own (see `named`): a run under it that has not ended is
+    finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
+    source holds are other ones by then, the next run begins, under the id with --2 behind it.
     """
+    source = items_of(source)
     return await upload_to(
         Target.audience(audience_id),
         source,
@@ -149,31 +162,42 @@ async def upload_async(
         rejections=rejections,
         progress=progress,
         limiter=limiter,
+        run_id=run_id,
         **keywords,
     )
 
 
 async def upload_to(
     target: Target,
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
-    settings = settings or load_settings()
+    source = items_of(source)
+    settings, progress = settings or load_settings(), progress or NoProgress()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
+    if run_id is not None:
+        check_chosen_run_id(run_id)
     client = open_client(settings)
     check_identifier(target.kind.noun, target.id)
-    with ExitStack() as stack:
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+    async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+        if run_id is not None:
+            named = NamedRun(
+                run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
+                rejections=rejections, settings=settings,
+            )  # fmt: skip
+            return await named.carry_out(client, pace, progress)
+        with ExitStack() as stack:
             run = Run.start(source, target, keywords, settings, rejections, stack)
-            return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
+            return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
 def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
