@@ -28,6 +28,7 @@ RUN_ID = "20261121-013000-1f3a9c"
 def main() -> None:
     if len(sys.argv) > 1:
         run(json.loads(sys.argv[1]))
+    import audiencekit.audiences.synchronisation.sync
     import audiencekit.cli  # what takes its time is imported once
     import audiencekit.pipeline  # noqa: F401
 
@@ -79,9 +80,11 @@ def make_requests_small() -> None:
 
 def make_settling_short() -> None:
     """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
+    from audiencekit.audiences.synchronisation import sync
     from audiencekit.runs import execution
 
     execution.deliver = functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment]
+    sync.Session = functools.partial(sync.Session, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment,misc]
 
 
 def fix_run_id() -> None:
