@@ -14,6 +14,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
     from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
+    from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure, resume_erasure_async
+    from audiencekit.audiences.erasure.receipt import Receipt
+    from audiencekit.audiences.synchronisation.expiry import Expiry, expiry
+    from audiencekit.audiences.synchronisation.renewal import renew, renew_async
+    from audiencekit.audiences.synchronisation.sync import plan_sync, sync, sync_async
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
     from audiencekit.pipeline import check, prepare, resume, resume_async, upload, upload_async
     from audiencekit.reporting.plan import Plan
@@ -24,21 +29,33 @@ if TYPE_CHECKING:
 __all__ = [
     "AdsClient",
     "AudiencekitError",
+    "Expiry",
     "IdentifierRejected",
     "NotFinished",
     "Plan",
+    "Receipt",
     "Refused",
     "Report",
     "Settings",
     "check",
     "do_not_reach_upload",
     "do_not_reach_upload_async",
+    "expiry",
+    "forget",
+    "forget_async",
     "hash_identifier",
     "load_settings",
     "normalize",
+    "plan_sync",
     "prepare",
+    "renew",
+    "renew_async",
     "resume",
     "resume_async",
+    "resume_erasure",
+    "resume_erasure_async",
+    "sync",
+    "sync_async",
     "upload",
     "upload_async",
 ]
@@ -46,21 +63,33 @@ __all__ = [
 _HOMES = {
     "AdsClient": "audiencekit.api.client",
     "AudiencekitError": "audiencekit.errors",
+    "Expiry": "audiencekit.audiences.synchronisation.expiry",
     "IdentifierRejected": "audiencekit.errors",
     "NotFinished": "audiencekit.errors",
     "Plan": "audiencekit.reporting.plan",
+    "Receipt": "audiencekit.audiences.erasure.receipt",
     "Refused": "audiencekit.errors",
     "Report": "audiencekit.reporting.report",
     "Settings": "audiencekit.settings",
     "check": "audiencekit.pipeline",
     "do_not_reach_upload": "audiencekit.audiences.do_not_reach",
     "do_not_reach_upload_async": "audiencekit.audiences.do_not_reach",
+    "expiry": "audiencekit.audiences.synchronisation.expiry",
+    "forget": "audiencekit.audiences.erasure.forgetting",
+    "forget_async": "audiencekit.audiences.erasure.forgetting",
     "hash_identifier": "audiencekit.values",
     "load_settings": "audiencekit.settings",
     "normalize": "audiencekit.values",
+    "plan_sync": "audiencekit.audiences.synchronisation.sync",
     "prepare": "audiencekit.pipeline",
+    "renew": "audiencekit.audiences.synchronisation.renewal",
+    "renew_async": "audiencekit.audiences.synchronisation.renewal",
     "resume": "audiencekit.pipeline",
     "resume_async": "audiencekit.pipeline",
+    "resume_erasure": "audiencekit.audiences.erasure.forgetting",
+    "resume_erasure_async": "audiencekit.audiences.erasure.forgetting",
+    "sync": "audiencekit.audiences.synchronisation.sync",
+    "sync_async": "audiencekit.audiences.synchronisation.sync",
     "upload": "audiencekit.pipeline",
     "upload_async": "audiencekit.pipeline",
 }

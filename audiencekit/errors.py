@@ -8,6 +8,7 @@ AudiencekitError                    exit 1
 │   ├── MappingRefused                        no column, or the wrong one, for a kind
 │   ├── PlanRefused                           read well, but must not be sent
 │   ├── DefinitionRefused                     a file that defines audiences breaks rules
+│   ├── SnapshotRefused                       what is known of an audience under sync cannot be trusted
 │   ├── HostRefused                           an address that credentials do not go to
 │   └── ResumeRefused                         a run that cannot go on as it was begun
 ├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
@@ -116,6 +117,10 @@ class DefinitionRefused(Refused):
         self.source, self.problems = source, tuple(problems)
         listed = [{"path": path, "message": message} for path, message in problems]
         self.document = {"state": "refused", "problems": listed}
+
+
+class SnapshotRefused(Refused):
+    """The snapshot of an audience is missing, damaged, older than it was, or of another key: nothing was sent."""
 
 
 class HostRefused(Refused):

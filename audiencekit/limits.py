@@ -33,6 +33,17 @@ MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; our
 CREATION_LOOKUPS: Final = 4  # of what was created, when the answer was lost; ours
 CREATION_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
 
+# --- erasure ---
+MAX_ERASURE_KEYS: Final = 1_000_000  # forms of identifiers in one erasure; ours: they are held in memory
+
+# --- sync and renewal ---
+DEFAULT_ALLOWED_SHRINK: Final = 0.2  # of the members; a source that is smaller stops a sync; --allow-shrink
+RENEW_BEFORE_DAYS: Final = 30  # a sync renews what lapses sooner; ours
+RENEW_BEFORE_SHARE: Final = 0.5  # of the lifetime of an entry, where that is shorter than twice the days; ours
+RETURN_SHARE: Final = 0.1  # of the members that one round of Deletes may take out until they are put back; ours
+PROCESSING_HOURS: Final = 6.0  # one run of additions and one of removals in so long; X, audiences: every 6 to 8 hours
+MAX_EXPIRY_DAY: Final = 32_767  # a snapshot keeps expiry as days since 1970 in two bytes: 2059 is the latest
+
 # --- readiness of audiences ---
 MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
 READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is given up; ours

@@ -22,8 +22,9 @@ from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.runs import RunStore
+from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.errors import UsageError
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
@@ -32,9 +33,10 @@ from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
+from audiencekit.runs.named import NamedRun
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import AnySource, FilePath, items_of
+from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
 
 def check(
@@ -63,6 +65,7 @@ def check(
             progress=progress or NoProgress(),
             stack=stack,
             rejections=rejections,
+            memories=memories_of(settings),
             target=target,
         )
         return planned.to_plan()
@@ -90,6 +93,7 @@ def prepare(
         profile=settings.profile,
         now=datetime.now(UTC),
         progress=progress or NoProgress(),
+        memories=memories_of(settings),
     )
 
 
@@ -100,6 +104,7 @@ def upload(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
@@ -112,6 +117,7 @@ def upload(
             settings=settings,
             rejections=rejections,
             progress=progress,
+            run_id=run_id,
             **keywords,
         )
     )
@@ -134,6 +140,7 @@ async def upload_async(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Check the source, then send it to the audience; the report of a complete run.
@@ -142,6 +149,10 @@ async def upload_async(
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own.
+
+    A caller that may be started again gives a `run_id` of its own (see `named`): a run under it that has not ended is
+    finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
+    source holds are other ones by then, the next run begins, under the id with --2 behind it.
     """
     source = items_of(source)
     return await upload_to(
@@ -151,6 +162,7 @@ async def upload_async(
         rejections=rejections,
         progress=progress,
         limiter=limiter,
+        run_id=run_id,
         **keywords,
     )
 
@@ -163,19 +175,29 @@ async def upload_to(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    run_id: str | None = None,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
-    source, settings = items_of(source), settings or load_settings()
+    source = items_of(source)
+    settings, progress = settings or load_settings(), progress or NoProgress()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
+    if run_id is not None:
+        check_chosen_run_id(run_id)
     client = open_client(settings)
     check_identifier(target.kind.noun, target.id)
-    with ExitStack() as stack:
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+    async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+        if run_id is not None:
+            named = NamedRun(
+                run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
+                rejections=rejections, settings=settings,
+            )  # fmt: skip
+            return await named.carry_out(client, pace, progress)
+        with ExitStack() as stack:
             run = Run.start(source, target, keywords, settings, rejections, stack)
-            return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
+            return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
 def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:

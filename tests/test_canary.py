@@ -27,10 +27,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.delivery import spool
+from audiencekit.delivery.locks import TargetLock
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.pipeline import check, prepare, upload_async
+from audiencekit.preparation.target import Target
 from audiencekit.settings import Settings, load_settings
 
 WORD = "canary7q3zx"
@@ -323,6 +326,35 @@ async def test_upload_shows_nothing(
     for secret in settings.secrets.values():
         everything = b"".join(shown.values()) + b"".join(_files(tmp_path, but=source).values())
         assert secret.unwrap().encode() not in everything
+
+
+async def test_forget_shows_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], logs: _Recorder, emulator: Emulator, settings: Settings
+) -> None:
+    """Neither an erasure that is refused, nor one that ends early, nor one that is complete."""
+    source = tmp_path / "source"
+    source.write_bytes(SOURCES["row faults"])
+    lines = [f"{WORD}@example.com", f"partner_user_id={WORD}-1", f"+1201{DIGITS}"]
+    shown: dict[str, bytes] = {}
+    for name, asked in (("lines", [*lines, f"{WORD} {WORD}", f"email={WORD}"]), ("lines of nobody", [WORD])):
+        with pytest.raises(AudiencekitError) as refused:
+            await forget_async(asked, settings=settings)
+        shown[name] = _frames(refused.value) + refused.value.hint.encode()
+    with pytest.raises(AudiencekitError) as refused:
+        await forget_async(source=source, settings=settings)
+    shown["source"] = _frames(refused.value)
+    busy = TargetLock(settings.state_dir, settings.require_account(), Target.audience(emulator.audience_id), "run")
+    with busy, pytest.raises(AudiencekitError) as ended:
+        await forget_async(lines, settings=settings)
+    shown["ended early"] = _frames(ended.value) + json.dumps(ended.value.document).encode()
+    for file, content in _files(tmp_path, but=source).items():
+        assert _leaks(content) == [], file
+    receipt = await forget_async(source=source, skip_rejected=True, do_not_reach=True, settings=settings)
+    shown["receipt"] = json.dumps(receipt.to_json()).encode() + repr(receipt).encode() + receipt.to_text().encode()
+    out, err = capfd.readouterr()
+    shown |= {"stdout": out.encode(), "stderr": err.encode(), "logs": "\n".join(logs.lines).encode()}
+    assert {place: found for place, content in shown.items() if (found := _leaks(content))} == {}
+    assert {name: found for name, kept in _files(tmp_path, but=source).items() if (found := _leaks(kept))} == {}
 
 
 RUNNER = """

@@ -14,9 +14,12 @@ from audiencekit.cli.demo import demo
 from audiencekit.cli.do_not_reach import do_not_reach
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
+from audiencekit.cli.forget import forget
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.read import check, prepare
+from audiencekit.cli.renew import expiry, renew
 from audiencekit.cli.runs import report, runs
+from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 
@@ -33,7 +36,8 @@ def cli() -> None:
 
 
 for command in (
-    demo, check, prepare, upload, resume, hash_values, report, runs, audiences, do_not_reach, flexible, api, emulator
+    demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
+    flexible, forget, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -58,10 +58,9 @@ def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def source_options(function: F) -> F:
-    """SOURCE, which is one file, several, or - for standard input, and how to read it."""
+def reading_options(function: F) -> F:
+    """How to read a source."""
     return stacked(
-        click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
         click.option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
         click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
         click.option("--country-column", metavar="NAME", help="Column with the country of each row."),
@@ -71,6 +70,14 @@ def source_options(function: F) -> F:
         click.option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
         click.option("--sql", type=QueryFile(), metavar="@FILE", help="One SELECT over the table `source`, in FILE."),
         click.option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
+    )(function)
+
+
+def source_options(function: F) -> F:
+    """SOURCE, which is one file, several, or - for standard input, how to read it, and how strictly."""
+    return stacked(
+        click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
+        reading_options,
         click.option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
             help="Whether phone numbers must be assigned ones, or of a possible length only.",
@@ -85,12 +92,13 @@ _OPERATIONS = (
     click.option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
 )
 _TTL = click.option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
+_REJECTED_SHARE = click.option(
+    "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
+    help="Refuse the source when more of its rows are rejected.",
+)  # fmt: skip
 _JUDGEMENT = (
     click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
-    click.option(
-        "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
-        help="Refuse the source when more of its rows are rejected.",
-    ),
+    _REJECTED_SHARE,
     click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
 )  # fmt: skip
 
@@ -123,6 +131,12 @@ def list_options(function: F) -> F:
     """The same for a do-not-reach list, which takes effect at once and for less than 13 months."""
     text = "When entries expire; a day less than 13 months after the plan by default."
     return stacked(*_OPERATIONS, click.option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT)(function)
+
+
+def sync_options(function: F) -> F:
+    """The same for a sync, whose source says who is to be in."""
+    text = "When what is put in expires; 13 months from now by default."
+    return stacked(click.option("--expires-at", metavar="TIME", help=text), _TTL, _REJECTED_SHARE)(function)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")

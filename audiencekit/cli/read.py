@@ -44,7 +44,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **give
             )
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
-    _leave(plan, as_json=as_json)
+    leave_with_plan(plan, as_json=as_json)
 
 
 @click.command()
@@ -64,10 +64,10 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
             plan = prepare_source(source, out=Path(out), requests=requests, progress=progress, **as_keywords(given))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
-    _leave(plan, as_json=as_json)
+    leave_with_plan(plan, as_json=as_json)
 
 
-def _leave(plan: Plan, *, as_json: bool) -> NoReturn:
+def leave_with_plan(plan: Plan, *, as_json: bool) -> NoReturn:
     """Print the plan, say why it would be refused, and exit as `upload` would before sending."""
     from audiencekit.reporting.text import render_plan
 

@@ -21,6 +21,8 @@ REPORT: Final = "report.json"
 LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
+CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
+SUCCESSOR: Final = "--"
 MAX_REPORT_BYTES: Final = 64_000_000
 SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished_at", "rows", "requests")
 
@@ -28,6 +30,13 @@ SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished
 def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex) -> str:
     """An id such as `20261121-013000-1f3a9c`: sorts by `now` (epoch seconds, shown in UTC)."""
     return f"{datetime.fromtimestamp(now, UTC).strftime(RUN_ID_TIME)}-{randomness(3)}"
+
+
+def check_chosen_run_id(run_id: str) -> None:
+    """Raises UsageError for an id that a caller may not give to a run."""
+    if not CHOSEN_RUN_ID.fullmatch(run_id):
+        hint = "8 to 36 of the characters a to z, 0 to 9 and -, no two - in a row and none at an end"
+        raise UsageError("this cannot be the id of a run", hint=hint)
 
 
 class RunStore:
@@ -99,6 +108,16 @@ class RunStore:
         what = f"{len(found)} runs begin like this" if found else "there is no such run"
         raise UsageError(what, hint="`audiencekit runs` lists them")
 
+    def line_of(self, run_id: str) -> list[str]:
+        """The runs under an id that a caller chose, newest first: ID, then ID--2, ID--3 … for what followed it."""
+        found = [each for each in self._run_ids() if each == run_id or each.startswith(run_id + SUCCESSOR)]
+        return sorted(found, key=_place_in_line, reverse=True)
+
+    def next_in_line(self, run_id: str) -> str:
+        """The id of the next run under an id that a caller chose."""
+        line = self.line_of(run_id)
+        return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
+
     def _run_ids(self) -> list[str]:
         with explained("the runs cannot be listed", self._runs):
             try:
@@ -117,6 +136,11 @@ class RunStore:
         except InputOutputFailed:
             report = {}
         return summary | {"state": "unreadable"} | {key: report[key] for key in SUMMARY_KEYS if key in report}
+
+
+def _place_in_line(run_id: str) -> int:
+    place = run_id.partition(SUCCESSOR)[2]
+    return int(place) if place.isdecimal() else 1
 
 
 def _time_of(run_id: str) -> str | None:

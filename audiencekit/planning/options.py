@@ -107,7 +107,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     if not isinstance(given.get("ttl_days") or 1, int):
         raise UsageError("ttl_days must be a whole number")
     share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
-    if not 0 <= share <= 1:
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
         raise UsageError("the share of rejected rows must be from 0 to 1")
     consent_column, consent = _read_consent(given.get("consent_column"))
     source = _source_options(given, consent_column)

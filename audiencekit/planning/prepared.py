@@ -28,6 +28,7 @@ from audiencekit.personal import guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
+from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
@@ -49,6 +50,7 @@ def write_prepared(
     profile: Profile,
     now: datetime,
     progress: Progress,
+    memories: Sequence[KeyMemory] = (),
 ) -> Plan:
     """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
 
@@ -66,6 +68,7 @@ def write_prepared(
             stack=stack,
             spool_dir=staging,
             rejections=staging / REJECTIONS,
+            memories=memories,
         )
         plan = planned.to_plan()
         if not planned.refusals:

@@ -33,12 +33,14 @@ def refuse_other_kinds(mapping: ColumnMapping, target: TargetKind) -> None:
         )
 
 
-def unheeded_operation(source: Source, options: Options) -> list[Refused]:
-    """People who are to be taken out must not be put in because an option was forgotten."""
+def unheeded_operation(source: Source, options: Options, *, is_revised: bool) -> list[Refused]:
+    """People who are to be taken out must not be put in because an option was forgotten; `is_revised` for a sync."""
     if source.operation_hint is None or options.operation_was_given:
         return []
     name = source.operation_hint
     hint = f"give --operation-column {name}, or --operation update or delete for every row"
+    if is_revised:
+        hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
     return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
 
 

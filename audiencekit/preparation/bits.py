@@ -31,6 +31,12 @@ class Bits:
     def __repr__(self) -> str:
         return f"<{len(self)} bits>"
 
+    def copy(self) -> Bits:
+        """The same bits, to be changed on their own."""
+        bits = Bits()
+        bits._bytes, bits._length = self._bytes[:], self._length
+        return bits
+
     def append(self, values: Bools) -> None:
         """Add one bit for each of `values`."""
         started = self._length % 8

@@ -7,15 +7,16 @@ Equal records give equal bytes, whatever Arrow's release. All numbers are little
     uint32 each         row of each record, counted from the first
     1 bit each          whether it is a Delete; the last byte is filled up with zeros
     and for each kind, in the order of Kind:
-    uint8               0: no record has one, 1: none has several, 2: some have several
-    1 bit / uint32 each how many values the record has, in 1 / 2
+    uint8               0: no record has one, 1: none has several, 2: some have several, 3: so, and none more than 255
+    1 bit / uint32 / uint8 each
+                        how many values the record has, in 1 / 2 / 3
     32 bytes each       the hashes; of a kind that is not hashed uint32 lengths, then the UTF-8 texts
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +32,8 @@ from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 _HEAD: Final = struct.Struct("<Iq")
-_NONE, _ONE, _SEVERAL = range(3)
+_NONE, _ONE, _MANY, _SEVERAL = range(4)
+_MOST_OF_SEVERAL: Final = 255
 
 Counts = npt.NDArray[np.int64]
 
@@ -48,20 +50,32 @@ def to_chunk(records: HashedRecords) -> RecordChunk:
     first = int(rows[0]) if len(rows) else 0
     deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
     parts = [_HEAD.pack(len(rows), first), (rows - first).astype("<u4").tobytes(), np.packbits(deletes).tobytes()]
+    return RecordChunk(b"".join([*parts, *identifier_parts(batch)]))
+
+
+def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
+    """The bytes of the columns of identifiers of `batch`, which has one of each kind.
+
+    Holds hashes: to be called from a guarded function only, as `identifier_columns`.
+    """
     for kind in Kind:
-        parts.extend(_kind_parts(batch.column(kind.value), kind))
-    return RecordChunk(b"".join(parts))
+        yield from _kind_parts(batch.column(kind.value), kind)
+
+
+def identifier_columns(reading: Reading, records: int) -> list[Any]:
+    """What `identifier_parts` had of so many records, kind by kind."""
+    return [_list_of(reading, records, kind) for kind in Kind]
 
 
 @guarded
 def from_chunk(chunk: RecordChunk) -> HashedRecords:
     """The batch of RECORD_SCHEMA that `to_chunk` had; its hashes are not copied."""
-    reading = _Reading(chunk.unwrap())
+    reading = Reading(chunk.unwrap())
     records, first = _HEAD.unpack(reading.take(_HEAD.size))
     rows = reading.numbers(records).astype(np.int64) + first
     deletes = reading.bits(records)
-    columns = [_list_of(reading, records, kind) for kind in Kind]
-    return HashedRecords(pa.record_batch([pa.array(rows), pa.array(deletes), *columns], schema=RECORD_SCHEMA))
+    columns = [pa.array(rows), pa.array(deletes), *identifier_columns(reading, records)]
+    return HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
 
 
 def value_counts(lists: Any) -> Counts:
@@ -73,10 +87,10 @@ def value_counts(lists: Any) -> Counts:
 def _kind_parts(lists: Any, kind: Kind) -> list[bytes | memoryview]:
     counts = value_counts(lists)
     most = int(counts.max(initial=0))
-    form = min(most, _SEVERAL)
+    form = most if most <= _ONE else _SEVERAL if most <= _MOST_OF_SEVERAL else _MANY
     if form == _NONE:
         return [bytes([_NONE])]
-    kept = np.packbits(counts > 0) if form == _ONE else counts.astype("<u4")
+    kept = np.packbits(counts > 0) if form == _ONE else counts.astype("<u1" if form == _SEVERAL else "<u4")
     values = lists.flatten()
     write: Callable[[Any], list[bytes | memoryview]] = _hash_parts if kind.is_hashed else _text_parts
     return [bytes([form]), kept.tobytes(), *write(values)]
@@ -91,11 +105,11 @@ def _text_parts(texts: Any) -> list[bytes | memoryview]:
     return [lengths.tobytes(), b"".join(text.encode() for text in texts.to_pylist())]
 
 
-def _list_of(reading: _Reading, records: int, kind: Kind) -> Any:
+def _list_of(reading: Reading, records: int, kind: Kind) -> Any:
     form = reading.take(1)[0]
     if form == _NONE:
         return pa.nulls(records, RECORD_SCHEMA.field(kind.value).type)
-    counts = reading.bits(records) if form == _ONE else reading.numbers(records)
+    counts = _counts_of(reading, records, form)
     offsets = np.zeros(records + 1, dtype=np.int32)
     np.cumsum(counts, out=offsets[1:])
     total = int(offsets[-1])
@@ -103,13 +117,19 @@ def _list_of(reading: _Reading, records: int, kind: Kind) -> Any:
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(counts == 0))
 
 
-def _texts(reading: _Reading, count: int) -> Any:
+def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
+    if form == _ONE:
+        return reading.bits(records)
+    return np.frombuffer(reading.buffer(records), dtype=np.uint8) if form == _SEVERAL else reading.numbers(records)
+
+
+def _texts(reading: Reading, count: int) -> Any:
     offsets = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(reading.numbers(count), out=offsets[1:])
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), reading.buffer(int(offsets[-1])))
 
 
-class _Reading:
+class Reading:
     """A chunk from its beginning to its end."""
 
     def __init__(self, content: bytes) -> None:

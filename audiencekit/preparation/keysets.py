@@ -45,7 +45,7 @@ class KeySets:
 
     With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
     False nobody is suppressed. With neither, the tags of single keys are not kept. Of every key `memories` are asked,
-    too, whether it suppresses.
+    too, whether it suppresses. `tagger` is for tags that are compared with those of another run.
     """
 
     def __init__(
@@ -56,11 +56,12 @@ class KeySets:
         suppressing: bool = False,
         memories: Sequence[KeyMemory] = (),
         bits: int = PARTITION_BITS,
+        tagger: Tagger | None = None,
     ) -> None:
         self.mixed = mixed
         self._memories = memories
         self._suppressed = SuppressedKeys(chunks, bits=bits) if suppressing or memories else None
-        self._tagger = Tagger()
+        self._tagger = tagger or Tagger()
         self._key_sets = Partitions(chunks, bits=bits)
         self._keys = Partitions(chunks, bits=bits)
         self._deletes = Bits()
@@ -107,6 +108,10 @@ class KeySets:
             self._keys.add(tagged.keys, first)
         self.suppress(tagged.suppressed)
         self._deletes.append(tagged.deletes)
+
+    def tagged(self, part: int) -> Entries:
+        """The tags of the key sets of one part, in the order of their records. May be called from any thread."""
+        return self._key_sets.load(part)
 
     def select(self) -> Selection:
         """One record of each key set is sent; the waves keep conflicts in row order.

@@ -53,7 +53,7 @@ class Partitions:
 
     def sort(self, tags: Tags, records: Places) -> SortedEntries:
         """The entries of one batch, `records` counted from its beginning and ascending. May be called in any thread."""
-        parts = (tags["high"] >> np.uint64(_HIGH_BITS - self._bits)).astype(np.uint16)
+        parts = part_of(tags, self._bits)
         order = np.argsort(parts, kind="stable")
         entries = np.empty(len(tags), dtype=ENTRY)
         entries["high"], entries["low"] = tags["high"][order], tags["low"][order]
@@ -84,6 +84,12 @@ class Partitions:
         """The entries of one part, in the order of their records. May be called in any thread."""
         chunks = [self._chunks.read(number) for number in self._numbers[part]]
         return np.frombuffer(b"".join([*chunks, self._buffers[part]]), dtype=ENTRY)
+
+
+def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
+    """The part that each of `tags` comes into."""
+    parts: npt.NDArray[np.uint16] = (tags["high"] >> np.uint64(_HIGH_BITS - bits)).astype(np.uint16)
+    return parts
 
 
 def repeated(entries: Entries) -> Entries:

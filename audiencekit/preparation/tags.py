@@ -1,7 +1,8 @@
 """Keyed tags of keys and key sets: 128 bits that are equal when the keys are, and say nothing to anyone else.
 
-A tag of a key is one block of AES under a key that lives as long as the run, over half of the SHA-256 and the kind; a
-tag of a set is the sum of its keys' tags. 64 bits would confuse people with each other in lists of a hundred million.
+A tag of a key is one block of AES over half of the SHA-256 and the kind, under a key that lives as long as the run, or,
+where tags are compared with those of an earlier run, as long as the state key. A tag of a set is the sum of its keys'
+tags. 64 bits would confuse people with each other in lists of a hundred million.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.keys import SubKey
+from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 
@@ -25,12 +28,13 @@ Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class Tagger:
-    """Tags under one key, drawn at random and never shown."""
+    """Tags under `key`, or one that is drawn at random; it is never shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: SubKey | None = None) -> None:
         # Single blocks of distinct plain texts: what ECB is good for.
-        self._cipher = Cipher(algorithms.AES(secrets.token_bytes(32)), modes.ECB())  # noqa: S305
-        self._of_kinds = {kind: np.frombuffer(secrets.token_bytes(TAG_BYTES), dtype=np.uint8) for kind in Kind}
+        secret = secrets.token_bytes(32) if key is None else key.unwrap()
+        self._cipher = Cipher(algorithms.AES(secret), modes.ECB())  # noqa: S305
+        self._of_kinds = {kind: self._mask(kind) for kind in Kind}
 
     def __repr__(self) -> str:
         return "<Tagger>"
@@ -46,11 +50,23 @@ class Tagger:
             if len(values):
                 hashes = values if kind.is_hashed else sha256_of(values)
                 owners = lists.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
-                yield owners, self._tag(hashes, kind)
+                yield owners, self.tag_hashes(hashes, kind)
 
-    def _tag(self, hashes: Any, kind: Kind) -> Tags:
+    def _mask(self, kind: Kind) -> npt.NDArray[np.uint8]:
+        name = kind.value.encode().ljust(TAG_BYTES, b"\0")[:TAG_BYTES]
+        return np.frombuffer(self._cipher.encryptor().update(name), dtype=np.uint8)
+
+    def tag_hashes(self, hashes: Any, kind: Kind) -> Tags:
+        """The tag of each of `hashes` (HASH_TYPE), keys of one kind."""
         halves = hash_matrix(hashes)[:, :TAG_BYTES] ^ self._of_kinds[kind]
         return np.frombuffer(self._cipher.encryptor().update(halves.tobytes()), dtype=TAG)
+
+
+@guarded
+def tags_of_sets(records: HashedRecords, tagger: Tagger) -> Tags:
+    """The tag of the key set of each record of a batch that has a column for every kind."""
+    batch = records.unwrap()
+    return sum_of_keys(list(tagger.tag_keys(batch)), batch.num_rows)
 
 
 def sum_of_keys(of_kinds: list[tuple[Places, Tags]], records: int) -> Tags:

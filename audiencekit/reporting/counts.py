@@ -1,7 +1,8 @@
-"""Counts that close: read = sent + rejected + duplicate + superseded + suppressed + pending."""
+"""Counts that close: read = sent + rejected + duplicate + superseded + suppressed + unchanged + pending."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from audiencekit.errors import Bug
@@ -19,16 +20,32 @@ class RowCounts:
     duplicate: int = 0
     superseded: int = 0
     suppressed: int = 0
+    unchanged: int = 0
     pending: int = 0
 
     def __post_init__(self) -> None:
-        parts = self.sent + self.rejected + self.duplicate + self.superseded + self.suppressed + self.pending
+        parts = sum(asdict(self).values()) - self.read
         if parts != self.read:
             raise Bug(f"the report does not close: {self.read} rows were read, {parts} are accounted for")
 
     def to_json(self) -> dict[str, int]:
-        """The counts by name."""
-        return asdict(self)
+        """The counts by name; `unchanged` only where there are any, in a sync."""
+        counts = asdict(self)
+        if not self.unchanged:
+            del counts["unchanged"]
+        return counts
+
+
+def rows_among(waves: Sequence[int], done: int) -> int:
+    """How many of the first `done` records of a sync are rows, where `waves` count the records of each wave.
+
+    Wave by wave, Updates of rows take turns with Deletes, which are not of the source.
+    """
+    rows = 0
+    for number, records in enumerate(waves):
+        of_wave = min(records, done)
+        rows, done = rows + (0 if number % 2 else of_wave), done - of_wave
+    return rows
 
 
 def identifier_counts(tally: Tally, mapping: ColumnMapping) -> dict[str, dict[str, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from audiencekit.errors import Refused
@@ -37,6 +37,7 @@ class Plan:
     refusals: tuple[Refused, ...] = ()
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
+    changes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -63,6 +64,7 @@ class Plan:
                 "expires_at": self.expires_at,
                 "effective_at": self.effective_at,
             },
+            "changes": self.changes,
             "verdict": self.verdict,
             "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self.refusals],
             "notes": list(self.notes),

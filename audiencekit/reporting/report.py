@@ -16,7 +16,7 @@ State = Literal["complete", "incomplete", "refused"]
 class Report:
     """What became of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
-    Acknowledged is not matched: the service never says who was found.
+    `changes` are those of a sync. Acknowledged is not matched: the service never says who was found.
     """
 
     run_id: str
@@ -43,6 +43,7 @@ class Report:
     problems: tuple[dict[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
+    changes: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""
@@ -69,6 +70,7 @@ class Report:
                 "success_count": self.success_count,
                 "total_count": self.total_count,
             },
+            "changes": self.changes,
             "expires_at": self.expires_at,
             "effective_at": self.effective_at,
             "plan_time": self.plan_time,

@@ -21,6 +21,7 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
         _sources(document.get("sources", ()))
         + _columns(document["columns"])
         + _rows(document["rows"])
+        + _changes(document.get("changes", {}))
         + _identifiers(document["identifiers"])
     )
     lines += _rejections(document["rejections"])
@@ -50,8 +51,8 @@ def render_plan(plan: Plan) -> str:
     planned = document["plan"]
     described = ", ".join(f"{name} {value}" for name, value in plan.source.items() if value is not None)
     lines = [f"Source: {described}", *_sources(plan.sources), ""]
-    lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _identifiers(plan.identifiers)
-    lines += _rejections(plan.rejections)
+    lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _changes(plan.changes)
+    lines += _identifiers(plan.identifiers) + _rejections(plan.rejections)
     lines += [
         "plan",
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
@@ -85,6 +86,15 @@ def _rows(rows: Mapping[str, int], *, planned: bool = False) -> Lines:
     if planned:
         shown = [(name, count) for name, count in shown if not (name == "to send" and count == 0)]
     return ["rows", *(f"  {name:<12}{count:>12,}" for name, count in shown)]
+
+
+def _changes(changes: Mapping[str, Any]) -> Lines:
+    """What a sync changes in the audience."""
+    if not changes:
+        return []
+    shown = {name: changes[name] for name in ("additions", "renewals", "removals", "returned", "unchanged")}
+    lines = [f"  {name:<12}{count:>12,}" for name, count in shown.items() if count or name != "returned"]
+    return [f"changes to {changes['members']:,} members, {changes['members_after']:,} after it", *lines]
 
 
 def _identifiers(identifiers: Mapping[str, Mapping[str, int]]) -> Lines:

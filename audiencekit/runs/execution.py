@@ -6,7 +6,7 @@ import asyncio
 import functools
 import random
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
 from typing import Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
@@ -30,21 +31,38 @@ from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
+from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.run import Run, failure_of
 from audiencekit.settings import Settings
 
 T = TypeVar("T")
 
 
+# Makes the plan of a run, from the arguments of `plan_run`; and what comes between the plan and its first request.
+Planner = Callable[..., PlannedRun]
+Accept = Callable[[PlannedRun], Awaitable[None]]
+
+
+async def accept_at_once(planned: PlannedRun) -> None:
+    """Nothing comes between."""
+
+
 async def execute(
-    run: Run, client: AdsClient, settings: Settings, *, limiter: RateLimiter, progress: Progress
+    run: Run,
+    client: AdsClient,
+    settings: Settings,
+    *,
+    limiter: RateLimiter,
+    progress: Progress,
+    planner: Planner = plan_run,
+    accept: Accept = accept_at_once,
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
-        planned = await _read_and_plan(run, settings.profile, fingerprints, progress, stack)
+        planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprints, settings.profile)
+            refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
@@ -64,32 +82,65 @@ class _Fingerprints:
 
 
 async def _read_and_plan(
-    run: Run, profile: Profile, fingerprints: _Fingerprints, progress: Progress, stack: ExitStack
+    run: Run,
+    planner: Planner,
+    settings: Settings,
+    fingerprints: _Fingerprints,
+    progress: Progress,
+    stack: ExitStack,
 ) -> PlannedRun | AudiencekitError:
-    """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
-    stoppable = Stoppable(progress)
+    """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await in_thread(
-            functools.partial(
-                plan_run,
-                run.items,
-                read_keywords(run.keywords, profile),
-                profile=profile,
-                now=run.started_at,
-                progress=stoppable,
-                stack=stack,
-                spool_dir=run.directory,
-                rejections=run.facts.rejections,
-                on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
-                on_suppressed=fingerprints.suppressed.add,
-                target=run.facts.target.kind,
-            ),
-            stoppable.stop,
-        )
+        return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.facts.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
         return NotFinished("interrupted while the source was read: nothing was sent")
+
+
+async def _plan(
+    run: Run,
+    planner: Planner,
+    settings: Settings,
+    fingerprints: _Fingerprints,
+    progress: Progress,
+    stack: ExitStack,
+    *,
+    rejections: str | None,
+) -> PlannedRun:
+    """What the source gives with the arguments that the run was begun with, read in a thread of its own."""
+    stoppable = Stoppable(progress)
+    return await in_thread(
+        functools.partial(
+            planner,
+            run.items,
+            read_keywords(run.keywords, settings.profile),
+            profile=settings.profile,
+            now=run.started_at,
+            progress=stoppable,
+            stack=stack,
+            spool_dir=run.directory,
+            rejections=rejections,
+            on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+            on_suppressed=fingerprints.suppressed.add,
+            memories=memories_of(settings),
+            target=run.facts.target.kind,
+        ),
+        stoppable.stop,
+    )
+
+
+async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
+    """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
+
+    Raises SourceRefused when it cannot be read to its end any more.
+    """
+    fingerprints = _Fingerprints(run)
+    with ExitStack() as stack:
+        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+        if planned.refusals or run.plan is None:
+            return False
+        return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
@@ -107,13 +158,14 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: No
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile
+    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile, accept: Accept
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
         run.keep_plan(planned, fingerprints.finish(), profile)
         await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
+        await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
     except InputOutputFailed as failure:
@@ -153,7 +205,7 @@ async def _send_planned(
         # The second interruption: what was under way is in doubt, as the journal says.
         sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
     try:
-        run.list_refused(sums)
+        run.list_refused(sums, planned.tally.rows_read)
     except InputOutputFailed as error:
         failure = failure or error
     if failure is None:

@@ -14,7 +14,7 @@ from audiencekit.delivery.locks import is_running
 from audiencekit.delivery.runs import REPORT, RunStore
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.reporting.counts import RowCounts
+from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.reporting.report import Report
 
 
@@ -46,9 +46,13 @@ def read_report(state_dir: Path, run: str) -> dict[str, Any]:
 def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
     """A report that was kept when its run was planned, with what the journal has confirmed since."""
     rows, rejections, refused = dict(document["rows"]), dict(document["rejections"]), len(sums.refused)
-    left = rows["sent"] + rows["pending"] + rejections.pop(Reason.REFUSED_BY_SERVICE, 0)
-    rows["rejected"] = rows["read"] - left - rows["duplicate"] - rows["superseded"] - rows["suppressed"] + refused
-    rows["sent"], rows["pending"] = sums.records_confirmed, left - sums.records_confirmed - refused
+    before = rejections.pop(Reason.REFUSED_BY_SERVICE, 0)
+    left = rows["sent"] + rows["pending"] + before
+    sent = sums.records_confirmed
+    if waves := document.get("changes", {}).get("waves"):
+        sent = rows_among(waves, sums.records_confirmed + refused) - refused
+    rows["rejected"] += refused - before
+    rows["sent"], rows["pending"] = sent, left - sent - refused
     return {
         **document,
         "rows": rows,
@@ -104,5 +108,5 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path) -
         named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
         summary = {**named, **summary}
         running = is_running(state_dir, facts.account_id, facts.target, run_id)
-        resumable = not running
+        resumable = not running and not facts.again
     return {**summary, "resumable": resumable, "running": running}

@@ -19,10 +19,12 @@ from audiencekit.reporting.counts import identifier_counts
 
 def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
     """The fields of a Report that come from its plan, and from what was confirmed of it."""
-    refused = len(sums.refused)
+    refused = sum(each.row <= planned.tally.rows_read for each in sums.refused)
+    done = sums.records_confirmed + len(sums.refused) - refused  # who is taken out in a sync is no row of the source
     return {
         "operation": planned.operation,
-        "rows": planned.row_counts(sent=sums.records_confirmed, refused=refused),
+        "rows": planned.row_counts(sent=done, refused=refused),
+        "changes": planned.changes,
         "sources": tuple(part.to_json() for part in planned.source.parts),
         "columns": planned.mapping.names_by_kind(),
         "identifiers": identifier_counts(planned.tally, planned.mapping),

@@ -42,7 +42,7 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FRAME_MARK, AnySource, Item, absolute_path, items_of
+from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames import Frame
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
@@ -70,18 +70,22 @@ class Run:
     @classmethod
     def start(
         cls,
-        source: AnySource,
+        source: AnySource | None,
         target: Target,
         keywords: Keywords,
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
         stack: ExitStack,
+        *,
+        run_id: str | None = None,
+        operation: str | None = None,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written."""
-        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in items_of(source))
+        state directory cannot be written. Without `run_id` it gets one that nobody has."""
+        given = () if source is None else items_of(source)
+        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         now = datetime.now(UTC)
-        run_id = new_run_id(now.timestamp())
+        run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
         stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         key = _run_key(settings, run_id)
@@ -90,7 +94,7 @@ class Run:
             run_id=run_id,
             account_id=settings.require_account(),
             target=target,
-            operation=read_keywords(keywords, settings.profile).operation,
+            operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
@@ -112,6 +116,7 @@ class Run:
         facts, key = journal.facts(), _run_key(settings, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
+            _refuse_changes(facts)
             _refuse_what_came_once(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
@@ -134,6 +139,15 @@ class Run:
         refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
         refusal.document = document
         raise refusal
+
+    def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
+        """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
+        return (
+            self.facts.sources == [absolute_path(path) for path in paths]
+            and self.facts.target == target
+            and self.facts.keywords == keywords
+            and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
+        )
 
     @property
     def started_at(self) -> datetime:
@@ -183,10 +197,11 @@ class Run:
             error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
-    def list_refused(self, sums: Sums) -> None:
+    def list_refused(self, sums: Sums, rows_read: int) -> None:
         """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
-        if sums.refused:
-            rows = ((each.row, None, Reason.REFUSED_BY_SERVICE.value) for each in sums.refused)
+        refused = [each.row for each in sums.refused if each.row <= rows_read]
+        if refused:
+            rows = ((row, None, Reason.REFUSED_BY_SERVICE.value) for row in refused)
             append_rejections(Path(self.facts.rejections), rows)
 
     def keep_out(self, error: E) -> E:
@@ -245,12 +260,21 @@ class Run:
         )
 
     def _how_to_resume(self) -> str:
-        return f"`audiencekit resume {self.facts.run_id}`"
+        return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
+
+
+def _refuse_changes(facts: RunFacts) -> None:
+    if facts.again:
+        raise ResumeRefused(
+            f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
+            reason="changes",
+            hint=f"{facts.again} sends what is left",
+        )
 
 
 def _refuse_what_came_once(facts: RunFacts) -> None:

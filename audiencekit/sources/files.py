@@ -60,7 +60,7 @@ def paths_among(source: AnySource) -> tuple[FilePath, ...]:
     return tuple(item for item in items_of(source) if not isinstance(item, Frame))
 
 
-def paths_of(source: FilePath | Sequence[FilePath]) -> tuple[FilePath, ...]:
+def paths_of(source: AnySource) -> tuple[FilePath, ...]:
     """The paths that `source` is or lists. Raises UsageError when it is or lists anything else."""
     items = items_of(source)
     paths = paths_among(source)

@@ -32,12 +32,17 @@ class Source:
         repeatable: bool = True,
         later_notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        self.name, self.mapping, self.bytes_total = name, mapping, bytes_total
+        self.name, self._mapping, self.bytes_total = name, mapping, bytes_total
         self.operation_hint, self.repeatable = operation_hint, repeatable
         self._table, self._notes, self._later_notes = table, notes, later_notes
 
     def __repr__(self) -> str:
         return f"<Source {self.name}>"
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carry what."""
+        return self._mapping
 
     @property
     def rows_read(self) -> int:

@@ -47,7 +47,7 @@ def test_the_bytes_are_these(hashed_records: Make, sha256: Callable[[str], str])
         ("Update", {Kind.EMAIL: ["a"]}), ("Delete", {Kind.EMAIL: ["b"], Kind.PARTNER_USER_ID: ["x", "yé"]})
     )
     hashes = bytes.fromhex(sha256("a") + sha256("b"))
-    partner = bytes([2, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]) + "xyé".encode()
+    partner = bytes([3, 0, 2, 1, 0, 0, 0, 3, 0, 0, 0]) + "xyé".encode()
     assert to_chunk(records).unwrap() == (
         bytes([2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])  # two records, the first of row 1
         + bytes([0, 0, 0, 0, 1, 0, 0, 0])  # the second one row later
@@ -57,6 +57,13 @@ def test_the_bytes_are_these(hashed_records: Make, sha256: Callable[[str], str])
         + bytes([0, 0, 0, 0])
         + partner
     )
+
+
+def test_more_values_than_a_byte_can_count(hashed_records: Make) -> None:
+    """Are counted in four."""
+    records = hashed_records(("Update", {Kind.EMAIL: [f"a{n}" for n in range(256)]}), ("Update", {Kind.EMAIL: ["b"]}))
+    assert from_chunk(to_chunk(records)) == records
+    assert len(to_chunk(records).unwrap()) == 12 + 8 + 1 + len(Kind) + 8 + 257 * 32
 
 
 def test_chunks_are_not_shown(hashed_records: Make) -> None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
 from audiencekit.preparation.target import Target
+
+SYNC, RENEW = "sync", "renew"
+_AGAIN: Final = {
+    SYNC: "`audiencekit sync SOURCE --audience {audience}`",
+    RENEW: "`audiencekit renew --audience {audience}`",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,11 @@ class RunFacts:
     keywords: dict[str, Any]
     started_at: str
     audiencekit: str
+
+    @property
+    def again(self) -> str:
+        """The command that goes on with a run which is not resumed, since it compares with what was sent before."""
+        return _AGAIN.get(self.operation, "").format(audience=self.target.id)
 
 
 @dataclass(frozen=True, slots=True)

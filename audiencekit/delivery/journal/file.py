@@ -134,6 +134,11 @@ class JournalFile:
         """The requests that need not be sent again."""
         return frozenset(self._column("SELECT number FROM requests WHERE state = 'confirmed'"))
 
+    def states(self) -> dict[int, str]:
+        """The state of every request of the plan, by number."""
+        with _explained(self._path, "read"):
+            return dict(self._connection.execute("SELECT number, state FROM requests"))
+
     def digests(self) -> dict[int, bytes]:
         """Of the requests that may have left and are not confirmed: number and keyed digest of the body."""
         with _explained(self._path, "read"):

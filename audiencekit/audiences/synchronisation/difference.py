@@ -1,0 +1,142 @@
+"""A source compared with the snapshot, part by part: who is new, who is gone, whose entry lapses soon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from audiencekit.audiences.synchronisation.members import (
+    DOUBTFUL,
+    Days,
+    chosen,
+    count_members,
+    days_of,
+    joined,
+    ordered,
+    same_as_next,
+    to_bytes,
+)
+from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
+from audiencekit.delivery.spool import Spool
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Bits, Bools, Indices
+from audiencekit.preparation.keysets import KeySets
+from audiencekit.preparation.tags import TAG, Tagger, tags_of_sets
+
+_OF_SNAPSHOT, _OF_SOURCE = range(2)
+_PUT_ASIDE: Final = 8_192  # members that leave, at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """Days that decide: an entry that lapses on `renewed_to` or earlier is renewed, one before `lapsed_before` is gone.
+
+    With `everybody`, entries are sent whether they need it or not.
+    """
+
+    lapsed_before: int
+    renewed_to: int
+    everybody: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """`sent` are the records of the source that are put in, of all those `wanted`; counts are of records.
+
+    `removed` are the chunks of the spool with the members that are to go (`members.MemberChunk`), and how many.
+    """
+
+    wanted: Bits = field(repr=False)
+    sent: Bits = field(repr=False)
+    additions: int = 0
+    renewals: int = 0
+    unchanged: int = 0
+    removed: list[tuple[int, int]] = field(default_factory=list, repr=False)
+
+    @property
+    def removals(self) -> int:
+        """How many members are to go."""
+        return sum(count for _, count in self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfPart:
+    additions: int
+    renewals: int
+    unchanged: Indices  # records
+    removed: HashedRecords
+
+
+def find_difference(
+    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, tagger: Tagger, aside: Spool
+) -> Difference:
+    """What makes the audience equal to the `wanted` records of a source; the tags of `keysets` are by `tagger`.
+
+    Raises SnapshotRefused when the snapshot is damaged: all of it is read.
+    """
+
+    def compare(part: int) -> _OfPart:
+        return _compare(part, keysets, wanted, snapshot, horizon, tagger)
+
+    found = Difference(wanted=wanted, sent=wanted.copy())
+    leaving: list[HashedRecords] = []
+    for part in in_order(compare, range(PARTS), workers=cores()):
+        found.sent.set(part.unchanged, False)
+        leaving.append(part.removed)
+        if sum(map(count_members, leaving)) >= _PUT_ASIDE:
+            found.removed.append(_put_aside(leaving, aside))
+            leaving = []
+        found = replace(
+            found,
+            additions=found.additions + part.additions,
+            renewals=found.renewals + part.renewals,
+            unchanged=found.unchanged + len(part.unchanged),
+        )
+    if any(map(count_members, leaving)):
+        found.removed.append(_put_aside(leaving, aside))
+    return found
+
+
+@guarded
+def _compare(
+    part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger
+) -> _OfPart:
+    members, entries = snapshot.members(part), keysets.tagged(part)
+    entries = entries[wanted.at(entries["record"])]
+    if not len(entries) and not count_members(members):
+        return _OfPart(0, 0, np.zeros(0, dtype=np.int64), members)
+    of_members, days = tags_of_sets(members, tagger), days_of(members)
+    tags = np.empty(len(of_members) + len(entries), dtype=TAG)
+    for name in ("high", "low"):
+        tags[name] = np.concatenate([of_members[name], entries[name]])
+    sides = np.full(len(tags), _OF_SOURCE, dtype=np.int8)
+    sides[: len(of_members)] = _OF_SNAPSHOT
+    order = ordered(tags, sides)
+    pairs = np.flatnonzero(same_as_next(tags[order]))  # a member, and after it its record
+    both, records = order[pairs], entries["record"][order[pairs + 1] - len(of_members)]
+    due = (days[both] <= horizon.renewed_to) | horizon.everybody
+    unknown = (days[both] == DOUBTFUL) | (days[both] < horizon.lapsed_before)
+    gone = _is_live(days, horizon)
+    gone[both] = False
+    return _OfPart(
+        additions=len(entries) - len(both) + int(unknown.sum()),
+        renewals=int((due & ~unknown).sum()),
+        unchanged=records[~(due | unknown)],
+        removed=chosen(members, np.flatnonzero(gone)),
+    )
+
+
+def _is_live(days: Days, horizon: Horizon) -> Bools:
+    """Whether each may be in the audience now."""
+    live: Bools = (days == DOUBTFUL) | (days >= horizon.lapsed_before)
+    return live
+
+
+@guarded
+def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
+    """The number of the chunk, and how many members it holds."""
+    members = joined(leaving)
+    return aside.append(to_bytes(members).unwrap()), count_members(members)

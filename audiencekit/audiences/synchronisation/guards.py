@@ -1,0 +1,57 @@
+"""What stops a sync before it sends, and what it warns about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
+from audiencekit.errors import PlanRefused, Refused
+from audiencekit.limits import MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS
+
+_EMPTY_HINT: Final = (
+    "see whether the source is whole; an audience that nobody is to be in is deleted: `audiencekit audiences delete`"
+)
+
+
+def judge_size(wanted: int, members: int, *, allowed_shrink: float) -> list[Refused]:
+    """Why a source of `wanted` records must not take the place of `members`; nothing when it may."""
+    if not wanted:
+        return [PlanRefused("nobody in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
+    if wanted < members * (1 - allowed_shrink):
+        return [
+            PlanRefused(
+                f"the audience would shrink from {members:,} members to {wanted:,}, more than the share of"
+                f" {allowed_shrink:g} allows",
+                hint="see whether the source is whole; if it is, allow more with --allow-shrink, or say --replace",
+            )
+        ]
+    return []
+
+
+def warn_of_pace(facts: SnapshotFacts, now: float, *, additions: bool, removals: bool) -> tuple[str, ...]:
+    """A sentence for each kind of run that comes too soon after the last of its kind. `now` is in epoch seconds."""
+    found = []
+    for what, at, wanted in (
+        ("put in", facts.additions_at, additions),
+        ("taken out", facts.removals_at, removals),
+    ):
+        if wanted and at is not None and 0 <= now - at < timedelta(hours=PROCESSING_HOURS).total_seconds():
+            found.append(
+                f"people were {what} {_ago(now - at)} ago: the service asks for one run of each in"
+                f" {PROCESSING_HOURS:g} hours, and works on them only as often"
+            )
+    return tuple(found)
+
+
+def warn_of_few(members: int) -> tuple[str, ...]:
+    """A sentence when an audience of so many cannot be targeted."""
+    if members >= MIN_TARGETABLE_PEOPLE:
+        return ()
+    needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
+    return (f"the audience will have {members:,} members: {needed}",)
+
+
+def _ago(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

@@ -1,0 +1,162 @@
+"""Members of an audience as a snapshot knows them: the identifiers of each, and the day that it lapses.
+
+Where members meet what changed, the day may also be DROPPED or UNSURE. As bytes, little-endian, a batch is
+
+    uint32              members
+    int16 each          days
+    and their identifiers, if there are members, as in the chunks of the spool (`preparation.chunks`)
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import MAX_EXPIRY_DAY
+from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.chunks import Reading, identifier_columns, identifier_parts, value_counts
+from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.preparation.tags import Tagger, Tags, tags_of_sets
+
+DAY: Final = "day"
+MEMBER_SCHEMA: Final = pa.schema(
+    [pa.field(DAY, pa.int16(), nullable=False), *(RECORD_SCHEMA.field(kind.value) for kind in Kind)]
+)
+
+Days = npt.NDArray[np.int16]
+
+DOUBTFUL: Final = 0  # may be in the audience or not: put in again when wanted, deleted when not
+DROPPED: Final = -1  # of a change: not a member any more
+UNSURE: Final = -2  # of a change: as it was before, and in doubt when it was not there
+
+NO_MEMBERS: Final = HashedRecords(pa.RecordBatch.from_pylist([], schema=MEMBER_SCHEMA))
+
+_HEAD: Final = struct.Struct("<I")
+_EPOCH: Final = date(1970, 1, 1)
+_SIDE_OF_CHANGES: Final = 1
+
+
+class MemberChunk(Personal[bytes]):
+    """One batch of members in this form. Hashes are personal data."""
+
+
+def day_of(moment: datetime) -> int:
+    """The day of `moment` in UTC, counted from 1970; not later than MAX_EXPIRY_DAY."""
+    return min((moment.astimezone(UTC).date() - _EPOCH).days, MAX_EXPIRY_DAY)
+
+
+def date_of(day: int) -> date:
+    """The day of that number."""
+    return _EPOCH + timedelta(days=day)
+
+
+@guarded
+def to_bytes(members: HashedRecords) -> MemberChunk:
+    """The bytes of a batch of MEMBER_SCHEMA."""
+    batch = members.unwrap()
+    if not batch.num_rows:
+        return MemberChunk(_HEAD.pack(0))
+    days = batch.column(DAY).to_numpy().astype("<i2").tobytes()
+    return MemberChunk(b"".join([_HEAD.pack(batch.num_rows), days, *identifier_parts(batch)]))
+
+
+@guarded
+def from_bytes(chunk: MemberChunk) -> HashedRecords:
+    """The batch that `to_bytes` had."""
+    reading = Reading(chunk.unwrap())
+    (count,) = _HEAD.unpack(reading.take(_HEAD.size))
+    if not count:
+        return NO_MEMBERS
+    days = np.frombuffer(reading.buffer(2 * count), dtype="<i2")
+    return HashedRecords(pa.record_batch([pa.array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA))
+
+
+@guarded
+def as_members(records: HashedRecords, days: Days) -> HashedRecords:
+    """A batch of RECORD_SCHEMA as MEMBER_SCHEMA, with the day of each."""
+    batch = records.unwrap()
+    columns = [batch.column(kind.value) for kind in Kind]
+    return HashedRecords(pa.record_batch([pa.array(days, pa.int16()), *columns], schema=MEMBER_SCHEMA))
+
+
+def days_of(members: HashedRecords) -> Days:
+    """The day of each."""
+    days: Days = members.unwrap().column(DAY).to_numpy()
+    return days
+
+
+@guarded
+def chosen(members: HashedRecords, places: Indices) -> HashedRecords:
+    """Those at `places`, in their order."""
+    return HashedRecords(members.unwrap().take(pa.array(places)))
+
+
+@guarded
+def joined(parts: Sequence[HashedRecords]) -> HashedRecords:
+    """All of them, in order."""
+    parts = [part for part in parts if count_members(part)]
+    if len(parts) <= 1:
+        return parts[0] if parts else NO_MEMBERS
+    batches = [part.unwrap() for part in parts]
+    columns = [pa.concat_arrays([batch.column(name) for batch in batches]) for name in MEMBER_SCHEMA.names]
+    return HashedRecords(pa.record_batch(columns, schema=MEMBER_SCHEMA))
+
+
+def count_members(members: HashedRecords) -> int:
+    """How many there are."""
+    return int(members.unwrap().num_rows)
+
+
+def count_identifiers(members: HashedRecords) -> int:
+    """How many identifiers they have."""
+    batch = members.unwrap()
+    if not batch.num_rows:
+        return 0
+    return sum(int(value_counts(batch.column(kind.value)).sum()) for kind in Kind)
+
+
+def merged(members: HashedRecords, changes: HashedRecords, tagger: Tagger, *, lapsed_before: int) -> HashedRecords:
+    """`members` after `changes`, of which there is at most one for each key set, in the order of their tags.
+
+    Who lapsed before the day `lapsed_before` is left out.
+    """
+    both = joined([members, changes])
+    if not count_members(both):
+        return NO_MEMBERS
+    tags, days = tags_of_sets(both, tagger), days_of(both)
+    sides = np.zeros(len(tags), dtype=np.int8)
+    sides[len(days_of(members)) :] = _SIDE_OF_CHANGES
+    order = ordered(tags, sides)
+    days = days[order]
+    same = same_as_next(tags[order])
+    unsure = days == UNSURE
+    before = np.append(days[:1], days[:-1])
+    known_before = np.append(False, same[:-1]) if len(same) else same
+    days = np.where(unsure, np.where(known_before, before, DOUBTFUL), days)
+    stays = ~same & ((days == DOUBTFUL) | (days >= max(lapsed_before, 1)))
+    return _with_days(chosen(both, order[stays]), days[stays].astype(np.int16))
+
+
+def ordered(tags: Tags, sides: npt.NDArray[np.int8]) -> Indices:
+    """The places of `tags` in ascending order, equal ones by their side."""
+    return np.lexsort((sides, tags["low"], tags["high"]))
+
+
+def same_as_next(tags: Tags) -> Bools:
+    """Of ordered tags, whether the next is the same."""
+    same = (tags["high"][1:] == tags["high"][:-1]) & (tags["low"][1:] == tags["low"][:-1])
+    return np.append(same, False) if len(tags) else np.zeros(0, dtype=bool)
+
+
+@guarded
+def _with_days(members: HashedRecords, days: Days) -> HashedRecords:
+    batch: Any = members.unwrap()
+    return HashedRecords(batch.set_column(0, MEMBER_SCHEMA.field(DAY), pa.array(days, pa.int16())))

@@ -1,0 +1,171 @@
+"""Taking members out, when a Delete strikes everybody who holds any of its keys (specification part 2, section 4.4).
+
+A member goes by those of its keys that nobody who stays holds. One without such a key goes by the key that the fewest
+others hold; these are put back in the wave after. So that never more than a small share of an audience is out, such
+Deletes come in rounds: wave 1 takes out, wave 2 puts back, wave 3 takes out, and so on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from audiencekit.audiences.synchronisation.keytable import KeyTable
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import RETURN_SHARE
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.lists import list_array
+from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.preparation.tags import Tagger, Tags
+
+
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """The records that stay: those `wanted` of all batches, each of which begins with the record `firsts` says."""
+
+    wanted: Bits
+    firsts: list[int]
+    unsealed: Callable[[int], HashedRecords]
+    tagger: Tagger
+
+    def holders(self, table: KeyTable) -> Iterator[tuple[Indices, Indices]]:
+        """The records that hold keys of `table`, and the numbers of those keys, batch by batch."""
+        return in_order(lambda batch: self._look(batch, table), range(len(self.firsts)), workers=cores())
+
+    def _look(self, batch: int, table: KeyTable) -> tuple[Indices, Indices]:
+        nothing = np.zeros(0, dtype=np.int64)
+        found = []
+        for owners, tags in _tag_keys(self.unsealed(batch), self.tagger):
+            places, numbers = table.find(tags)
+            found.append((owners[places], numbers))
+        owners = np.concatenate([nothing, *(each for each, _ in found)]) + self.firsts[batch]
+        numbers = np.concatenate([nothing, *(each for _, each in found)])
+        heeded = self.wanted.at(owners)
+        return owners[heeded], numbers[heeded]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of the members that go, and how many records that stay hold each of them."""
+
+    table: KeyTable
+    holders: npt.NDArray[np.int64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """Members that go, as records that hold only the keys they go by.
+
+    `places` are those of members that go by a key which others hold, `keys` the number of that key.
+    """
+
+    records: HashedRecords
+    places: Indices = field(repr=False)
+    keys: Indices = field(repr=False)
+
+
+def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
+    """The keys of all who leave, and how many of those who stay hold each."""
+    table = KeyTable([tags for members in leaving for _, tags in _tag_keys(members, staying.tagger)])
+    holders = np.zeros(len(table), dtype=np.int64)
+    for _, numbers in staying.holders(table):
+        holders += np.bincount(numbers, minlength=len(table))
+    return Keys(table, holders)
+
+
+@guarded
+def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_row: int) -> Reduced:
+    """`members` with the keys that they go by, as Deletes whose rows are counted from `first_row`."""
+    batch = members.unwrap()
+    of_kinds = dict(_keys_by_kind(members, keys, tagger))
+    own = np.zeros(batch.num_rows, dtype=np.int64)
+    for owners, numbers in of_kinds.values():
+        own += np.bincount(owners[keys.holders[numbers] == 0], minlength=batch.num_rows)
+    shared = np.flatnonzero(own == 0)
+    least = _least_held(of_kinds, keys, batch.num_rows)
+    columns = []
+    for kind in Kind:
+        lists = batch.column(kind.value)
+        if kind not in of_kinds:
+            columns.append(pa.nulls(batch.num_rows, lists.type))
+            continue
+        owners, numbers = of_kinds[kind]
+        stays = np.where(own[owners] > 0, keys.holders[numbers] == 0, numbers == least[owners])
+        counts = np.bincount(owners[stays], minlength=batch.num_rows)
+        columns.append(list_array(counts, lists.flatten().filter(pa.array(stays))))
+    return Reduced(_records(columns, batch.num_rows, first_row, True), shared, least[shared])
+
+
+@guarded
+def as_records(members: HashedRecords, *, first_row: int, deletes: bool) -> HashedRecords:
+    """`members` as Deletes or Updates with all their keys, whose rows are counted from `first_row` (RECORD_SCHEMA)."""
+    batch = members.unwrap()
+    return _records([batch.column(kind.value) for kind in Kind], batch.num_rows, first_row, deletes)
+
+
+def _records(columns: list[Any], count: int, first_row: int, deletes: bool) -> HashedRecords:
+    rows = np.arange(first_row, first_row + count, dtype=np.int64)
+    verbs = pa.array(np.full(count, deletes))
+    return HashedRecords(pa.record_batch([pa.array(rows), verbs, *columns], schema=RECORD_SCHEMA))
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """`of_key` is the round in which each shared key is struck; `returned` are the records to be put back, by round."""
+
+    of_key: npt.NDArray[np.int64] = field(repr=False)
+    returned: list[Indices] = field(repr=False)
+
+
+def plan_rounds(struck: Indices, keys: Keys, staying: Staying) -> Rounds:
+    """When each of the `struck` keys is deleted, and who is put back after it: nobody is left out by a later round."""
+    of_key = np.full(len(keys.table), -1, dtype=np.int64)
+    numbers = np.unique(struck)
+    count = rounds_for(int(keys.holders[numbers].sum()), staying.wanted.count())
+    of_key[numbers] = np.arange(len(numbers)) * count // max(len(numbers), 1)
+    found = [
+        (records[hit], of_key[own[hit]])
+        for records, own in (staying.holders(keys.table) if len(numbers) else ())
+        for hit in [of_key[own] >= 0]
+    ]
+    records = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in found)])
+    rounds = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)])
+    order = np.lexsort((rounds, records))
+    last = np.append(np.diff(records[order]) != 0, True)[: len(order)]
+    records, rounds = records[order][last], rounds[order][last]
+    return Rounds(of_key, [records[rounds == each] for each in range(count)])
+
+
+def rounds_for(returned: int, members: int) -> int:
+    """In how many rounds so many of `members` are taken out and put back; 1 at least."""
+    return max(1, math.ceil(returned / max(members * RETURN_SHARE, 1)))
+
+
+@guarded
+def _tag_keys(members: HashedRecords, tagger: Tagger) -> list[tuple[Indices, Tags]]:
+    return list(tagger.tag_keys(members.unwrap()))
+
+
+def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:
+    """For each kind that there is: the member of each key, and the number of the key."""
+    batch = members.unwrap()
+    present = [kind for kind in Kind if len(batch.column(kind.value).flatten())]
+    for kind, (owners, tags) in zip(present, tagger.tag_keys(batch), strict=True):
+        yield kind, (owners, keys.table.find(tags)[1])
+
+
+def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> Indices:
+    """Of each member, the number of the key that the fewest hold."""
+    owners = np.concatenate([each for each, _ in of_kinds.values()])
+    numbers = np.concatenate([each for _, each in of_kinds.values()])
+    order = np.lexsort((numbers, keys.holders[numbers], owners))
+    first = np.searchsorted(owners[order], np.arange(members))
+    return numbers[order][first]

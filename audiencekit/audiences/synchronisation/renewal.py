@@ -1,0 +1,207 @@
+"""`renew`: put in again, from the snapshot, the members of an audience whose entry lapses soon."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from audiencekit.api.opening import open_client
+from audiencekit.api.paths import check_identifier
+from audiencekit.audiences.durations import parse_duration
+from audiencekit.audiences.synchronisation.guards import warn_of_pace
+from audiencekit.audiences.synchronisation.members import chosen, day_of, days_of
+from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncChanges
+from audiencekit.audiences.synchronisation.removals import as_records
+from audiencekit.audiences.synchronisation.session import Session
+from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.journal.facts import RENEW
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.delivery.spool import Spool
+from audiencekit.errors import PlanRefused, Refused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import RENEW_BEFORE_DAYS
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.pipeline import refuse_running_loop
+from audiencekit.planning.options import Keywords, Options, plain_keywords
+from audiencekit.planning.plannedrun import Gathered
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.bits import Bits, Bools
+from audiencekit.preparation.keysets import KeySets
+from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.suppression import KeyMemory, held_keys
+from audiencekit.preparation.target import Target, TargetKind
+from audiencekit.preparation.times import pin_times
+from audiencekit.profile import Profile
+from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.report import Report
+from audiencekit.runs.run import Run
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import FilePath
+from audiencekit.sources.table import Description, Part
+
+_NO_COLUMNS: Final = ColumnMapping(columns=())
+DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
+
+
+def renew(
+    *,
+    audience_id: str,
+    before: str = DEFAULT_BEFORE,
+    expires_at: str | None = None,
+    ttl_days: int | None = None,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """`renew_async`, for callers without an event loop. Raises UsageError where one is running."""
+    refuse_running_loop("renew_async")
+    return asyncio.run(
+        renew_async(
+            audience_id=audience_id,
+            before=before,
+            expires_at=expires_at,
+            ttl_days=ttl_days,
+            settings=settings,
+            progress=progress,
+        )
+    )
+
+
+async def renew_async(
+    *,
+    audience_id: str,
+    before: str = DEFAULT_BEFORE,
+    expires_at: str | None = None,
+    ttl_days: int | None = None,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+) -> Report:
+    """Put in again all members of an audience under sync whose entry lapses within `before`, such as 30d.
+
+    The report of the complete run; its rows are the members of the snapshot. Raises what `sync_async` does, and
+    PlanRefused for an audience that is not under sync.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    days = math.ceil(parse_duration(before, "--before") / timedelta(days=1))
+    check_identifier("audience", audience_id)
+    keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
+    client = open_client(settings)
+    with ExitStack() as stack:
+        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+            run = Run.start(None, Target.audience(audience_id), keywords, settings, None, stack, operation=RENEW)
+            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
+            planner = functools.partial(plan_renewal, session, days)
+            return await session.carry_out(run, planner, client, settings, pace)
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """Where the records of a renewal come from."""
+
+    description: Description
+    notes: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    mapping: ColumnMapping = _NO_COLUMNS
+
+
+def plan_renewal(
+    session: Session,
+    before_days: int,
+    source: Sequence[FilePath],
+    options: Options,
+    *,
+    profile: Profile,
+    now: datetime,
+    progress: Progress,
+    stack: ExitStack,
+    spool_dir: Path,
+    target: TargetKind,
+    memories: Sequence[KeyMemory] = (),
+    **_: Any,
+) -> PlannedSync:
+    """The plan of a renewal, from the arguments of `plan_run`; there is no source. Raises SnapshotRefused."""
+    snapshot, notes = session.open()
+    times = pin_times(now, expires_at=options.expires_at, ttl_days=options.ttl_days)
+    spool, aside = (stack.enter_context(Spool(spool_dir)) for _ in range(2))
+    gathered = Gathered(spool, aside, KeySets(aside, mixed=False), profile)
+    suppressed = 0
+    # Nobody's entry is to lapse earlier than before.
+    last = min(day_of(now) + before_days, day_of(times.expires_at) - 1)
+    for part in range(PARTS):
+        suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), memories)
+        progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
+    records = gathered.tally.records
+    selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
+    layout, requests = gathered.plan(selection, times)
+    members = gathered.tally.rows_read
+    changes = SyncChanges(
+        renewals=records,
+        unchanged=members - suppressed - records,
+        members=members,
+        members_after=members - suppressed,
+        waves=[records],
+    )
+    remarks = notes + warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
+    return PlannedSync(
+        source=_Members({"snapshot": snapshot.facts.serial}),
+        options=options,
+        times=times,
+        tally=gathered.tally,
+        selection=selection,
+        layout=layout,
+        requests=requests,
+        refusals=_refusals(snapshot),
+        unsealed=lru_cache(4)(gathered.unsealed),
+        profile=profile,
+        target=target,
+        suppression_notes=tuple(memory.note for memory in memories if memory.note),
+        sync=changes,
+        remarks=remarks,
+        whole_records=gathered.unsealed,
+    )
+
+
+def _gather(gathered: Gathered, snapshot: Snapshot, part: int, lapsing: range, memories: Sequence[KeyMemory]) -> int:
+    """Take in the members of one part: all are counted, those who are `lapsing` on these days are to be sent.
+
+    But for those of whom one of `memories` holds a key; how many these are comes back.
+    """
+    members = snapshot.members(part)
+    days = days_of(members)
+    gathered.tally.rows_read += int((days >= lapsing.start).sum())
+    places = np.flatnonzero((days >= lapsing.start) & (days < lapsing.stop))
+    held = _are_held(chosen(members, places), memories)
+    places = places[~held]
+    if len(places):
+        records = as_records(chosen(members, places), first_row=gathered.tally.records + 1, deletes=False)
+        gathered.tally.records += len(places)
+        gathered.append(records)
+    return int(held.sum())
+
+
+@guarded
+def _are_held(members: HashedRecords, memories: Sequence[KeyMemory]) -> Bools:
+    """Of each of `members`, whether one of `memories` holds a key of it."""
+    batch = members.unwrap()
+    owners = [batch.column(kind.value).value_parent_indices().to_numpy() for kind in Kind]
+    held = np.zeros(batch.num_rows, dtype=bool)
+    held[np.concatenate(owners)[held_keys(batch, memories)]] = True
+    return held
+
+
+def _refusals(snapshot: Snapshot) -> list[Refused]:
+    if snapshot.facts.serial:
+        return []
+    hint = "only `audiencekit sync` keeps what can be renewed; after an upload, upload the source again"
+    return [PlanRefused("the audience is not under sync", hint=hint)]

@@ -1,0 +1,102 @@
+"""What a sync sends of all that it has read: additions and renewals, then who goes, then who is to be put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+
+from audiencekit.audiences.synchronisation.difference import Difference, Horizon, find_difference
+from audiencekit.audiences.synchronisation.members import MemberChunk, from_bytes
+from audiencekit.audiences.synchronisation.removals import (
+    Rounds,
+    Staying,
+    as_records,
+    count_holders,
+    plan_rounds,
+    reduce_members,
+)
+from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.personal import HashedRecords
+from audiencekit.planning.plannedrun import Gathered
+from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.tags import Tagger
+
+
+@dataclass(slots=True)
+class Revision:
+    """The batches `from_first` on hold the members that go, with the keys they go by; the source has those before."""
+
+    difference: Difference
+    gathered: Gathered
+    first: int
+    later: dict[int, Indices] = field(default_factory=dict, repr=False)
+    returned: int = 0
+
+    @classmethod
+    def of(cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger) -> Self:
+        """What makes the audience equal to the `wanted` records of what was `gathered`, to which those that go are
+        added. Raises SnapshotRefused."""
+        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, tagger=tagger, aside=gathered.aside)
+        revision = cls(difference, gathered, len(gathered.batch_records))
+        if difference.removed:
+            revision._take_out(tagger)
+        return revision
+
+    def select(self, selection: Selection) -> Selection:
+        """What is sent, in which wave."""
+        gone = np.ones(self.difference.removals, dtype=bool)
+        kept, deletes = self.difference.sent, selection.deletes.copy()
+        kept.append(gone)
+        deletes.append(gone)
+        return replace(selection, kept=kept, deletes=deletes, later=self.later)
+
+    def whole_records(self, batch: int) -> HashedRecords:
+        """The records of one batch with all their keys, RECORD_SCHEMA."""
+        part = batch - self.first
+        if part < 0:
+            return self.gathered.unsealed(batch)
+        return as_records(self._leaving(part), first_row=self._first_row + self._before(part), deletes=True)
+
+    @property
+    def _first_row(self) -> int:
+        """The first row after the source: whoever goes is in none."""
+        return self.gathered.tally.rows_read + 1
+
+    def _before(self, part: int) -> int:
+        """How many go before those of `part`."""
+        return sum(count for _, count in self.difference.removed[:part])
+
+    def _leaving(self, part: int) -> HashedRecords:
+        number, _ = self.difference.removed[part]
+        return from_bytes(MemberChunk(self.gathered.aside.read(number)))
+
+    def _take_out(self, tagger: Tagger) -> None:
+        firsts = np.cumsum([0, *self.gathered.batch_records[:-1]]).tolist()
+        staying = Staying(self.difference.wanted, firsts, self.gathered.unsealed, tagger)
+        parts = range(len(self.difference.removed))
+        keys = count_holders((self._leaving(part) for part in parts), staying)
+        places, struck = [], []
+        for part in parts:
+            before = self._before(part)
+            reduced = reduce_members(self._leaving(part), keys, tagger, first_row=self._first_row + before)
+            self.gathered.append(reduced.records)
+            places.append(reduced.places + before)
+            struck.append(reduced.keys)
+        numbers = np.concatenate(struck)
+        rounds = plan_rounds(numbers, keys, staying)
+        of_removal = np.zeros(self.difference.removals, dtype=np.int64)
+        of_removal[np.concatenate(places)] = rounds.of_key[numbers]
+        self._put_in_waves(of_removal, rounds)
+
+    def _put_in_waves(self, of_removal: Indices, rounds: Rounds) -> None:
+        sent = self.difference.sent
+        for number, returned in enumerate(rounds.returned):
+            self.returned += int((~sent.at(returned)).sum())
+            sent.set(returned, True)
+            gone = np.flatnonzero(of_removal == number) + len(self.difference.wanted)
+            for wave, records in ((1 + 2 * number, gone), (2 + 2 * number, returned)):
+                if len(records):
+                    self.later[wave] = records

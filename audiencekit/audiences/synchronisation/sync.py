@@ -1,0 +1,158 @@
+"""`sync`: make an audience equal to a source by sending what has changed since the last time, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import Any, Final, Unpack
+
+from audiencekit.api.opening import open_client
+from audiencekit.api.paths import check_identifier
+from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncPlanner
+from audiencekit.audiences.synchronisation.session import Session
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.journal.facts import SYNC
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.delivery.runs import new_run_id
+from audiencekit.errors import UsageError
+from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
+from audiencekit.pipeline import refuse_running_loop
+from audiencekit.planning.forgotten import memories_of
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.preparation.target import Target
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.report import Report
+from audiencekit.runs.run import Run
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import FilePath
+
+# A source of a sync says who is to be in from now on.
+_ALIEN: Final = frozenset({"operation", "operation_column", "effective_at", "plan_time", "allow_empty"})
+
+
+def sync(
+    source: FilePath | Sequence[FilePath],
+    *,
+    audience_id: str,
+    replace: bool = False,
+    rebuild: bool = False,
+    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """`sync_async`, for callers without an event loop. Raises UsageError where one is running."""
+    refuse_running_loop("sync_async")
+    return asyncio.run(
+        sync_async(
+            source,
+            audience_id=audience_id,
+            replace=replace,
+            rebuild=rebuild,
+            allow_shrink=allow_shrink,
+            settings=settings,
+            rejections=rejections,
+            progress=progress,
+            **keywords,
+        )
+    )
+
+
+async def sync_async(
+    source: FilePath | Sequence[FilePath],
+    *,
+    audience_id: str,
+    replace: bool = False,
+    rebuild: bool = False,
+    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """Make the audience equal to the source, by the snapshot of what was sent before; the report of the complete run.
+
+    All additions and renewals are confirmed before the first removal. With `replace` the audience may shrink by any
+    share, else by `allow_shrink`; it is never left empty. `rebuild` sends everybody, whatever the snapshot says. A sync
+    that ended early is begun again with the same call: it goes on from what was confirmed. Raises what `upload_async`
+    does, and SnapshotRefused when the snapshot cannot be trusted.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
+    client = open_client(settings)
+    with ExitStack() as stack:
+        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+            plain = plain_keywords(keywords)
+            target = Target.audience(audience_id)
+            run = Run.start(source, target, plain, settings, rejections, stack, operation=SYNC)
+            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
+            planner = functools.partial(_plan, session, allowed, rebuild)
+            return await session.carry_out(run, planner, client, settings, pace)
+
+
+def plan_sync(
+    source: FilePath | Sequence[FilePath],
+    *,
+    audience_id: str,
+    replace: bool = False,
+    rebuild: bool = False,
+    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    **keywords: Unpack[Keywords],
+) -> Plan:
+    """What `sync` would send, as a plan whose `changes` count people. Sends nothing, and needs no credentials.
+
+    Raises what `check` does, SnapshotRefused, and AudienceBusy while a run is at work on the audience.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
+    now = datetime.now(UTC)
+    target = Target.audience(audience_id)
+    with ExitStack() as stack:
+        stack.enter_context(
+            TargetLock(settings.state_dir, settings.require_account(), target, new_run_id(now.timestamp()))
+        )
+        session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
+        planned = _plan(
+            session,
+            allowed,
+            rebuild,
+            source,
+            read_keywords(keywords, settings.profile),
+            profile=settings.profile,
+            now=now,
+            progress=progress,
+            stack=stack,
+            rejections=rejections,
+            memories=memories_of(settings),
+        )
+        return planned.to_plan()
+
+
+def _plan(session: Session, allowed_shrink: float, rebuild: bool, *given: Any, **named: Any) -> PlannedSync:
+    """The plan with the snapshot as it is now; `given` and `named` are the arguments of `plan_run`."""
+    snapshot, notes = session.open()
+    planner = SyncPlanner(
+        snapshot=snapshot, tagger=session.tagger, allowed_shrink=allowed_shrink, everybody=rebuild, remarks=notes
+    )
+    return planner(*given, **named)
+
+
+def _check(keywords: Keywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool) -> float:
+    """The share that the audience may shrink by. Raises UsageError for what could never work."""
+    if alien := sorted(_ALIEN & set(keywords)):
+        raise UsageError(f"a sync does not take {', '.join(alien)}", hint="its source says who is to be in from now on")
+    if not 0 <= allow_shrink <= 1:
+        raise UsageError("the share that an audience may shrink by must be from 0 to 1")
+    read_keywords(keywords, settings.profile)
+    check_identifier("audience", audience_id)
+    return 1.0 if replace else allow_shrink

@@ -1,0 +1,77 @@
+"""`renew` and `expiry`: entries of an audience under sync that lapse."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.errors import AudiencekitError
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.synchronisation.expiry import Expiry
+    from audiencekit.reporting.progress import Progress
+    from audiencekit.reporting.report import Report
+    from audiencekit.settings import Settings
+
+
+@click.command()
+@click.option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
+@click.option("--before", default="30d", show_default=True, metavar="SPAN", help="Renew what lapses within 30d, say.")
+@click.option("--expires-at", metavar="TIME", help="When the entries expire then; 13 months from now by default.")
+@click.option("--ttl-days", type=int, metavar="N", help="The entries expire N days from now.")
+@service_options
+@pace_options
+@json_option
+def renew(
+    audience: str,
+    before: str,
+    expires_at: str | None,
+    ttl_days: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Put in again whose entry lapses soon, from the snapshot of the last sync; no source is needed."""
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+        from audiencekit.audiences.synchronisation.renewal import renew_async
+
+        return renew_async(
+            audience_id=audience, before=before, expires_at=expires_at, ttl_days=ttl_days, settings=settings,
+            progress=progress,
+        )  # fmt: skip
+
+    send(work, as_json=as_json, **given)
+
+
+@click.command()
+@click.option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
+@click.option("--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default.")
+@json_option
+def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
+    """Show when how many people of an audience lapse, as the snapshot of the last sync says. Sends nothing."""
+    from audiencekit.audiences.synchronisation.expiry import expiry as look_up
+    from audiencekit.settings import load_settings
+
+    try:
+        found = look_up(audience_id=audience, settings=load_settings(account_id=account_id))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    if found.unsettled:
+        click.echo("note: a run is at work or was cut short; what it has changed is not counted yet", err=True)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        say(_text(found))
+
+
+def _text(found: Expiry) -> str:
+    lines = [f"Audience {found.audience_id}: {found.members:,} members", ""]
+    lines += [f"  within {days:>2} days  {count:>12,}" for days, count in found.within.items()]
+    lines += [f"  {name:<14}{count:>13,}" for name, count in (("lapsed", found.lapsed), ("in doubt", found.doubtful))]
+    lines += ["", *(f"  {day}    {count:>12,}" for day, count in found.days.items())]
+    return "\n".join(lines).rstrip()

@@ -1,0 +1,88 @@
+"""`sync`: make an audience equal to a source."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from audiencekit.cli.options import (
+    as_keywords,
+    json_option,
+    rejections_option,
+    source_options,
+    suppression_options,
+    sync_options,
+)
+from audiencekit.cli.output import leave_with
+from audiencekit.cli.read import leave_with_plan
+from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.errors import AudiencekitError
+from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
+
+if TYPE_CHECKING:
+    from audiencekit.reporting.progress import Progress
+    from audiencekit.reporting.report import Report
+    from audiencekit.settings import Settings
+
+
+@click.command()
+@source_options
+@click.option("--audience", required=True, metavar="ID", help="The custom audience.")
+@click.option("--plan", "only_plan", is_flag=True, help="Say what would be sent, and send nothing.")
+@click.option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
+@click.option("--rebuild", is_flag=True, help="Send everybody, whatever was sent before: when the snapshot is lost.")
+@click.option(
+    "--allow-shrink", type=click.FloatRange(0, 1), default=DEFAULT_ALLOWED_SHRINK, show_default=True, metavar="SHARE",
+    help="Refuse the source when the audience would shrink by more.",
+)  # fmt: skip
+@sync_options
+@suppression_options
+@rejections_option
+@service_options
+@pace_options
+@json_option
+def sync(
+    source: tuple[str, ...],
+    audience: str,
+    only_plan: bool,
+    as_json: bool,
+    account_id: str | None,
+    profile: str | None,
+    concurrency: int | None,
+    requests_per_minute: int | None,
+    **given: Any,
+) -> None:
+    """Make an audience equal to SOURCE: put in who is new, take out who is gone, renew what lapses soon.
+
+    Only what changed since the last sync is sent. After one that was cut short, the same command goes on.
+    """
+    if only_plan:
+        _leave_with_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+        from audiencekit.audiences.synchronisation.sync import sync_async
+
+        return sync_async(source, audience_id=audience, settings=settings, progress=progress, **as_keywords(given))
+
+    send(
+        work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+    )  # fmt: skip
+
+
+def _leave_with_plan(
+    source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
+) -> NoReturn:
+    from audiencekit.audiences.synchronisation.sync import plan_sync
+    from audiencekit.reporting.progress import progress_for
+    from audiencekit.settings import load_settings
+
+    try:
+        settings = load_settings(**service)
+        with progress_for() as progress:
+            plan = plan_sync(source, audience_id=audience, settings=settings, progress=progress, **as_keywords(given))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    leave_with_plan(plan, as_json=as_json)

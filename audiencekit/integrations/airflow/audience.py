@@ -1,0 +1,46 @@
+"""The audience that a task is about: is it the account's, and can it be targeted. Knows no Airflow."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.readiness import Readiness, count_records_sent, read_readiness
+from audiencekit.delivery.runs import RunStore
+from audiencekit.errors import NotFound, Refused
+from audiencekit.settings import Settings
+
+
+async def find_audience(settings: Settings, audience_id: str) -> Readiness:
+    """What the service says of it. Raises Refused when it is deleted, or not one of the account."""
+    async with open_client(settings) as client:
+        try:
+            return await read_readiness(client, audience_id, records_sent=records_sent(settings, audience_id))
+        except NotFound:
+            refusal = not_ours(settings, audience_id)
+    raise refusal
+
+
+def not_ours(settings: Settings, audience_id: str) -> Refused:
+    """The error for an audience that the account does not have."""
+    return Refused(
+        f"account {settings.require_account()} has no audience {audience_id}: nothing was sent",
+        hint="look at the audience id of the task, and at the account of its connection",
+    )
+
+
+def records_sent(settings: Settings, audience_id: str) -> int | None:
+    """Records that runs of this state directory put into the audience."""
+    return count_records_sent(RunStore(settings.state_dir), audience_id)
+
+
+def to_event(readiness: Readiness) -> dict[str, Any]:
+    """The readiness as an event of a trigger can carry it."""
+    return asdict(readiness) | {"reasons": list(readiness.reasons)}
+
+
+def from_event(document: dict[str, Any], settings: Settings) -> Readiness:
+    """The readiness that `to_event` gave, with what this state directory knows: the triggerer need not have it."""
+    known = records_sent(settings, document["audience_id"])
+    return Readiness(**document | {"reasons": tuple(document["reasons"]), "records_sent": known})

@@ -1,0 +1,55 @@
+"""What a connection of type `audiencekit` holds, and the Settings it gives. Knows no Airflow.
+
+Hosts that credentials may go to beyond the usual ones come from the worker's environment and never from a connection:
+whoever may edit a connection, and not read its secrets, must not be able to send them elsewhere (design, section 4.10).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+from audiencekit.errors import UsageError
+from audiencekit.settings import FILE_KEYS, PREFIX, SECRET_NAMES, Settings, load_settings
+
+CONNECTION_TYPE: Final = "audiencekit"
+HOST_LABEL: Final = "Address of the ads API"
+HIDDEN_FIELDS: Final = ("login", "password", "schema", "port")
+LABELS: Final[Mapping[str, str]] = {
+    "profile": "Profile (spec or x)",
+    "account_id": "Ads account",
+    "consumer_key": "Consumer key",
+    "consumer_secret": "Consumer secret",
+    "access_token": "Access token",
+    "access_token_secret": "Access token secret",
+    "state_dir": "State directory",
+    "requests_per_minute": "Requests per minute",
+    "concurrency": "Requests in flight",
+}
+PLACEHOLDERS: Final[Mapping[str, str]] = {
+    "host": "https://… ; empty for the address of the profile",
+    "profile": "spec",
+    "state_dir": "a directory that all workers share",
+}
+
+
+def settings_from(
+    conn_id: str, host: str | None, extra: Mapping[str, Any], environment: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of the connection, and of the worker's environment for what the connection leaves empty.
+
+    The four credentials come from one of the two as a whole. Raises UsageError for fields that cannot be.
+    """
+    environment = dict(os.environ if environment is None else environment)
+    given = {name: str(value).strip() for name, value in extra.items() if value not in (None, "")}
+    if alien := sorted(set(given) - FILE_KEYS - set(SECRET_NAMES)):
+        hint = f"it may give {', '.join(LABELS)}; all else comes from the worker's environment"
+        raise UsageError(f"connection {conn_id!r} holds what it must not: {', '.join(alien)}", hint=hint)
+    missing = [name for name in SECRET_NAMES if name not in given]
+    if 0 < len(missing) < len(SECRET_NAMES):
+        hint = "give all four in the connection, or none there and all in the worker's environment"
+        raise UsageError(f"connection {conn_id!r} lacks {', '.join(missing)}", hint=hint)
+    if host:
+        given["ads_url"] = host.strip()
+    return load_settings(environment | {PREFIX + name.upper(): value for name, value in given.items()})

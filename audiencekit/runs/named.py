@@ -1,0 +1,78 @@
+"""A run under an id that its caller chose: begun, gone on with, or found to be complete.
+
+Whoever is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and need not
+know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.api.client import AdsClient
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.runs import RunStore
+from audiencekit.errors import ResumeRefused
+from audiencekit.planning.options import Keywords
+from audiencekit.preparation.target import Target
+from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Report
+from audiencekit.runs.execution import execute, is_unchanged
+from audiencekit.runs.run import Run
+from audiencekit.settings import Settings
+from audiencekit.sources.files import FilePath
+
+# Why a run is left as it is and the next one begins: the input is another one, or the run never came to send anything.
+_ANOTHER_INPUT: Final = frozenset({"source", "suppression", "mapping", "options", "not_begun", "no_journal"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedRun:
+    """What `upload` was asked for under `run_id`."""
+
+    run_id: str
+    sources: tuple[FilePath, ...]
+    target: Target
+    keywords: Keywords
+    rejections: FilePath | None
+    settings: Settings
+
+    async def carry_out(self, client: AdsClient, limiter: RateLimiter, progress: Progress) -> Report:
+        """The report of the run that is complete for this input, whoever completed it. Raises what `execute` raises.
+
+        A run of the id that was refused holds nothing up: nothing of it was sent.
+        """
+        store = RunStore(self.settings.state_dir)
+        for run_id in store.line_of(self.run_id):
+            try:
+                if (report := await self._go_on(run_id, client, limiter, progress)) is not None:
+                    return report
+            except ResumeRefused as refusal:
+                if refusal.reason == "refused":
+                    continue
+                if refusal.reason not in _ANOTHER_INPUT:
+                    raise
+            progress.tell(f"run {run_id} was begun with another input: it is left as it is, and the next one begins")
+            break
+        with ExitStack() as stack:
+            run_id = store.next_in_line(self.run_id)
+            run = Run.start(
+                self.sources, self.target, self.keywords, self.settings, self.rejections, stack, run_id=run_id
+            )
+            return await execute(run, client, self.settings, limiter=limiter, progress=progress)
+
+    async def _go_on(self, run_id: str, client: AdsClient, limiter: RateLimiter, progress: Progress) -> Report | None:
+        """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
+        with ExitStack() as stack:
+            run = Run.reopen(run_id, self.settings, stack)
+            report = run.ended()
+            if not run.is_as_asked(self.sources, self.target, self.keywords, self.settings):
+                return None
+            if report is None:
+                progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")
+                return await execute(run, client, self.settings, limiter=limiter, progress=progress)
+            if not await is_unchanged(run, self.settings, progress):
+                return None
+            progress.tell(f"run {run_id} is complete, and its source is the same: nothing is left to send")
+            return report

@@ -1,0 +1,49 @@
+"""One sync with the emulator that the environment names, with no limiter; its state directory outlives it.
+
+python -m benchmarks.live_sync contacts.csv
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from audiencekit.audiences.synchronisation.snapshot import SNAPSHOT, SnapshotStore
+from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.delivery.limiter import Unlimited
+from audiencekit.machine.keys import find_state_key
+from audiencekit.settings import load_settings
+
+from .emulator_process import AUDIENCE
+from .trials import Figures, trial_arguments
+
+
+def run_sync(path: Path) -> Figures:
+    """From the file to the new snapshot."""
+    settings, audience = load_settings(os.environ), os.environ[AUDIENCE]
+    started = time.perf_counter()
+    report = asyncio.run(sync_async(path, audience_id=audience, settings=settings, limiter=Unlimited(), replace=True))
+    seconds = time.perf_counter() - started
+    key = find_state_key(settings.state_dir, settings.key)
+    store = SnapshotStore(settings.state_dir, settings.require_account(), audience, key)
+    snapshot = store.open()
+    identifiers = snapshot.facts.identifiers
+    snapshot.close()
+    return {
+        "rows": report.rows.read,
+        "additions": report.changes["additions"],
+        "removals": report.changes["removals"],
+        "returned": report.changes["returned"],
+        "requests": report.requests_confirmed,
+        "body_bytes": report.bytes,
+        "seconds": seconds,
+        "rows_per_second": report.rows.read / seconds,
+        "identifiers": identifiers,
+        "snapshot_bytes_per_identifier": (store.directory / SNAPSHOT).stat().st_size / identifiers,
+    }
+
+
+if __name__ == "__main__":
+    trial_arguments(run_sync)

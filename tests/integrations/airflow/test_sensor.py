@@ -1,0 +1,76 @@
+"""The wait for an audience: on a worker, and in the triggerer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from .conftest import Service
+
+pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
+MANY = 1_000_000.0  # seconds that are not waited
+
+
+def _event(trigger: Any) -> dict[str, Any]:
+    async def first() -> dict[str, Any]:
+        async for event in trigger.run():
+            payload: dict[str, Any] = event.payload
+            return payload
+        raise AssertionError("the trigger ended without an event")
+
+    return asyncio.run(first())
+
+
+def _trigger(provider: Any, service: Service, **changed: Any) -> Any:
+    given = {"conn_id": "audiencekit_default", "audience_id": service.audience_id, "poke_interval": MANY, "until": 0.0}
+    return provider.Trigger(**given | changed)
+
+
+def test_a_trigger_is_stored_without_secrets(provider: Any, service: Service) -> None:
+    """What is stored makes the same trigger again."""
+    path, arguments = _trigger(provider, service, until=time.time()).serialize()
+    assert path == f"{provider.Trigger.__module__}.AudienceReadyTrigger"
+    assert not any(secret in json.dumps(arguments) for secret in service.secrets.values())
+    assert provider.Trigger(**arguments).serialize() == (path, arguments)
+
+
+def test_events_say_how_the_wait_ended(provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Late, refused, or without a connection: each in words, and as JSON."""
+    late = _event(_trigger(provider, service, audience_id=service.audience_id))
+    assert late["state"] in ("late", "ready")
+    refused = _event(_trigger(provider, service, audience_id="zzzz"))
+    assert refused["state"] == "refused"
+    assert "has no audience zzzz" in refused["message"]
+    assert _event(_trigger(provider, service, conn_id="nowhere"))["state"] == "refused"
+    json.dumps([late, refused])
+
+
+def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Service) -> None:
+    """A refusal fails for good, a service that is away may be tried again, lateness is a timeout."""
+    sensor = provider.Sensor(task_id="ready", audience_id=service.audience_id)
+    seen = {"audience_id": "1", "is_targetable": True, "reasons": [], "size": 100, "records_sent": None}
+    assert sensor.execute_complete({}, {"state": "ready", "readiness": seen})["targetable"] is True
+    with pytest.raises(provider.FailedForGood, match="gone"):
+        sensor.execute_complete({}, {"state": "refused", "message": "gone"})
+    with pytest.raises(provider.Failed, match="away; a retry") as away:
+        sensor.execute_complete({}, {"state": "away", "message": "away"})
+    assert not isinstance(away.value, provider.FailedForGood)
+    with pytest.raises(provider.Failed, match="late") as late:
+        sensor.execute_complete({}, {"state": "late", "message": "late"})
+    assert type(late.value).__name__ == "AirflowSensorTimeout"
+
+
+def test_a_poke_says_whether_it_is_ready(provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that is away is not ready; an audience that is not there fails for good."""
+    poked = provider.Sensor(task_id="poke", audience_id=service.audience_id).poke({})
+    assert poked.xcom_value["audience_id"] == service.audience_id
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_AWAY", json.dumps(json.loads(service.connection()) | {"host": "http://127.0.0.1:9"})
+    )
+    assert not provider.Sensor(task_id="away", audience_id="1a", conn_id="away").poke({}).is_done
+    with pytest.raises(provider.FailedForGood, match="has no audience zzzz"):
+        provider.Sensor(task_id="none", audience_id="zzzz").poke({})
