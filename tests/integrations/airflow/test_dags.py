@@ -84,13 +84,14 @@ def test_the_sample_goes_from_a_query_to_a_ready_audience(
     before = service.members(service.audience_id)
     ended = threading.Event()
 
-    def let_days_pass() -> None:
+    def let_a_day_pass() -> None:
         while not ended.wait(0.5):
             if service.members(service.audience_id) > before:
                 service.ask("/__clock", {"advance": DAY})
+                return
 
-    days = threading.Thread(target=let_days_pass)
-    days.start()
+    day = threading.Thread(target=let_a_day_pass)
+    day.start()
     try:
         done = airflow(
             "dags", "test", "daily_audience", "2026-02-03",
@@ -101,9 +102,10 @@ def test_the_sample_goes_from_a_query_to_a_ready_audience(
         )  # fmt: skip
     finally:
         ended.set()
-        days.join()
+        day.join()
     output = done.stdout + done.stderr
-    assert done.returncode == 0, output[-4000:]
+    failures = [line[:300] for line in output.splitlines() if "Exception: " in line]
+    assert done.returncode == 0, failures
     assert service.members(service.audience_id) == before + PEOPLE - 1
     assert not [path for path in (home / "exports").rglob("*") if path.is_file()]
     assert [secret for secret in service.secrets.values() if secret in output] == []
