@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
+    from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
     from audiencekit.pipeline import check, prepare, resume, resume_async, upload, upload_async
     from audiencekit.reporting.plan import Plan
@@ -30,6 +31,8 @@ __all__ = [
     "Report",
     "Settings",
     "check",
+    "do_not_reach_upload",
+    "do_not_reach_upload_async",
     "hash_identifier",
     "load_settings",
     "normalize",
@@ -50,6 +53,8 @@ _HOMES = {
     "Report": "audiencekit.reporting.report",
     "Settings": "audiencekit.settings",
     "check": "audiencekit.pipeline",
+    "do_not_reach_upload": "audiencekit.audiences.do_not_reach",
+    "do_not_reach_upload_async": "audiencekit.audiences.do_not_reach",
     "hash_identifier": "audiencekit.values",
     "load_settings": "audiencekit.settings",
     "normalize": "audiencekit.values",

@@ -13,6 +13,7 @@ MIN_BODY_BYTES: Final = 2_000  # the smallest limit that a caller may set; ours:
 REQUESTS_PER_WINDOW: Final = 1_500  # users requests in one window, per account and token
 WINDOW_SECONDS: Final = 60.0
 EXPIRY_MONTHS: Final = 13  # spec 2, section 4.4: default of expires_at, counted from the request
+DO_NOT_REACH_MARGIN_DAYS: Final = 1  # ours: entries of a do-not-reach list must expire earlier, by whichever clock
 
 MAX_PAGE_ROWS: Final = 1_000  # largest `count` of a list; spec 1, section 4.0
 MAX_LIST_IDS: Final = 200  # ids in one list parameter; spec 1, section 4.0
@@ -28,8 +29,10 @@ FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
 FLEXIBLE_LEAVES: Final = 10  # custom audiences in one tree
 FLEXIBLE_MAX_DEPTH: Final = 20  # levels of a tree; ours: with ten leaves nobody needs more
 MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; ours
-FLEXIBLE_LOOKUPS: Final = 4  # of the names of a batch whose answer was lost; ours
-FLEXIBLE_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
+
+# --- creating what must not be created twice ---
+CREATION_LOOKUPS: Final = 4  # of what was created, when the answer was lost; ours
+CREATION_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
 
 # --- readiness of audiences ---
 MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
@@ -98,7 +101,7 @@ WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless 
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
-BATCH_ROWS: Final = 32_768  # rows of one RecordBatch
+BATCH_ROWS: Final = 65_536  # rows of one RecordBatch
 ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 

@@ -28,6 +28,7 @@ from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
+from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
@@ -43,10 +44,12 @@ def check(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
+    target: TargetKind = TargetKind.AUDIENCE,
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
+    `target` is what it would be for: a do-not-reach list takes less than an audience.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
     settings = settings or load_settings()
@@ -60,6 +63,7 @@ def check(
             progress=progress or NoProgress(),
             stack=stack,
             rejections=rejections,
+            target=target,
         )
         return planned.to_plan()
 
@@ -100,8 +104,7 @@ def upload(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
-    if _is_loop_running():
-        raise UsageError("an event loop is running here", hint="await audiencekit.upload_async(…) instead")
+    refuse_running_loop("upload_async")
     return asyncio.run(
         upload_async(
             source,
@@ -115,12 +118,13 @@ def upload(
     )
 
 
-def _is_loop_running() -> bool:
+def refuse_running_loop(instead: str) -> None:
+    """Raises UsageError where an event loop is running, which is to await the function called `instead`."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return
+    raise UsageError("an event loop is running here", hint=f"await audiencekit.{instead}(…) instead")
 
 
 async def upload_async(
@@ -141,22 +145,45 @@ async def upload_async(
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own. `keep_spool` keeps what was read, sealed, until the run has ended, so that `resume` needs no source.
     """
+    return await upload_to(
+        Target.audience(audience_id),
+        source,
+        settings=settings,
+        rejections=rejections,
+        progress=progress,
+        limiter=limiter,
+        keep_spool=keep_spool,
+        **keywords,
+    )
+
+
+async def upload_to(
+    target: Target,
+    source: FilePath | Sequence[FilePath],
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    keep_spool: bool = False,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """What `upload_async` does, for any target: an audience or a do-not-reach list."""
     settings = settings or load_settings()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
     client = open_client(settings)
-    check_identifier("audience", audience_id)
+    check_identifier(target.kind.noun, target.id)
     with ExitStack() as stack:
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            run = Run.start(source, audience_id, keywords, settings, rejections, stack, keep_spool=keep_spool)
+            run = Run.start(source, target, keywords, settings, rejections, stack, keep_spool=keep_spool)
             return await execute(run, client, settings, limiter=pace, progress=progress or NoProgress())
 
 
 def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
     """`resume_async`, for callers without an event loop. Raises UsageError where one is running."""
-    if _is_loop_running():
-        raise UsageError("an event loop is running here", hint="await audiencekit.resume_async(…) instead")
+    refuse_running_loop("resume_async")
     return asyncio.run(resume_async(run, settings=settings, progress=progress))
 
 
@@ -172,7 +199,7 @@ async def resume_async(
     The source, or the spool that was kept of it, is read again, and what was not confirmed is sent, the same bytes as
     before. A run that is complete already is not touched: its report comes back. Raises ResumeRefused, with nothing
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
-    the run was refused for good; AudienceBusy while a run is at work on the audience; and what `upload_async` raises.
+    the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     run_id = RunStore(settings.state_dir).find(run)

@@ -14,7 +14,7 @@ import numpy as np
 import audiencekit
 from audiencekit.personal import HashedRecords
 from audiencekit.planning import plannedrun
-from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets, TaggedBatch
 from audiencekit.preparation.partitions import ENTRY, SortedEntries
 from audiencekit.preparation.selection import Selection
@@ -26,7 +26,7 @@ from .trials import Figures, trial_arguments
 class UncountedKeySets(KeySets):
     """Key sets of which every one is taken to be new. Nothing is tagged, kept or compared."""
 
-    def tag(self, records: HashedRecords) -> TaggedBatch:
+    def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """No tag for any record."""
         updates = np.zeros(records.unwrap().num_rows, dtype=bool)
         return TaggedBatch(updates, SortedEntries(np.zeros(0, dtype=ENTRY), []))

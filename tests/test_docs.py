@@ -23,6 +23,7 @@ from audiencekit.api.wire import Answer
 from audiencekit.cli import cli
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
@@ -168,9 +169,8 @@ def _keys(document: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 def test_every_key_of_the_report_is_documented() -> None:
     """And no other."""
-    report = Report(
-        run_id="r", state="complete", audience_id="a", operation="update", rows=RowCounts(read=0), started_at="t"
-    )
+    rows, target = RowCounts(read=0), Target.audience("a")
+    report = Report(run_id="r", state="complete", target=target, operation="update", rows=rows, started_at="t")
     section = _sections(_page("report.md"))["Report"]
     assert sorted(_code(row[0])[0] for row in _rows(section)) == sorted(_keys(report.to_json()))
 

@@ -11,6 +11,7 @@ from audiencekit import __version__
 from audiencekit.cli.api import api
 from audiencekit.cli.audiences import audiences
 from audiencekit.cli.demo import demo
+from audiencekit.cli.do_not_reach import do_not_reach
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
 from audiencekit.cli.hash import hash_values
@@ -31,7 +32,9 @@ def cli() -> None:
     """
 
 
-for command in (demo, check, prepare, upload, resume, hash_values, report, runs, audiences, flexible, api, emulator):
+for command in (
+    demo, check, prepare, upload, resume, hash_values, report, runs, audiences, do_not_reach, flexible, api, emulator
+):  # fmt: skip
     cli.add_command(command)
 
 

@@ -47,7 +47,9 @@ class QueryFile(click.ParamType[Any]):
             return self.fail("the file is not UTF-8", param, ctx)
 
 
-def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """All of `decorators`, the first of them outermost."""
+
     def decorate(function: F) -> F:
         for decorator in reversed(decorators):
             function = decorator(function)
@@ -58,7 +60,7 @@ def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 def source_options(function: F) -> F:
     """SOURCE, which is one file, several, or - for standard input, and how to read it."""
-    return _stack(
+    return stacked(
         click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
         click.option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
         click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
@@ -76,23 +78,51 @@ def source_options(function: F) -> F:
     )(function)  # fmt: skip
 
 
+_OPERATIONS = (
+    click.option(
+        "--operation", type=click.Choice(["update", "delete"]), help="What to do with every row; update by default."
+    ),
+    click.option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
+)
+_TTL = click.option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
+_JUDGEMENT = (
+    click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
+    click.option(
+        "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
+        help="Refuse the source when more of its rows are rejected.",
+    ),
+    click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
+)  # fmt: skip
+
+
 def plan_options(function: F) -> F:
     """What is to be done with the rows, and when."""
-    return _stack(
-        click.option(
-            "--operation", type=click.Choice(["update", "delete"]), help="What to do with every row; update by default."
-        ),
-        click.option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
+    return stacked(
+        *_OPERATIONS,
         click.option("--expires-at", metavar="TIME", help="When entries expire; 13 months after the plan by default."),
-        click.option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan."),
+        _TTL,
         click.option("--effective-at", metavar="TIME", help="When entries take effect; at once by default."),
-        click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
+        *_JUDGEMENT,
+    )(function)
+
+
+def suppression_options(function: F) -> F:
+    """Who must not be put in."""
+    return stacked(
         click.option(
-            "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
-            help="Refuse the source when more of its rows are rejected.",
+            "--suppress",
+            metavar="SOURCE",
+            multiple=True,
+            help="People not to be put in, hashed or not; repeatable.",
         ),
-        click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
-    )(function)  # fmt: skip
+        click.option("--consent-column", metavar="NAME=VALUE", help="Put in only rows whose column NAME says VALUE."),
+    )(function)
+
+
+def list_options(function: F) -> F:
+    """The same for a do-not-reach list, which takes effect at once and for less than 13 months."""
+    text = "When entries expire; a day less than 13 months after the plan by default."
+    return stacked(*_OPERATIONS, click.option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT)(function)
 
 
 max_minutes_option = click.option(

@@ -26,7 +26,7 @@ def say(text: str) -> None:
     raise InputOutputFailed(f"stdout cannot be written: {failure}")
 
 
-def print_json(document: Mapping[str, Any] | list[Any]) -> None:
+def print_json(document: Mapping[str, Any] | list[Any] | None) -> None:
     """One JSON document, indented, to stdout."""
     import orjson
 

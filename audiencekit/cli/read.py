@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from audiencekit.cli.options import as_keywords, json_option, plan_options, rejections_option, source_options
+from audiencekit.cli.options import (
+    as_keywords,
+    json_option,
+    plan_options,
+    rejections_option,
+    source_options,
+    suppression_options,
+)
 from audiencekit.cli.output import complain, leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
 
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @source_options
 @plan_options
+@suppression_options
 @rejections_option
 @json_option
 def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **given: Any) -> None:
@@ -42,6 +50,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **give
 @click.command()
 @source_options
 @plan_options
+@suppression_options
 @click.option("--out", required=True, type=click.Path(file_okay=False), help="Directory to write to; made if missing.")
 @click.option("--requests", is_flag=True, help="Also write each request, byte for byte as it would be sent.")
 @json_option

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from audiencekit.cli.options import json_option
@@ -22,9 +24,16 @@ def runs(as_json: bool) -> None:
         click.echo("no runs yet", err=True)
     else:
         for run in found:
-            started, audience = run.get("started_at") or "", run.get("audience_id") or ""
+            started, target = run.get("started_at") or "", _target(run)
             remark = "running" if run["running"] else "resumable" if run["resumable"] else ""
-            say(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {audience}  {remark}".rstrip())
+            say(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {target}  {remark}".rstrip())
+
+
+def _target(run: dict[str, Any]) -> str:
+    """What the run is about, as far as anybody knows: one that was killed early does not say."""
+    from audiencekit.preparation.target import Target
+
+    return str(Target.from_json(run["target"])) if "target" in run else ""
 
 
 @click.command()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,24 +14,25 @@ from audiencekit.cli.options import (
     plan_options,
     rejections_option,
     source_options,
+    suppression_options,
 )
-from audiencekit.cli.output import leave_with, print_json, say
-from audiencekit.errors import AudiencekitError
+from audiencekit.cli.sending import pace_options, send, service_options
 
 if TYPE_CHECKING:
+    from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Report
+    from audiencekit.settings import Settings
 
 
 @click.command()
 @source_options
 @click.option("--audience", required=True, metavar="ID", help="The custom audience.")
 @plan_options
+@suppression_options
 @rejections_option
 @click.option("--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source.")
-@click.option("--account", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default.")
-@click.option("--profile", help="Which service: spec or x.")
-@click.option("--concurrency", type=int, help="Requests in flight; 16 by default.")
-@click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
+@service_options
+@pace_options
 @max_minutes_option
 @json_option
 def upload(
@@ -41,7 +41,7 @@ def upload(
     as_json: bool,
     rejections: str | None,
     keep_spool: bool,
-    account: str | None,
+    account_id: str | None,
     profile: str | None,
     concurrency: int | None,
     requests_per_minute: int | None,
@@ -49,37 +49,25 @@ def upload(
     **given: Any,
 ) -> None:
     """Put the people of SOURCE into an audience, or take them out with --operation delete."""
-    from audiencekit.pipeline import upload_async
-    from audiencekit.reporting.progress import progress_for
-    from audiencekit.settings import load_settings
 
-    try:
-        settings = load_settings(
-            account_id=account,
-            profile=profile,
-            concurrency=concurrency,
-            requests_per_minute=requests_per_minute,
-        )
-        with progress_for() as progress:
-            uploading = upload_async(
-                source,
-                audience_id=audience,
-                settings=settings,
-                rejections=rejections,
-                progress=progress,
-                keep_spool=keep_spool,
-                **as_keywords(given),
-            )
-            report = _finish(uploading, max_minutes)
-    except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
-    _leave_complete(report, as_json=as_json)
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+        from audiencekit.pipeline import upload_async
+
+        keywords = as_keywords(given)
+        return upload_async(
+            source, audience_id=audience, settings=settings, rejections=rejections, progress=progress,
+            keep_spool=keep_spool, **keywords,
+        )  # fmt: skip
+
+    send(
+        work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
+        requests_per_minute=requests_per_minute, max_minutes=max_minutes,
+    )  # fmt: skip
 
 
 @click.command()
 @click.argument("run", default="last")
-@click.option("--concurrency", type=int, help="Requests in flight; 16 by default.")
-@click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most.")
+@pace_options
 @max_minutes_option
 @json_option
 def resume(
@@ -90,30 +78,13 @@ def resume(
     max_minutes: float | None,
 ) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
-    from audiencekit.pipeline import resume_async
-    from audiencekit.reporting.progress import progress_for
-    from audiencekit.settings import load_settings
 
-    try:
-        settings = load_settings(concurrency=concurrency, requests_per_minute=requests_per_minute)
-        with progress_for() as progress:
-            report = _finish(resume_async(run, settings=settings, progress=progress), max_minutes)
-    except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
-    _leave_complete(report, as_json=as_json)
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+        from audiencekit.pipeline import resume_async
 
+        return resume_async(run, settings=settings, progress=progress)
 
-def _finish(work: Coroutine[Any, Any, Report], max_minutes: float | None) -> Report:
-    from audiencekit.cli.interruption import run_until_interrupted
-
-    return run_until_interrupted(work, max_minutes=max_minutes)
-
-
-def _leave_complete(report: Report, *, as_json: bool) -> NoReturn:
-    from audiencekit.reporting.text import render_report
-
-    if as_json:
-        print_json(report.to_json())
-    else:
-        say(render_report(report))
-    sys.exit(0)
+    send(
+        work, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
+        max_minutes=max_minutes,
+    )  # fmt: skip

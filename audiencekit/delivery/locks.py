@@ -1,4 +1,4 @@
-"""One run at a time on one audience: a lock that the kernel gives back when its holder ends, however it ends."""
+"""One run at a time on one target: a lock that the kernel gives back when its holder ends, however it ends."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ import orjson
 
 from audiencekit.errors import AudienceBusy
 from audiencekit.machine.privatefiles import explained, make_private_directory
+from audiencekit.preparation.target import Target
 
 LOCKS: Final = "locks"
 MAX_HOLDER_BYTES: Final = 4_096
 
 
-class AudienceLock:
-    """The lock of an account's audience on this host. The file stays; what it says is for messages only.
+class TargetLock:
+    """The lock of a target of an account on this host. The file stays; what it says is for messages only.
 
     Raises AudienceBusy when somebody holds it, InputOutputFailed when the state directory cannot be written.
     """
 
-    def __init__(self, state_dir: Path, account_id: str, audience_id: str, run_id: str) -> None:
-        self._path = _place(state_dir, account_id, audience_id)
-        self._run_id = run_id
+    def __init__(self, state_dir: Path, account_id: str, target: Target, run_id: str) -> None:
+        self._path = _place(state_dir, account_id, target)
+        self._target, self._run_id = target, run_id
         self._file: int | None = None
 
     def __enter__(self) -> Self:
-        with explained("the lock of the audience cannot be made", self._path):
+        with explained(f"the lock of the {self._target.kind.noun} cannot be made", self._path):
             self._path.parent.parent.mkdir(parents=True, exist_ok=True)
             make_private_directory(self._path.parent)
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -54,16 +55,16 @@ class AudienceLock:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise _busy(_read_holder(file)) from None
+            raise _busy(self._target, _read_holder(file)) from None
         holder = orjson.dumps({"run_id": self._run_id, "process_id": os.getpid()})
         os.ftruncate(file, 0)
         os.pwrite(file, holder, 0)
 
 
-def is_running(state_dir: Path, account_id: str, audience_id: str, run_id: str) -> bool:
-    """Whether `run_id` is at work on its audience on this host now."""
+def is_running(state_dir: Path, account_id: str, target: Target, run_id: str) -> bool:
+    """Whether `run_id` is at work on its target on this host now."""
     try:
-        file = os.open(_place(state_dir, account_id, audience_id), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = os.open(_place(state_dir, account_id, target), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -75,8 +76,8 @@ def is_running(state_dir: Path, account_id: str, audience_id: str, run_id: str) 
     return False
 
 
-def _place(state_dir: Path, account_id: str, audience_id: str) -> Path:
-    return state_dir / LOCKS / f"{account_id}-{audience_id}.lock"
+def _place(state_dir: Path, account_id: str, target: Target) -> Path:
+    return state_dir / LOCKS / f"{account_id}-{target.lock_name}.lock"
 
 
 def _read_holder(file: int) -> dict[str, Any]:
@@ -88,11 +89,11 @@ def _read_holder(file: int) -> dict[str, Any]:
     return holder if isinstance(holder, dict) else {}
 
 
-def _busy(holder: dict[str, Any]) -> AudienceBusy:
+def _busy(target: Target, holder: dict[str, Any]) -> AudienceBusy:
     run_id, process_id = holder.get("run_id"), holder.get("process_id")
     who = f"run {run_id} (process {process_id})" if isinstance(run_id, str) else "another run"
     return AudienceBusy(
-        f"{who} is at work on this audience: nothing was sent",
+        f"{who} is at work on this {target.kind.noun}: nothing was sent",
         run_id=run_id if isinstance(run_id, str) else None,
         process_id=process_id if isinstance(process_id, int) else None,
         hint="wait until it has ended; a run that was killed holds nothing",

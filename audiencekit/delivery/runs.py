@@ -22,7 +22,7 @@ LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
 MAX_REPORT_BYTES: Final = 64_000_000
-SUMMARY_KEYS: Final = ("state", "audience_id", "started_at", "finished_at", "rows", "requests")
+SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished_at", "rows", "requests")
 
 
 def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex) -> str:

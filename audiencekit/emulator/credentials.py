@@ -9,6 +9,8 @@ from typing import Final
 
 _DIGITS: Final = string.digits + string.ascii_lowercase
 _LETTERS: Final = string.ascii_letters + string.digits
+_LONG_IDS_BEGAN: Final = 1_288_834_974_657  # epoch milliseconds
+_SERIAL_BITS: Final = 22
 
 
 def base36(number: int) -> str:
@@ -19,6 +21,11 @@ def base36(number: int) -> str:
         digits = _DIGITS[digit] + digits
         if not number:
             return digits
+
+
+def long_id(epoch: float, serial: int) -> str:
+    """An id that grows with time, too large for a float to hold: milliseconds since 2010 above 22 bits of serial."""
+    return str(max(0, int(epoch * 1_000) - _LONG_IDS_BEGAN) << _SERIAL_BITS | serial % (1 << _SERIAL_BITS))
 
 
 @dataclass(frozen=True, slots=True)

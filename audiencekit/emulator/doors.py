@@ -12,6 +12,7 @@ from .audiences.entries import Span
 from .audiences.fields import name_tags, show_key_set
 from .bodies import parse_json
 from .clock import Clock
+from .data_api.activity import read_event
 from .envelope import Answer, RefusalError, refuse
 from .options import EmulatorOptions
 from .store import Store
@@ -23,7 +24,7 @@ _MEMBERS_A_PART: Final = 10_000
 
 
 class Doors:
-    """`/__log`, `/__members/{id}`, `/__requests` and `/__clock`."""
+    """`/__log`, `/__members/{id}`, `/__requests`, `/__clock` and `/__activity`."""
 
     def __init__(self, store: Store, clock: Clock, options: EmulatorOptions) -> None:
         self._store, self._clock, self._options = store, clock, options
@@ -32,6 +33,8 @@ class Doors:
             ("GET", "__members"): self._show_members,
             ("GET", "__requests"): self._show_requests,
             ("POST", "__clock"): self._move_clock,
+            ("POST", "__activity"): self._make_happen,
+            ("DELETE", "__activity"): self._end_streams,
         }
 
     def open(self, method: str, path: str, body: bytes) -> Answer:
@@ -84,6 +87,17 @@ class Doors:
             raise _bad_order()
         self._clock.set(epoch)
         return Answer(200, orjson.dumps({"now": self._clock.now()}))
+
+    def _make_happen(self, rest: str, body: bytes) -> Answer:
+        try:
+            event = read_event(parse_json(body), self._store.origin.user_id, self._clock.now())
+        except ValueError as error:
+            raise refuse(400, "INVALID_PARAMETER", str(error)) from None
+        return Answer(200, orjson.dumps({"delivered": self._store.activity.happen(event)}))
+
+    def _end_streams(self, rest: str, body: bytes) -> Answer:
+        self._store.activity.end_streams()
+        return Answer(200, orjson.dumps({}))
 
 
 def _bad_order() -> RefusalError:

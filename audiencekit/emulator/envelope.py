@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
@@ -24,9 +25,26 @@ class Piece(NamedTuple):
 Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Piece]]
 
 
+class Feed(Protocol):
+    """A body that goes on for as long as there is somebody to read it."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing comes any more."""
+
+    def take(self) -> list[bytes]:
+        """What came since the last call."""
+
+    def changed(self) -> asyncio.Future[None]:
+        """Done when there is more to take, or when it ended."""
+
+    def close(self) -> None:
+        """Nobody reads any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, body, and the headers beyond the ordinary ones. A body in parts is streamed.
+    """Status, body, and the headers beyond the ordinary ones. A body in parts is streamed; `feed` comes after it.
 
     `delivery` puts the answer on the wire in place of the server.
     """
@@ -36,6 +54,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON
     delivery: Delivery | None = None
+    feed: Feed | None = None
 
 
 class RefusalError(Exception):
@@ -73,6 +92,16 @@ def problem(code: str, message: str, parameter: str | None = None) -> Problem:
 def refuse_legacy(status: int, code: int, message: str) -> RefusalError:
     """A refusal by authorization, which has codes that are numbers (specification part 0, section 2.2)."""
     return RefusalError(status, {"errors": [{"code": code, "message": message}]})
+
+
+def refuse_problem(status: int, title: str, detail: str, kind: str = "about:blank") -> RefusalError:
+    """A refusal by the data API (specification part 0, section 2.2)."""
+    return RefusalError(status, {"errors": [show_problem(status, title, detail, kind)]})
+
+
+def show_problem(status: int, title: str, detail: str, kind: str) -> dict[str, Any]:
+    """One entry of `errors` in the data API."""
+    return {"title": title, "type": kind, "detail": detail, "status": status}
 
 
 def refuse(

@@ -80,6 +80,11 @@ class Line(asyncio.Protocol):
         if seconds is not None:
             asyncio.get_running_loop().call_later(seconds, self.abort)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can be said: the connection is gone, or the emulator ends."""
+        return self._gone.is_set() or self._end.is_set()
+
     async def pause(self, seconds: float | None, until: asyncio.Future[Any] | None = None) -> None:
         """Waits so many seconds (None: for ever), or until `until` is done, the line is gone or the emulator ends."""
         if seconds is not None and seconds <= 0:

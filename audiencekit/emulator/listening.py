@@ -15,6 +15,8 @@ from .lines import Line
 
 LOOPBACK: Final = "127.0.0.1"
 _READ_BUFFER_BYTES: Final = 1_048_576
+# Parameters of writes stand in the query: a post of 25,000 characters, each escaped as four bytes, must fit.
+_MAX_LINE_BYTES: Final = 400_000
 _SHUTDOWN_SECONDS: Final = 1.0
 _REOPEN_PAUSE_SECONDS: Final = 0.02
 _BACKLOG: Final = 128
@@ -39,6 +41,7 @@ class Listener:
             logger=_make_silent_logger(),
             auto_decompress=False,
             read_bufsize=_READ_BUFFER_BYTES,
+            max_line_size=_MAX_LINE_BYTES,
             lingering_time=_SHUTDOWN_SECONDS,
         )
         self._lines: weakref.WeakSet[Line] = weakref.WeakSet()

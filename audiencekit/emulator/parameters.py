@@ -7,13 +7,17 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from .calls import Call
 from .envelope import RefusalError
+from .times import format_time, parse_time
 
 MAX_IDS: Final = 200  # specification part 1, section 8
+MAX_LONG: Final = 2**63 - 1  # ids of users and tweets are long integers (specification part 1, section 2)
 
 _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_LONG: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class Parameters:
@@ -60,6 +64,21 @@ class Parameters:
         """A text that must be given."""
         self._require(name)
         return self.text(name, longest=longest) or ""
+
+    def capitals(self, name: str, *, length: int) -> str | None:
+        """A code of so many capital letters, such as a currency; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        if not re.fullmatch(f"[A-Z]{{{length}}}", given, re.ASCII):
+            raise self._expected(f"code of {length} letters", given, name)
+        self.echo[name] = given
+        return given
+
+    def required_capitals(self, name: str, *, length: int) -> str:
+        """A code of capital letters that must be given."""
+        self._require(name)
+        return self.capitals(name, length=length) or ""
 
     def number(self, name: str, *, default: int, least: int, most: int) -> int:
         """A whole number between two bounds."""
@@ -114,6 +133,57 @@ class Parameters:
         self._require(name)
         return self.words(name, most=most, choices=choices) or []
 
+    def long(self, name: str) -> int | None:
+        """The number of a user or a tweet; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        self.echo[name] = self._read_long(given, name)
+        return int(given)
+
+    def required_long(self, name: str) -> int:
+        """The number of a user or a tweet, which must be given."""
+        self._require(name)
+        return self.long(name) or 0
+
+    def path_long(self, name: str) -> int:
+        """The number that stands in the path."""
+        self.echo[name] = number = self._read_long(self._call.ids[name], name)
+        return number
+
+    def required_longs(self, name: str, *, most: int = MAX_IDS) -> list[int]:
+        """Comma-separated numbers of tweets, which must be given."""
+        listed = self.required_words(name, most=most)
+        self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
+        return numbers
+
+    def longs(self, name: str, *, most: int = MAX_IDS) -> list[int] | None:
+        """Comma-separated numbers of tweets; None when they are not given."""
+        return self.required_longs(name, most=most) if name in self._unread else None
+
+    def time(self, name: str) -> int | None:
+        """Epoch seconds of an ISO 8601 time; None when it is not given."""
+        given = self._unread.pop(name, None)
+        if given is None:
+            return None
+        moment = parse_time(given)
+        if moment is None:
+            raise self._expected("time", given, name)
+        self.echo[name] = format_time(moment)
+        return moment
+
+    def required_time(self, name: str) -> int:
+        """Epoch seconds of a time that must be given."""
+        self._require(name)
+        return self.time(name) or 0
+
+    def web_address(self, name: str, *, empty: bool = False) -> str | None:
+        """An address of the web; None when it is not given."""
+        given = self.text(name, empty=empty)
+        if given and not is_web_address(given):
+            raise self._expected("URL", given, name)
+        return given
+
     def given(self, name: str) -> str | None:
         """A parameter as it stands in the query, without reading it."""
         return self._unread.get(name)
@@ -124,9 +194,19 @@ class Parameters:
             raise self.fault(second, f"{first} and {second} are exclusive parameters", "EXCLUSIVE_PARAMETERS")
 
     def finish(self) -> None:
-        """Refuses what nobody asked for: a client that misspells a name should hear of it."""
+        """Refuses what nobody asked for: a client that misspells a name should hear of it.
+
+        With profile `x` it is passed over, since the public service's own client sends back whole records.
+        """
+        if self._call.options.profile == "x":
+            return
         for name in self._unread:
             raise self.fault(name, f'"{name}" is not a parameter of this endpoint')
+
+    def _read_long(self, given: str, name: str) -> int:
+        if not _LONG.fullmatch(given) or int(given) > MAX_LONG:
+            raise self._expected("Long", given, name)
+        return int(given)
 
     def _require(self, name: str) -> None:
         if name not in self._unread:
@@ -134,3 +214,12 @@ class Parameters:
 
     def _expected(self, kind: str, given: str, name: str) -> RefusalError:
         return self.fault(name, f'Expected {kind}, got "{given}" for {name}')
+
+
+def is_web_address(text: str) -> bool:
+    """Whether `text` is an http or https address with a host, and no spaces."""
+    try:
+        address = urlsplit(text)
+        return address.scheme in ("http", "https") and bool(address.hostname) and not re.search(r"\s", text)
+    except ValueError:
+        return False

@@ -3,36 +3,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 
-from .envelope import RefusalError, refuse, refuse_legacy
+from .envelope import RefusalError, refuse, refuse_legacy, refuse_problem
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """So many requests in so many seconds, counted for each endpoint or for the whole category together."""
+    """So many requests in so many seconds, counted for each endpoint or for the whole category together.
+
+    `of_account`: the window is the account's, which the answer tells in headers of their own.
+    """
 
     name: str
     requests: int
     seconds: float
     each_endpoint: bool
-    refusal: tuple[int, int, str] | None = None  # status, code and message, where they are not the ads API's
+    of_account: bool = False
+    refusal: Callable[[], RefusalError] | None = None  # where it is not the ads API's
 
 
 USERS: Final = Window("users", REQUESTS_PER_WINDOW, WINDOW_SECONDS, each_endpoint=True)
 WRITES: Final = Window("writes", 450, 60.0, each_endpoint=False)
 READS: Final = Window("reads", 2_000, 900.0, each_endpoint=True)
+CORE_READS: Final = Window("reads of campaigns and below", 10_000, 900.0, each_endpoint=True, of_account=True)
+REFERENCE_READS: Final = Window("reads of what no account owns", 5, 900.0, each_endpoint=True)
+KEYWORD_READS: Final = Window("keyword insights", 500, 900.0, each_endpoint=False)
 # Specification part 1, section 8: lists with a total count have a rate of their own.
 COUNTED_READS: Final = Window("reads with a total count", 200, 900.0, each_endpoint=True)
 
 # Every endpoint of authorization is limited; how much, the specification does not show (part 0, section 8).
-OAUTH: Final = Window("authorization", 300, 900.0, each_endpoint=True, refusal=(429, 88, "Rate limit exceeded."))
+OAUTH: Final = Window(
+    "authorization", 300, 900.0, each_endpoint=True, refusal=partial(refuse_legacy, 429, 88, "Rate limit exceeded.")
+)
 BEARER_TOKENS: Final = Window(
-    "bearer tokens", 300, 900.0, each_endpoint=True, refusal=(403, 99, "Unable to verify your credentials")
+    "bearer tokens",
+    300,
+    900.0,
+    each_endpoint=True,
+    refusal=partial(refuse_legacy, 403, 99, "Unable to verify your credentials"),
+)
+# Of the data API the specification shows no rates.
+DATA: Final = Window(
+    "data API",
+    300,
+    900.0,
+    each_endpoint=True,
+    refusal=partial(refuse_problem, 429, "Too Many Requests", "Too Many Requests"),
 )
 
 
@@ -44,20 +66,19 @@ class Quota:
     remaining: int
     reset: int
     granted: bool
-    refusal: tuple[int, int, str] | None = None
+    of_account: bool = False
+    refusal: Callable[[], RefusalError] | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """The three headers, the same on successes and errors."""
-        return {
-            "x-rate-limit-limit": str(self.limit),
-            "x-rate-limit-remaining": str(self.remaining),
-            "x-rate-limit-reset": str(self.reset),
-        }
+        """The three headers, the same on successes and errors; three more where the window is the account's."""
+        facts = {"limit": str(self.limit), "remaining": str(self.remaining), "reset": str(self.reset)}
+        prefixes = ("x-rate-limit", *(["x-account-rate-limit"] if self.of_account else []))
+        return {f"{prefix}-{name}": text for prefix in prefixes for name, text in facts.items()}
 
     def exhausted(self, params: Mapping[str, str]) -> RefusalError:
         """429; the text of the public service's body is documented nowhere."""
         if self.refusal is not None:
-            return refuse_legacy(*self.refusal)
+            return self.refusal()
         return refuse(429, "TOO_MANY_REQUESTS", "Too many requests", params=params)
 
 
@@ -77,5 +98,10 @@ class RateLimits:
         used += granted
         self._open[window.name, owner] = opened, used
         return Quota(
-            window.requests, window.requests - used, math.ceil(opened + window.seconds), granted, window.refusal
+            limit=window.requests,
+            remaining=window.requests - used,
+            reset=math.ceil(opened + window.seconds),
+            granted=granted,
+            of_account=window.of_account,
+            refusal=window.refusal,
         )

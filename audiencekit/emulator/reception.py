@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import logging
@@ -19,7 +20,7 @@ from .bodies import Received, receive
 from .calls import Address
 from .clock import Clock
 from .doors import Doors
-from .envelope import Answer, RefusalError, refuse
+from .envelope import Answer, Feed, RefusalError, refuse
 from .faults.door import FaultDoor
 from .faults.effects import Cut, Hold, Late, Outage
 from .faults.fault import Place, Situation
@@ -31,13 +32,14 @@ from .journal import RequestEntry
 from .lines import Line
 from .oauth.gate import Gate
 from .options import EmulatorOptions
-from .rate_limits import COUNTED_READS, READS, USERS, Quota, RateLimits, Window
+from .rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
-from .routing import VERSION, Match, Router
+from .routing import EARLIER, VERSION, Match, Router
 from .signatures import SignedCall, decode_pairs
 from .state import ReceivedCall, open_state
 from .store import Store
 
+_KEEP_ALIVE_SECONDS: Final = 20.0  # without a word on a feed, as on the public service's streams
 _FORM: Final = "application/x-www-form-urlencoded"
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 _logger: Final = logging.getLogger(__name__)
@@ -86,7 +88,7 @@ class Reception:
         self._options, self._stop = options, stop
         self._doors = Doors(self.store, self.clock, options)
         self._fault_door = FaultDoor(self.faults, prepare)
-        self._router = Router(ROUTES)
+        self._router = Router(ROUTES, EARLIER if options.profile == "x" else ())
         self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
         self._chance = random.Random(options.seed)
@@ -192,7 +194,7 @@ class Reception:
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
-        if window is READS and (b"with_total_count", b"true") in decode_pairs(query):
+        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
             return COUNTED_READS
         if window is USERS and self._options.rate is not None:
             requests, seconds = self._options.rate
@@ -277,16 +279,19 @@ class Reception:
         if answer.delivery is not None and isinstance(answer.body, bytes):
             await line.write(answer.delivery(answer.status, headers, answer.body))
             raise SeveredError
-        if isinstance(answer.body, bytes):
+        if isinstance(answer.body, bytes) and answer.feed is None:
             response = web.Response(status=answer.status, body=answer.body, headers=headers)
         else:
             response = web.StreamResponse(status=answer.status, headers=headers)
         if answer.headers.get("Connection") == "close":
             response.force_close()
-        if not isinstance(answer.body, bytes):
-            await response.prepare(arrival.request)
-            for part in answer.body:
-                await response.write(part)
+        if isinstance(answer.body, bytes) and answer.feed is None:
+            return response
+        await response.prepare(arrival.request)
+        for part in answer.body if not isinstance(answer.body, bytes) else ():
+            await response.write(part)
+        if answer.feed is not None:
+            await _feed(response, line, answer.feed)
         return response
 
     def _ordinary_headers(self, arrival: _Arrival) -> dict[str, str]:
@@ -300,6 +305,19 @@ class Reception:
             "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
             "x-transaction": f"{self._chance.getrandbits(64):016x}",
         }
+
+
+async def _feed(response: web.StreamResponse, line: Line, feed: Feed) -> None:
+    with contextlib.closing(feed), contextlib.suppress(ConnectionError):
+        while not line.is_over:
+            changed = feed.changed()
+            for part in feed.take():
+                await response.write(part)
+            if feed.ended:
+                return
+            await line.pause(_KEEP_ALIVE_SECONDS, changed)
+            if not changed.done() and not line.is_over:
+                await response.write(b"\r\n")
 
 
 async def _greet(arrival: _Arrival) -> None:

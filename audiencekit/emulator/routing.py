@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 from urllib.parse import unquote
 
 from .calls import Address, Call
-from .envelope import Answer, refuse
+from .envelope import Answer, RefusalError, refuse
 from .rate_limits import Window
 
 VERSION: Final = "12"
+# The public service's earlier versions, which its own clients still call.
+EARLIER: Final = frozenset(str(version) for version in range(5, 12))
+_RETIRED: Final = "/labs/2/"  # specification part 0, section 9
 _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
 
 
@@ -24,6 +27,7 @@ class Credential(Enum):
     PENDING = auto()  # signed by the application with a request token
     APPLICATION = auto()  # signed by the application alone
     BASIC = auto()  # the application's key and secret
+    BEARER = auto()  # the application's token
     NONE = auto()  # a person's browser
 
 
@@ -56,28 +60,42 @@ class Match:
 
 
 class Router:
-    """The table of endpoints."""
+    """The table of endpoints. `earlier` versions of the ads API are answered as if they were today's."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[Route], earlier: Collection[str] = ()) -> None:
         self._routes = [(route, route.pattern) for route in routes]
+        self._earlier = earlier
 
     def find(self, method: str, path: str, address: Address) -> Match:
-        """The endpoint that is called. Raises RefusalError: 404, 405, or 400 for a version not answered."""
+        """The endpoint that is called. Raises RefusalError: 404, 405, 400 for a version not answered, 410 for one
+        that was retired."""
         segments = tuple(map(unquote, path.removeprefix("/").split("/")))
+        match, allowed = self._fit_any(method, segments, address)
+        if match is None and segments[0] in self._earlier:
+            match, others = self._fit_any(method, (VERSION, *segments[1:]), address)
+            allowed += others
+        if match is not None:
+            return match
+        if allowed:
+            headers = {"Allow": ", ".join(sorted(allowed))}
+            raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource", headers=headers)
+        if address is Address.BASE and path.startswith(_RETIRED):
+            raise RefusalError(410, {})
+        ended = _ENDED.match(path)
+        if ended is not None and ended[1] not in (VERSION, *self._earlier) and address is not Address.BASE:
+            raise refuse(400, "INVALID", f"Version {ended[1]}.0 is not available.")
+        raise refuse(404, "ROUTE_NOT_FOUND", "The requested resource could not be found")
+
+    def _fit_any(self, method: str, segments: tuple[str, ...], address: Address) -> tuple[Match | None, list[str]]:
+        """The first route that fits, or else the methods of those that would but for the method."""
         allowed = []
         for route, pattern in self._routes:
             ids = _fit(pattern, segments) if address in route.addresses else None
             if ids is not None and route.method == method:
-                return Match(route, ids)
+                return Match(route, ids), []
             if ids is not None:
                 allowed.append(route.method)
-        if allowed:
-            headers = {"Allow": ", ".join(sorted(allowed))}
-            raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource", headers=headers)
-        ended = _ENDED.match(path)
-        if ended is not None and ended[1] != VERSION and address is not Address.BASE:
-            raise refuse(400, "INVALID", f"Version {ended[1]}.0 is not available.")
-        raise refuse(404, "ROUTE_NOT_FOUND", "The requested resource could not be found")
+        return None, allowed
 
 
 def _fit(pattern: tuple[str, ...], segments: tuple[str, ...]) -> dict[str, str] | None:

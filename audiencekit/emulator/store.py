@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from .accounts.endowment import endow
 from .accounts.records import Account
 from .audiences.flexible.evaluation import count_matched
 from .audiences.flexible.segments import Segment
 from .audiences.membership import Membership
 from .audiences.population import Population
 from .audiences.records import Audience
-from .credentials import base36, make_origin
+from .credentials import base36, long_id, make_origin
+from .data_api.activity import Activity
 from .do_not_reach.records import DoNotReachList
 from .journal import OperationLog, RequestLog
+from .media.stock import stock
 from .oauth.tokens import Tokens
 from .options import DEFAULT_MATCH_RATE
 
@@ -22,10 +25,12 @@ class Store:
     """The accounts with all that is theirs, and the two logs."""
 
     def __init__(self, seed: int, now: float, match_rate: float = DEFAULT_MATCH_RATE) -> None:
+        self._seed = seed
         self.origin = make_origin(seed)
         self.operations = OperationLog()
         self.requests = RequestLog()
         self.tokens = Tokens(self.origin)
+        self.activity = Activity()
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
         self.ids_made = 0  # set back by who takes back what got an id
@@ -41,12 +46,20 @@ class Store:
         self.ids_made += 1
         return base36(serial)
 
+    def make_long_id(self, now: float) -> str:
+        """An id of the kind that tweets and cards have, which nothing else has."""
+        serial = self.ids_made
+        self.ids_made += 1
+        return long_id(now, serial)
+
     def make_account(self, now: float) -> Account:
         """A new account of the user's business."""
         return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
         account = Account(account_id, name, business_id, created_at=now, updated_at=now)
+        endow(account, self.origin.user_id, self._seed)
+        account.records.update(stock(account_id, now))
         self.accounts[account_id] = account
         return account
 

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 from audiencekit.delivery.spool import Spool
 from audiencekit.planning.reading import ReadBatch
-from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Sizes
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
@@ -18,13 +17,11 @@ from audiencekit.reporting.rejections import RejectionsFile
 
 
 class Listeners:
-    """Who hears of every batch, in order: the file of rejections, and whoever wants the records."""
+    """Who hears of every batch, in order: the file of rejections, and whoever else."""
 
-    def __init__(
-        self, rejections: str | os.PathLike[str] | None, on_records: Callable[[RecordChunk], None] | None
-    ) -> None:
+    def __init__(self, rejections: str | os.PathLike[str] | None, on_batch: Callable[[ReadBatch], None] | None) -> None:
         self._file = RejectionsFile(Path(rejections)) if rejections else None
-        self._on_records = on_records
+        self._on_batch = on_batch
 
     def __enter__(self) -> Self:
         if self._file:
@@ -39,8 +36,8 @@ class Listeners:
         """Tell them of the next batch."""
         if self._file:
             self._file.add(batch.rejections)
-        if self._on_records:
-            self._on_records(batch.chunk)
+        if self._on_batch:
+            self._on_batch(batch)
 
 
 class Gathered:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 
@@ -18,9 +19,11 @@ from audiencekit.delivery.spool import Spool
 from audiencekit.errors import ResumeRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.reading import ReadBatch, unseal
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.tally import ColumnTally, Tally
@@ -37,8 +40,10 @@ class Keeping:
 
     def add(self, batch: ReadBatch) -> None:
         """Take the counts and rejections of the next batch."""
-        document = {"tally": batch.tally, "rejections": batch.rejections.to_pydict()}
-        self._waiting.append(self._aside.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
+        refusing = None if batch.refusing is None else np.flatnonzero(batch.refusing)
+        document = {"tally": batch.tally, "rejections": batch.rejections.to_pydict(), "refusing": refusing}
+        options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+        self._waiting.append(self._aside.append(orjson.dumps(document, option=options)))
 
     def finish(self, source: ReadSource) -> None:
         """Put everything into the spool, which can be opened from now on. Raises InputOutputFailed."""
@@ -69,15 +74,27 @@ class KeptReading:
         def work(number: int) -> ReadBatch:
             records = unseal(number, self._spool)
             document = orjson.loads(self._spool.read(self.batch_count + number))
+            refusing = _mask(document["refusing"], records)
             return ReadBatch(
                 RecordChunk(self._spool.read(number)),
                 pa.RecordBatch.from_pydict(document["rejections"], schema=REJECTION_SCHEMA),
                 _tally(document["tally"]),
                 measure_users(records, profile),
-                keysets.tag(records),
+                keysets.tag(records, refusing),
+                refusing,
             )
 
         return in_order(work, range(self.batch_count), workers=cores())
+
+
+@guarded
+def _mask(places: list[int] | None, records: HashedRecords) -> Bools | None:
+    """Of each record, whether its place is among `places`; None when no column says it."""
+    if places is None:
+        return None
+    mask = np.zeros(records.unwrap().num_rows, dtype=np.bool_)
+    mask[places] = True
+    return mask
 
 
 def _tally(document: dict[str, Any]) -> Tally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, cast
@@ -11,7 +12,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
 from audiencekit.preparation.judgement import Bounds
+from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
+from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 
 
@@ -22,7 +25,9 @@ class Keywords(TypedDict, total=False):
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
     several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1. `max_body_bytes`: of one request; 5,000,000 by default.
+    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in.
+    `consent_column`: NAME=VALUE, the column and the word of rows that may be. `max_body_bytes`: of one request;
+    5,000,000 by default.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -44,11 +49,16 @@ class Keywords(TypedDict, total=False):
     max_rejected_share: float
     allow_empty: bool
     max_body_bytes: int
+    suppress: FilePath | Iterable[FilePath]
+    consent_column: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Checked keywords: how the source is read, by which rules, and what its rows mean."""
+    """Checked keywords: how the source is read, by which rules, and what its rows mean.
+
+    `consent` is what `fold_consent` makes of the word that says it; None when no column does.
+    """
 
     source: SourceOptions
     rules: Rules
@@ -60,6 +70,13 @@ class Options:
     effective_at: str | None
     plan_time: str | None
     max_body_bytes: int | None = None
+    suppress: tuple[str, ...] = ()
+    consent: str | None = None
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether anybody may be suppressed."""
+        return bool(self.suppress) or self.consent is not None
 
     @property
     def operation(self) -> str:
@@ -68,11 +85,13 @@ class Options:
 
 
 def plain_keywords(keywords: Keywords) -> Keywords:
-    """The keywords that were given, as JSON can hold them: pairs and kinds as lists."""
+    """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file."""
     plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
     columns, hashed = plain.get("columns", ()), plain.get("hashed", ())
     plain["columns"] = [list(pair) for pair in (columns.items() if isinstance(columns, Mapping) else columns)]
     plain["hashed"] = [hashed] if isinstance(hashed, str) else sorted(hashed)
+    if suppress := plain.pop("suppress", ()):
+        plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
     return cast("Keywords", plain)
 
 
@@ -96,7 +115,8 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     body_bytes = given.get("max_body_bytes")
     if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
         raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
-    source = _source_options(given)
+    consent_column, consent = _read_consent(given.get("consent_column"))
+    source = _source_options(given, consent_column)
     return Options(
         source=source,
         rules=Rules(
@@ -113,10 +133,22 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         effective_at=given.get("effective_at"),
         plan_time=given.get("plan_time"),
         max_body_bytes=body_bytes,
+        suppress=tuple(os.fspath(path) for path in paths_of(given["suppress"])) if given.get("suppress") else (),
+        consent=consent,
     )
 
 
-def _source_options(given: Mapping[str, Any]) -> SourceOptions:
+def _read_consent(given: str | None) -> tuple[str | None, str | None]:
+    """The column and the folded word of NAME=VALUE. Raises UsageError: a word that is blank would be no consent."""
+    if given is None:
+        return None, None
+    name, _, word = given.partition("=") if isinstance(given, str) else ("", "", "")
+    if not name.strip() or not word.strip():
+        raise UsageError("--consent-column is NAME=VALUE", hint="for example --consent-column marketing=yes")
+    return name, fold_consent(word)
+
+
+def _source_options(given: Mapping[str, Any], consent_column: str | None) -> SourceOptions:
     columns = given.get("columns") or ()
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
@@ -127,6 +159,7 @@ def _source_options(given: Mapping[str, Any]) -> SourceOptions:
         country=given.get("country"),
         country_column=given.get("country_column"),
         operation_column=given.get("operation_column"),
+        consent_column=consent_column,
         hashed=frozenset(read_kind(kind) for kind in ([hashed] if isinstance(hashed, str) else hashed)),
         split_cells=given.get("split_cells"),
         encoding=given.get("encoding"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -17,14 +16,23 @@ import numpy as np
 
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.spool import SealedFile, Spool
-from audiencekit.errors import MappingRefused, Refused, UsageError
-from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
+from audiencekit.errors import Refused, UsageError
+from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered, Listeners
 from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.options import Options
-from audiencekit.planning.reading import read_batches, unseal
+from audiencekit.planning.reading import ReadBatch, read_batches, unseal
 from audiencekit.planning.readsource import ReadSource
+from audiencekit.planning.remarks import (
+    lost_numbers,
+    nobody_left,
+    refuse_options,
+    refuse_other_kinds,
+    unheeded_operation,
+    what_it_does,
+)
+from audiencekit.planning.suppression import suppress_listed
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk
@@ -32,8 +40,10 @@ from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.selection import Layout, Selection, Wave
+from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_times
+from audiencekit.preparation.target import TargetKind
+from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_list_times, pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
@@ -59,6 +69,8 @@ class PlannedRun:
     refusals: list[Refused]
     unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
     profile: Profile
+    target: TargetKind = TargetKind.AUDIENCE
+    suppression_notes: tuple[str, ...] = ()
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -73,8 +85,14 @@ class PlannedRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What people should know of the source and of the plan, in words."""
-        updates = sum(request.updates for request in self.requests)
-        return self.source.notes + warnings(self.tally, self.mapping, updates=updates)
+        return self.source.notes + self.warnings
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What they should know before anything is sent: what costs matches, and what sending does not do."""
+        updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
+        done = what_it_does(self.target, updates, deletes=deletes, suppressing=self.options.suppresses)
+        return self.suppression_notes + lost_numbers(self.tally, self.mapping) + done
 
     def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
         """The batches, in row order, and the places of the records that are sent."""
@@ -102,6 +120,7 @@ class PlannedRun:
             rejected=self.tally.rows_rejected + refused,
             duplicate=self.selection.duplicates,
             superseded=self.selection.superseded,
+            suppressed=self.selection.suppressed,
             pending=self.records - sent - refused,
         )
 
@@ -146,26 +165,34 @@ def plan_run(
     stack: ExitStack,
     spool_dir: Path | None = None,
     rejections: str | os.PathLike[str] | None = None,
-    on_records: Callable[[RecordChunk], None] | None = None,
+    on_batch: Callable[[ReadBatch], None] | None = None,
+    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
+    memories: Sequence[KeyMemory] = (),
+    target: TargetKind = TargetKind.AUDIENCE,
     keep: KeptSpool | None = None,
 ) -> PlannedRun:
     """Read the source to its end and plan every request; what it opens is closed with `stack`.
 
-    `on_records` is called with the records of every batch, in the order of the source. `keep`, an empty spool, holds
-    all that `plan_kept` needs when this returns. Raises SourceRefused for what cannot be read to the end; what was
+    `on_batch` is called with every batch, in the order of the source, `on_suppressed` with the records of suppression
+    sources. Nobody whose key one of `memories` holds is put into an audience. `keep`, an empty spool, holds all of the
+    source that `plan_kept` needs when this returns. Raises SourceRefused for what cannot be read to the end; what was
     read but must not be sent stands in `refusals`.
     """
-    times = _pinned(options, now)
-    if rejections is not None and any(_is_same_file(path, rejections) for path in paths_of(source)):
+    times = _pinned(options, now, target)
+    paths = tuple(os.fspath(path) for path in paths_of(source))
+    refuse_options(options, paths, target)
+    if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
     opened = open_source(source, options.source)
+    refuse_other_kinds(opened.mapping, target)
     directory = spool_dir or Path(tempfile.gettempdir())
     aside = stack.enter_context(Spool(directory))
     spool = stack.enter_context(Spool(directory)) if keep is None else keep
-    keysets = KeySets(aside, mixed=opened.mapping.operation is not None)
+    keysets = _keysets(opened.mapping, options, aside, memories, target)
+    suppression_notes = suppress_listed(options, keysets, progress, on_suppressed)
     keeping = None if keep is None else Keeping(keep, aside)
     gathered = Gathered(aside, keysets)
-    with Listeners(rejections, on_records) as listeners:
+    with Listeners(rejections, on_batch) as listeners:
         for batch in read_batches(opened, options, profile, keysets, spool):
             gathered.add(batch)
             listeners.hear(batch)
@@ -175,7 +202,8 @@ def plan_run(
     found = ReadSource.of(opened)
     if keeping is not None:
         keeping.finish(found)
-    return _planned(found, gathered, spool, options, times, profile)
+    planned = _planned(found, gathered, spool, options, times, profile)
+    return replace(planned, target=target, suppression_notes=suppression_notes)
 
 
 def plan_kept(
@@ -188,28 +216,36 @@ def plan_kept(
     stack: ExitStack,
     spool_dir: Path,
     rejections: str | os.PathLike[str],
-    on_records: Callable[[RecordChunk], None],
+    on_batch: Callable[[ReadBatch], None],
+    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
+    memories: Sequence[KeyMemory] = (),
+    target: TargetKind = TargetKind.AUDIENCE,
 ) -> PlannedRun:
-    """The plan that `plan_run` made when it kept `spool`, given the same options. The source is not touched."""
+    """The plan that `plan_run` made when it kept `spool`, given the same options and suppression sources.
+
+    The source itself is not touched.
+    """
     reading = KeptReading(spool)
     aside = stack.enter_context(Spool(spool_dir))
-    keysets = KeySets(aside, mixed=reading.source.mapping.operation is not None)
+    keysets = _keysets(reading.source.mapping, options, aside, memories, target)
+    suppression_notes = suppress_listed(options, keysets, progress, on_suppressed)
     gathered = Gathered(aside, keysets)
-    with Listeners(rejections, on_records) as listeners:
+    with Listeners(rejections, on_batch) as listeners:
         for number, batch in enumerate(reading.batches(profile, keysets), 1):
             gathered.add(batch)
             listeners.hear(batch)
             progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-    return _planned(reading.source, gathered, spool, options, _pinned(options, now), profile)
+    planned = _planned(reading.source, gathered, spool, options, _pinned(options, now, target), profile)
+    return replace(planned, target=target, suppression_notes=suppression_notes)
 
 
-def _pinned(options: Options, now: datetime) -> PlanTimes:
-    return pin_times(
-        parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC),
-        expires_at=options.expires_at,
-        ttl_days=options.ttl_days,
-        effective_at=options.effective_at,
-    )
+def _keysets(
+    mapping: ColumnMapping, options: Options, aside: Spool, memories: Sequence[KeyMemory], target: TargetKind
+) -> KeySets:
+    return KeySets(
+        aside, mixed=mapping.operation is not None, suppressing=options.suppresses,
+        memories=memories if target.is_audience else (),
+    )  # fmt: skip
 
 
 def _planned(
@@ -225,9 +261,11 @@ def _planned(
 
     packing = Packing() if options.max_body_bytes is None else Packing(max_body_bytes=options.max_body_bytes)
     requests = plan_requests(selection.waves(), sizes_of, times=times, packing=packing)
-    refusals = _unheeded_operation(source, options) + judge(
-        gathered.tally, source.mapping, options.bounds, notes=source.notes
-    )
+    refusals = [
+        *unheeded_operation(source, options),
+        *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
+        *nobody_left(selection, options),
+    ]
     return PlannedRun(
         source=source,
         options=options,
@@ -242,41 +280,16 @@ def _planned(
     )
 
 
+def _pinned(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
+    plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
+    wishes = {"expires_at": options.expires_at, "effective_at": options.effective_at}
+    if target.is_audience:
+        return pin_times(plan_time, ttl_days=options.ttl_days, **wishes)
+    return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)
+
+
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:
         return False
-
-
-def _unheeded_operation(source: ReadSource, options: Options) -> list[Refused]:
-    """People who are to be taken out must not be put in because an option was forgotten."""
-    if source.operation_hint is None or options.operation_was_given:
-        return []
-    name = source.operation_hint
-    hint = f"give --operation-column {name}, or --operation update or delete for every row"
-    return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
-
-
-def warnings(tally: Tally, mapping: ColumnMapping, *, updates: int) -> tuple[str, ...]:
-    """What costs matches or keeps the audience from being targeted although it refuses nothing, in words.
-
-    `updates` are the records that the plan puts in.
-    """
-    found = []
-    for column in mapping.columns:
-        seen = tally.columns.get(column.position)
-        reasons: Counter[str] = seen.reasons if seen else Counter()
-        if reasons["no_country"]:
-            count = reasons["no_country"]
-            what = "number" if count == 1 else "numbers"
-            found.append(
-                f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
-            )
-    if 0 < updates < MIN_TARGETABLE_PEOPLE:
-        records = "1 record is" if updates == 1 else f"{updates} records are"
-        found.append(
-            f"{records} put in: the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be"
-            " targeted, so these alone are too few"
-        )
-    return tuple(found)

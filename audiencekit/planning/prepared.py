@@ -57,7 +57,7 @@ def write_prepared(
     written.
     """
     with ExitStack() as stack:
-        staging = stack.enter_context(_staging(out, paths_of(source)))
+        staging = stack.enter_context(_staging(out, (*paths_of(source), *options.suppress)))
         planned = plan_run(
             source,
             options,

@@ -12,6 +12,7 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import TextBatch
+from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.keysets import KeySets, TaggedBatch
 from audiencekit.preparation.plan import Sizes
@@ -24,13 +25,17 @@ from audiencekit.sources.source import Source
 
 @dataclass(frozen=True, slots=True)
 class ReadBatch:
-    """One batch of the source, all that the plan needs of it. `user_bytes` are those of each user without its comma."""
+    """One batch of the source, all that the plan needs of it. `user_bytes` are those of each user without its comma.
+
+    `refusing` says of each record whether it would be put in without consent; None where no column says it.
+    """
 
     chunk: RecordChunk
     rejections: pa.RecordBatch
     tally: Tally
     user_bytes: Sizes = field(repr=False)
     tagged: TaggedBatch
+    refusing: Bools | None = field(default=None, repr=False)
 
 
 def read_batches(
@@ -49,11 +54,14 @@ def read_batches(
 
     def work(numbered: tuple[int, TextBatch]) -> ReadBatch:
         number, batch = numbered
-        prepared = prepare_batch(batch, source.mapping, rules=options.rules, operation_type=options.operation_type)
+        prepared = prepare_batch(
+            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent
+        )
         chunk = to_chunk(prepared.records)
         seal(chunk, number, spool)
         sizes = measure_users(prepared.records, profile)
-        return ReadBatch(chunk, prepared.rejections, prepared.tally, sizes, keysets.tag(prepared.records))
+        tagged = keysets.tag(prepared.records, prepared.refusing)
+        return ReadBatch(chunk, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing)
 
     return in_order(work, enumerate(source.batches()), workers=workers or cores())
 

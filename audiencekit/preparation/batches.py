@@ -13,6 +13,7 @@ from audiencekit.personal import RawColumns
 ROW: Final = "row"
 COUNTRY: Final = "country"
 OPERATION: Final = "operation"
+CONSENT: Final = "consent"
 IS_DELETE: Final = "is_delete"
 
 # A rejection: never a value. `column` is a name that may be shown, null when the whole row is meant.
@@ -41,13 +42,25 @@ class MappedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:
-    """Which columns carry what. `country` and `operation` are positions, None when no column says it."""
+    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it."""
 
     columns: tuple[MappedColumn, ...]
     country: int | None = None
     country_name: str | None = None
     operation: int | None = None
     operation_name: str | None = None
+    consent: int | None = None
+    consent_name: str | None = None
+
+    @property
+    def single(self) -> dict[str, tuple[int, str | None]]:
+        """The fields of a TextBatch with one text a row that are no identifier: position and shown name of each."""
+        fields = {
+            COUNTRY: (self.country, self.country_name),
+            OPERATION: (self.operation, self.operation_name),
+            CONSENT: (self.consent, self.consent_name),
+        }
+        return {field: (position, name) for field, (position, name) in fields.items() if position is not None}
 
     def field_name(self, column: MappedColumn) -> str:
         """The field of a TextBatch that holds `column`."""
@@ -66,9 +79,9 @@ class TextBatch:
     """Rows of a source, as text.
 
     `columns` wraps a RecordBatch: `row` int64 (1 = first data row, ascending over all batches, blank records not
-    counted); `country` and `operation` string, present when mapped; then one field `c<position>` per mapped column,
-    string or list<string> (cells split by a declared separator, native lists). Cells are exactly as they stood; null
-    means a missing cell. Rows that could not be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
+    counted); `country`, `operation` and `consent` string, present when mapped; then one field `c<position>` per mapped
+    column, string or list<string> (cells split by a declared separator, native lists). Cells are exactly as they stood;
+    null means a missing cell. Rows that could not be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
     """
 
     columns: RawColumns

@@ -62,6 +62,11 @@ class Bits:
         else:
             np.bitwise_and.at(packed, indices >> 3, ~masks)
 
+    def subtract(self, others: Bits) -> None:
+        """Clear every bit that is set in `others`, which has as many."""
+        own = np.frombuffer(self._bytes, dtype=np.uint8)
+        np.bitwise_and(own, ~np.frombuffer(others._bytes, dtype=np.uint8), out=own)
+
     def count(self) -> int:
         """How many are set."""
         return int.from_bytes(self._bytes, "little").bit_count()

@@ -1,8 +1,10 @@
-"""Which records are duplicates or superseded, found by keyed tags of their key sets."""
+"""Which records are duplicates, superseded or suppressed, found by keyed tags of their key sets and keys."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -21,27 +23,43 @@ from audiencekit.preparation.partitions import (
     repeated,
 )
 from audiencekit.preparation.selection import Selection
-from audiencekit.preparation.tags import Tagger, sum_of_keys
+from audiencekit.preparation.suppression import KeyMemory, SuppressedKeys, held_keys
+from audiencekit.preparation.tags import Places, Tagger, Tags, sum_of_keys
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedBatch:
-    """Tags of the records of one batch: of their key sets, and, where verbs are mixed, of their single keys."""
+    """Tags of the records of one batch: of their key sets, and, where keys are compared one by one, of single keys.
+
+    `suppressed` are those of keys that suppress every record which has them.
+    """
 
     deletes: Bools = field(repr=False)
     key_sets: SortedEntries
     keys: SortedEntries | None = None
+    suppressed: SortedEntries | None = None
 
 
 class KeySets:
     """Gathers the tags of all records of a run, then decides. What does not fit a fixed memory goes to `chunks`.
 
-    With `mixed` False every record has the same verb: nothing can be superseded or in conflict, and the tags of single
-    keys are not kept.
+    With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
+    False nobody is suppressed. With neither, the tags of single keys are not kept. Of every key `memories` are asked,
+    too, whether it suppresses.
     """
 
-    def __init__(self, chunks: Chunks, *, mixed: bool, bits: int = PARTITION_BITS) -> None:
+    def __init__(
+        self,
+        chunks: Chunks,
+        *,
+        mixed: bool,
+        suppressing: bool = False,
+        memories: Sequence[KeyMemory] = (),
+        bits: int = PARTITION_BITS,
+    ) -> None:
         self.mixed = mixed
+        self._memories = memories
+        self._suppressed = SuppressedKeys(chunks, bits=bits) if suppressing or memories else None
         self._tagger = Tagger()
         self._key_sets = Partitions(chunks, bits=bits)
         self._keys = Partitions(chunks, bits=bits)
@@ -55,16 +73,31 @@ class KeySets:
         return len(self._deletes)
 
     @guarded
-    def tag(self, records: HashedRecords) -> TaggedBatch:
-        """The tags of one batch. May be called from any thread."""
+    def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
+        """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
         of_kinds = list(self._tagger.tag_keys(batch))
         key_sets = self._key_sets.sort(sum_of_keys(of_kinds, batch.num_rows), np.arange(batch.num_rows))
-        keys = None
-        if self.mixed and of_kinds:
-            owners, tags = (np.concatenate(parts) for parts in zip(*of_kinds, strict=True))
-            keys = self._keys.sort(tags, owners)
-        return TaggedBatch(batch.column(IS_DELETE).to_numpy(zero_copy_only=False), key_sets, keys)
+        deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
+        if not of_kinds or (not self.mixed and self._suppressed is None):
+            return TaggedBatch(deletes, key_sets)
+        owners, tags = _joined(of_kinds)
+        suppressed = None
+        if self._suppressed is not None:
+            held = held_keys(batch, self._memories)
+            suppressed = self._suppressed.sort(tags[held if refusing is None else held | refusing[owners]])
+        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed)
+
+    @guarded
+    def tag_suppressed(self, records: HashedRecords) -> SortedEntries | None:
+        """The tags of the keys of one batch of people who are to be suppressed. May be called from any thread."""
+        of_kinds = list(self._tagger.tag_keys(records.unwrap()))
+        return self._suppressed.sort(_joined(of_kinds)[1]) if self._suppressed is not None and of_kinds else None
+
+    def suppress(self, tagged: SortedEntries | None) -> None:
+        """Gather what `tag_suppressed` gave back."""
+        if self._suppressed is not None and tagged is not None:
+            self._suppressed.add(tagged)
 
     def add(self, tagged: TaggedBatch) -> None:
         """Gather the tags of the next batch, in the order of the source."""
@@ -72,6 +105,7 @@ class KeySets:
         self._key_sets.add(tagged.key_sets, first)
         if tagged.keys:
             self._keys.add(tagged.keys, first)
+        self.suppress(tagged.suppressed)
         self._deletes.append(tagged.deletes)
 
     def select(self) -> Selection:
@@ -79,15 +113,18 @@ class KeySets:
 
         With one verb it is the first, and later ones are duplicates. With both it is the last word: an earlier record
         is a duplicate when every later one of its key set has its verb, superseded when the verb changed after it.
+        Suppressed records count as if they were not there: a Delete that one of them would overrule is sent.
         """
+        suppressed = self._find_suppressed()
         kept = Bits.of(len(self), True)
         superseded = Bits.of(len(self) if self.mixed else 0, False)
-        for dropped, overruled in in_order(self._decide, self._key_sets.parts(), workers=cores()):
+        for dropped, overruled in in_order(partial(self._decide, suppressed), self._key_sets.parts(), workers=cores()):
             kept.set(dropped, False)
             superseded.set(overruled, True)
-        if not self.mixed:
-            return Selection(kept, self._deletes, duplicates=len(kept) - kept.count())
         dropped_count = len(kept) - kept.count()
+        kept.subtract(suppressed)
+        if not self.mixed:
+            return Selection(kept, self._deletes, duplicates=dropped_count, suppressed=suppressed.count())
         overruled_count = superseded.count()
         conflicts = find_conflicts(self._keys, kept, superseded, self._deletes)
         kept.set(conflicts.far_reaching, True)
@@ -97,17 +134,34 @@ class KeySets:
             conflicts.later,
             duplicates=dropped_count - overruled_count,
             superseded=overruled_count - len(conflicts.far_reaching),
+            suppressed=suppressed.count(),
         )
 
-    def _decide(self, part: int) -> tuple[Indices, Indices]:
+    def _find_suppressed(self) -> Bits:
+        """Of each record, whether it has a suppressed key and would be put in: whoever is to go may go."""
+        if self._suppressed is None:
+            return Bits.of(len(self), False)
+        found = Bits.of(len(self), False)
+        for records in in_order(partial(self._suppressed.owners, self._keys), self._keys.parts(), workers=cores()):
+            found.set(records[~self._deletes.at(records)], True)
+        return found
+
+    def _decide(self, suppressed: Bits, part: int) -> tuple[Indices, Indices]:
         """Of the records of one part, those that are not sent, and those of them that are superseded."""
-        entries = repeated(self._key_sets.load(part))
+        entries = self._key_sets.load(part)
+        entries = repeated(entries[~suppressed.at(entries["record"])] if self._suppressed is not None else entries)
         last = last_of_tag(entries)
         if not self.mixed:
             first = np.append(True, last[:-1]) if len(last) else last
             return entries["record"][~first], np.zeros(0, dtype=np.int64)
         superseded = _superseded(entries, last, self._deletes)
         return entries["record"][~last], entries["record"][superseded]
+
+
+def _joined(of_kinds: list[tuple[Places, Tags]]) -> tuple[Places, Tags]:
+    """The keys of all kinds, one kind after the other."""
+    owners, tags = (np.concatenate(parts) for parts in zip(*of_kinds, strict=True))
+    return owners, tags
 
 
 def _superseded(entries: Entries, last: Bools, deletes: Bits) -> Bools:

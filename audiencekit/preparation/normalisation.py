@@ -21,6 +21,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import Rules
+from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
@@ -34,7 +35,8 @@ from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally
 
-# Rejected values per column and batch that are asked which kind they look like.
+# Rejected values per column and batch that are asked which kind they look like, where so many were rejected that the
+# column may be another's: when a whole source has too many, one of its batches has.
 LOOKED_AT: Final = 50
 
 OTHER_HASH: Final = re.compile("(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{128})")  # MD5, SHA-1, SHA-512
@@ -75,7 +77,8 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     tally = _tally(codes, valid, rejected, len(decisions.undecided))
     if column.kind is Kind.PLATFORM_ID and not column.hashed:
         tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
-    _look(tally, texts, of_values, np.flatnonzero(rejected)[:LOOKED_AT])
+    if tally.present - tally.valid > tally.present * WRONG_KIND_SHARE:
+        _look(tally, texts, of_values, np.flatnonzero(rejected)[:LOOKED_AT])
     return ColumnResult(rows[valid], values, rows[rejected], codes[rejected], tally)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,7 +15,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
+from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
 from audiencekit.preparation.lists import value_lists
@@ -43,19 +44,27 @@ RECORD_SCHEMA: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class PreparedBatch:
-    """What became of a TextBatch: `records` wraps a RecordBatch of RECORD_SCHEMA, `rejections` has REJECTION_SCHEMA."""
+    """What became of a TextBatch: `records` wraps a RecordBatch of RECORD_SCHEMA, `rejections` has REJECTION_SCHEMA.
+
+    `refusing` says of each record whether it would be put in and its row does not say the consent; None without a
+    column that says it.
+    """
 
     records: HashedRecords
     rejections: pa.RecordBatch
     tally: Tally
+    refusing: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
 
 
 @guarded
-def prepare_batch(batch: TextBatch, mapping: ColumnMapping, *, rules: Rules, operation_type: str) -> PreparedBatch:
+def prepare_batch(
+    batch: TextBatch, mapping: ColumnMapping, *, rules: Rules, operation_type: str, consent: str | None = None
+) -> PreparedBatch:
     """Records and rejections of one batch; every row is in exactly one of the two, by its row number.
 
     A record may leave some of its row's values behind as rejections; a row is rejected when none qualified.
-    `operation_type` holds for rows of sources without an operation column.
+    `operation_type` holds for rows of sources without an operation column, `consent` is what `fold_consent` makes of
+    the word that says it.
     """
     columns = batch.columns.unwrap()
     rejections = Rejections(batch.faults)
@@ -78,10 +87,26 @@ def prepare_batch(batch: TextBatch, mapping: ColumnMapping, *, rules: Rules, ope
         for kind, value_type in VALUE_TYPES.items()
     ]
     records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
+    refusing = _refusing(columns.column(CONSENT), deletes, consent)[qualified] if mapping.consent is not None else None
     if not qualified.all():
         records = records.filter(pa.array(qualified))
     rejected = rejections.to_batch()
-    return PreparedBatch(HashedRecords(records), rejected, _tally(batch, results, records.num_rows, rejected))
+    tally = _tally(batch, results, records.num_rows, rejected)
+    return PreparedBatch(HashedRecords(records), rejected, tally, refusing)
+
+
+def fold_consent(text: str) -> str:
+    """`text` as consents are compared: without white space around it, and in one case."""
+    return text.strip().casefold()
+
+
+def _refusing(words: Any, deletes: Any, consent: str | None) -> npt.NDArray[np.bool_]:
+    """Of each row whether it would be put in and says anything but `consent`, or nothing."""
+    encoded = words.dictionary_encode()
+    agrees = pa.array([fold_consent(word) == consent for word in encoded.dictionary.to_pylist()], pa.bool_())
+    agreed = pc.fill_null(agrees.take(encoded.indices), False)
+    refused: npt.NDArray[np.bool_] = pc.invert(pc.or_(agreed, deletes)).to_numpy(zero_copy_only=False)
+    return refused
 
 
 def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections: Rejections) -> tuple[Any, Any]:

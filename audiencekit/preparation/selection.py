@@ -19,7 +19,7 @@ class Selection:
     """Over all records of a run, counted from 0: whether each is sent, and whether it is a Delete.
 
     `later` are those of a wave after the first (number 0), by wave, ascending; every other is in the first.
-    `duplicates` and `superseded` count.
+    `duplicates`, `superseded` and `suppressed` count.
     """
 
     kept: Bits
@@ -27,6 +27,7 @@ class Selection:
     later: dict[int, Indices] = field(default_factory=dict, repr=False)
     duplicates: int = 0
     superseded: int = 0
+    suppressed: int = 0
 
     def waves(self) -> list[int]:
         """The numbers of the waves, ascending."""

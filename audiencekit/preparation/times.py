@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 
 from audiencekit.errors import UsageError
-from audiencekit.limits import EXPIRY_MONTHS
+from audiencekit.limits import DO_NOT_REACH_MARGIN_DAYS, EXPIRY_MONTHS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,31 @@ def pin_times(
         return _pin(plan_time, expires_at, ttl_days, effective_at)
     except OverflowError:
         raise UsageError("a time lies beyond the year 9999 or before the year 1") from None
+
+
+def pin_list_times(
+    plan_time: datetime,
+    now: datetime,
+    *,
+    expires_at: str | None = None,
+    ttl_days: int | None = None,
+    effective_at: str | None = None,
+) -> PlanTimes:
+    """The times of a plan for a do-not-reach list, which wants less than 13 months (specification part 2, section 4.6).
+
+    Without a wish it is that less a day, so that clocks which differ do not matter. Raises UsageError like `pin_times`,
+    for longer times, and for an effective time, since that of a list is always the moment of the request.
+    """
+    if effective_at is not None:
+        raise UsageError("a do-not-reach list takes effect at once", hint="leave --effective-at out")
+    if expires_at is None and ttl_days is None:
+        latest = add_months(plan_time, EXPIRY_MONTHS) - timedelta(days=DO_NOT_REACH_MARGIN_DAYS)
+        expires_at = format_time(latest)
+    times = pin_times(plan_time, expires_at=expires_at, ttl_days=ttl_days)
+    if times.expires_at >= add_months(min(plan_time, now), EXPIRY_MONTHS):
+        hint = "leave --expires-at and --ttl-days out, or choose an earlier time"
+        raise UsageError(f"entries of a do-not-reach list expire in less than {EXPIRY_MONTHS} months", hint=hint)
+    return times
 
 
 def _pin(plan_time: datetime, expires_at: str | None, ttl_days: int | None, effective_at: str | None) -> PlanTimes:

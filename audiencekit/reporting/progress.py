@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 LINE_EVERY_SECONDS = 5.0
+MESSAGES_AT_ONCE = 3  # in that time
 
 
 class Progress(Protocol):
@@ -70,13 +72,13 @@ class LineProgress:
     ) -> None:
         self._stream, self._monotonic, self._every_seconds = stream, monotonic, every_seconds
         self._stage, self._started, self._spoken = "", 0.0, 0.0
-        self._told = -every_seconds
+        self._told: deque[float] = deque(maxlen=MESSAGES_AT_ONCE)
 
     def tell(self, message: str) -> None:
-        """Write the message, unless another was written just now: a storm is not to fill the log."""
+        """Write the message, unless several were written just now: a storm is not to fill the log."""
         now = self._monotonic()
-        if now - self._told >= self._every_seconds:
-            self._told = now
+        if len(self._told) < MESSAGES_AT_ONCE or now - self._told[0] >= self._every_seconds:
+            self._told.append(now)
             self._stream.write(f"{message}\n")
             self._stream.flush()
 

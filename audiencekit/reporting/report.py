@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.counts import RowCounts
 
 State = Literal["complete", "incomplete", "refused"]
@@ -20,7 +21,7 @@ class Report:
 
     run_id: str
     state: State
-    audience_id: str
+    target: Target
     operation: str
     rows: RowCounts
     columns: dict[str, list[str]] = field(default_factory=dict)
@@ -48,7 +49,8 @@ class Report:
         return {
             "run_id": self.run_id,
             "state": self.state,
-            "audience_id": self.audience_id,
+            "target": self.target.to_json(),
+            "audience_id": self.target.audience_id,
             "operation": self.operation,
             "rows": self.rows.to_json(),
             "sources": list(self.sources),
@@ -81,6 +83,7 @@ class Report:
         """The report whose `to_json` is `document`."""
         requests, facts = dict(document["requests"]), dict(document)
         named = {
+            "target": Target.from_json(facts.pop("target")),
             "rows": RowCounts(**facts.pop("rows")),
             "requests_planned": requests.pop("planned"),
             "requests_confirmed": requests.pop("confirmed"),
@@ -88,5 +91,5 @@ class Report:
             "notes": tuple(facts.pop("notes")),
             "sources": tuple(facts.pop("sources", ())),
         }
-        del facts["requests"]
+        del facts["requests"], facts["audience_id"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

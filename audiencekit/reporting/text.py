@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
 
@@ -15,7 +16,7 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     """A run's report; the last line always names the state."""
     document = report.to_json() if isinstance(report, Report) else report
     requests, counts = document["requests"], document["reconciliation"]
-    lines = [f"Run {document['run_id']}: {document['operation']} audience {document['audience_id']}", ""]
+    lines = [f"Run {document['run_id']}: {document['operation']} {Target.from_json(document['target'])}", ""]
     lines += (
         _sources(document.get("sources", ()))
         + _columns(document["columns"])

@@ -8,13 +8,13 @@ import random
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.digests import RecordsFingerprint
+from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
 from audiencekit.delivery.journal.moments import seconds_in_the_past, this_moment
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
@@ -26,8 +26,8 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun, plan_kept, plan_run
-from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
+from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
@@ -44,10 +44,10 @@ async def execute(
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
-        fingerprint = RecordsFingerprint(run.key)
-        planned = await _read_and_plan(run, settings.profile, fingerprint, progress, stack)
+        fingerprints = _Fingerprints(run)
+        planned = await _read_and_plan(run, settings.profile, fingerprints, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprint, settings.profile)
+            refusal = await _settle_plan(run, planned, fingerprints, settings.profile)
             if refusal is None:
                 progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
                 return await _send_planned(planned, run, client, settings, limiter, progress)
@@ -56,24 +56,31 @@ async def execute(
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
 
 
+class _Fingerprints:
+    """Of everybody who was read: the records of the source, and those of suppression sources."""
+
+    def __init__(self, run: Run) -> None:
+        self.records, self.suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
+
+    def finish(self) -> tuple[str, str]:
+        """Both, in hex."""
+        return self.records.finish(), self.suppressed.finish()
+
+
 async def _read_and_plan(
-    run: Run, profile: Profile, fingerprint: RecordsFingerprint, progress: Progress, stack: ExitStack
+    run: Run, profile: Profile, fingerprints: _Fingerprints, progress: Progress, stack: ExitStack
 ) -> PlannedRun | AudiencekitError:
     """Pass one, in a thread of its own; the error that ended it, which is NotFinished for a cancellation."""
     stoppable = Stoppable(progress)
     try:
-        return await _in_thread(
-            functools.partial(_plan, run, profile, fingerprint.add, stoppable, stack), stoppable.stop
-        )
+        return await in_thread(functools.partial(_plan, run, profile, fingerprints, stoppable, stack), stoppable.stop)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
         return NotFinished("interrupted while the source was read: nothing was sent")
 
 
-def _plan(
-    run: Run, profile: Profile, on_records: Callable[[RecordChunk], None], progress: Progress, stack: ExitStack
-) -> PlannedRun:
+def _plan(run: Run, profile: Profile, fingerprints: _Fingerprints, progress: Progress, stack: ExitStack) -> PlannedRun:
     """The plan, from the spool that the run kept of its sources, or from the sources."""
     options = read_keywords(run.keywords, profile)
     given: Any = {
@@ -83,7 +90,9 @@ def _plan(
         "stack": stack,
         "spool_dir": run.directory,
         "rejections": run.facts.rejections,
-        "on_records": on_records,
+        "on_batch": lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+        "on_suppressed": fingerprints.suppressed.add,
+        "target": run.facts.target.kind,
     }
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
         return plan_kept(stack.enter_context(kept_spool(run.directory, run.spool_key)), options, **given)
@@ -91,7 +100,7 @@ def _plan(
     return plan_run(run.facts.sources, options, keep=keep, **given)
 
 
-async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
+async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
     """What `work` returns, in a thread of its own. A cancellation calls `stop` and comes when `work` has ended."""
     working = asyncio.ensure_future(asyncio.to_thread(work))
     try:
@@ -106,12 +115,12 @@ async def _in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: N
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprint: RecordsFingerprint, profile: Profile
+    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
-        run.keep_plan(planned, fingerprint.finish(), profile)
-        await _in_thread(functools.partial(_check_bodies, run, planned))
+        run.keep_plan(planned, fingerprints.finish(), profile)
+        await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
@@ -141,6 +150,8 @@ async def _send_planned(
     progress: Progress,
 ) -> Report:
     notes: tuple[str, ...] = ()
+    if planned.warnings:
+        progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
     try:
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
@@ -169,13 +180,14 @@ async def _deliver(
     """Pass two: pack what was planned and send it."""
     clock = SystemClock()
     confirmed = run.earlier.confirmed
+    send_users = _users_call(client, run.facts.target)
 
     async def send(request: PackedRequest) -> Counts:
         # A part of a request has the number of the whole.
         pass_point("before send")
         try:
             body = Body((request.body.unwrap(),))
-            counts = await client.send_users(run.facts.audience_id, body, records=request.records)
+            counts = await send_users(body, records=request.records)
         except ExchangeError as error:
             progress.tell(f"request {request.number}: {error}")
             raise
@@ -201,6 +213,19 @@ async def _deliver(
             on_progress=tell,
             tell=progress.tell,
         )
+
+
+class _UsersCall(Protocol):
+    """One upload of users to the target."""
+
+    async def __call__(self, body: Body, *, records: int) -> Counts:
+        """Its counts. Raises an ExchangeError for whatever is not confirmed."""
+
+
+def _users_call(client: AdsClient, target: Target) -> _UsersCall:
+    """The call of `client` that puts users into `target` or takes them out."""
+    call = client.send_users if target.kind.is_audience else client.send_do_not_reach_users
+    return functools.partial(call, target.id)
 
 
 def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:

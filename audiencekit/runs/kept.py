@@ -86,7 +86,7 @@ def _empty_report(facts: RunFacts) -> Report:
     return Report(
         run_id=facts.run_id,
         state="incomplete",
-        audience_id=facts.audience_id,
+        target=facts.target,
         operation=facts.operation,
         rows=RowCounts(read=0),
         started_at=facts.started_at,
@@ -102,7 +102,8 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path) -
                 facts, is_planned = journal.facts(), journal.plan() is not None
         except (ResumeRefused, InputOutputFailed):
             return {**summary, "resumable": False, "running": False}
-        summary = {"audience_id": facts.audience_id, **summary}
-        running = is_running(state_dir, facts.account_id, facts.audience_id, run_id)
+        named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
+        summary = {**named, **summary}
+        running = is_running(state_dir, facts.account_id, facts.target, run_id)
         resumable = not running and can_resume(facts, store.directory(run_id), is_planned=is_planned)
     return {**summary, "resumable": resumable, "running": running}

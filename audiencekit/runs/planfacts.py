@@ -41,19 +41,22 @@ def _words_for(refused: Iterable[RefusedRow]) -> tuple[str, ...]:
     return (f"rows that the service refused, by its codes: {words}",) if codes else ()
 
 
-def facts_for_journal(planned: PlannedRun, fingerprint: str, profile: Profile) -> PlanFacts:
-    """Everything that must be the same when the run is resumed."""
+def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profile: Profile) -> PlanFacts:
+    """Everything that must be the same when the run is resumed. `fingerprints`: of the records, of the suppressed."""
     mapping = planned.mapping
+    fingerprint, suppression = fingerprints
     return PlanFacts(
         mapping={
             "columns": [asdict(column) | {"kind": column.kind.value} for column in mapping.columns],
             "country": mapping.country,
             "operation": mapping.operation,
+            "consent": mapping.consent,
         },
         rules={
             **asdict(planned.options.rules),
             **_times(planned.times),
             "operation": planned.options.operation,
+            "consent": planned.options.consent,
             "names": {kind.value: profile.wire_name(kind.value) for kind in Kind},
         },
         found=dict(planned.source.description),
@@ -61,6 +64,7 @@ def facts_for_journal(planned: PlannedRun, fingerprint: str, profile: Profile) -
         rows_rejected=planned.tally.rows_rejected,
         records=planned.records,
         fingerprint=fingerprint,
+        suppression=suppression,
         requests=tuple(
             PlannedBody(request.number, request.wave, request.records, request.body_bytes)
             for request in planned.requests

@@ -23,6 +23,8 @@ def has_kept_spool(facts: RunFacts, directory: Path, *, is_planned: bool) -> boo
 
 def can_resume(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
     """Whether there is something to read: whether it still is what it was shows then."""
+    if STANDARD_INPUT in facts.keywords.get("suppress", ()):
+        return False
     return STANDARD_INPUT not in facts.sources or has_kept_spool(facts, directory, is_planned=is_planned)
 
 
@@ -33,12 +35,12 @@ def refuse_what_came_once(facts: RunFacts, directory: Path, *, is_planned: bool)
     if not is_planned:
         forget_spool(directory)
         raise ResumeRefused(
-            "the source was standard input, and the run ended before it was read to its end: nothing was sent",
+            "a source was standard input, and the run ended before it was read to its end: nothing was sent",
             reason="standard_input",
             hint="upload the same rows again",
         )
     raise ResumeRefused(
-        "the source was standard input, which cannot be read again",
+        "a source was standard input, which cannot be read again",
         reason="standard_input",
         hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing; "
         "--keep-spool keeps what a resumption needs",

@@ -14,7 +14,7 @@ from audiencekit import __version__
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.locks import AudienceLock
+from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.errors import (
@@ -34,6 +34,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import DIGESTS, SPOOL, SubKey, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
@@ -43,8 +44,7 @@ from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.runs.resumption import forget_spool, refuse_what_came_once
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FilePath, paths_of
-from audiencekit.sources.standardinput import STANDARD_INPUT
+from audiencekit.sources.files import FilePath, absolute_path, paths_of
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"
@@ -52,7 +52,7 @@ REJECTIONS = "rejections.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its audience.
+    """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
     `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan if there was one.
     """
@@ -70,7 +70,7 @@ class Run:
     def start(
         cls,
         source: FilePath | Sequence[FilePath],
-        audience_id: str,
+        target: Target,
         keywords: Keywords,
         settings: Settings,
         rejections: str | os.PathLike[str] | None,
@@ -83,16 +83,16 @@ class Run:
         now = datetime.now(UTC)
         run_id = new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
-        stack.enter_context(AudienceLock(settings.state_dir, settings.require_account(), audience_id, run_id))
+        stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         state_key = find_state_key(settings.state_dir, settings.key)
         key, directory = state_key.derive(DIGESTS, run_id), store.create(run_id)
         facts = RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
-            audience_id=audience_id,
+            target=target,
             operation=read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[_absolute(path) for path in paths_of(source)],
+            sources=[absolute_path(path) for path in paths_of(source)],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -118,7 +118,7 @@ class Run:
         journal.check(run_id, key)
         if journal.ending() is None:
             # How far it came is looked at under the lock only: until then another process may be writing.
-            stack.enter_context(AudienceLock(settings.state_dir, facts.account_id, facts.audience_id, run_id))
+            stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
             refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None)
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
@@ -153,9 +153,9 @@ class Run:
 
     # --- the plan ---
 
-    def keep_plan(self, planned: PlannedRun, fingerprint: str, profile: Profile) -> None:
+    def keep_plan(self, planned: PlannedRun, fingerprints: tuple[str, str], profile: Profile) -> None:
         """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
-        plan = facts_for_journal(planned, fingerprint, profile)
+        plan = facts_for_journal(planned, fingerprints, profile)
         if self.plan is None:
             self.journal.keep_plan(plan, self.key)
         elif difference := self.plan.difference(plan):
@@ -241,7 +241,7 @@ class Run:
         return Report(
             run_id=self.facts.run_id,
             state=state,
-            audience_id=self.facts.audience_id,
+            target=self.facts.target,
             operation=self.facts.operation,
             requests_confirmed=sums.confirmed,
             attempts=sums.attempts,
@@ -254,11 +254,6 @@ class Run:
 
     def _how_to_resume(self) -> str:
         return f"`audiencekit resume {self.facts.run_id}`"
-
-
-def _absolute(path: FilePath) -> str:
-    text = os.fspath(path)
-    return text if text == STANDARD_INPUT else os.path.abspath(text)
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:

@@ -6,33 +6,28 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from audiencekit.preparation.batches import COUNTRY, OPERATION, ROW, ColumnMapping
+from audiencekit.preparation.batches import ROW, ColumnMapping
 
 TEXTS = pa.list_(pa.string())
 
 
 def used_positions(mapping: ColumnMapping) -> list[int]:
     """The columns of the source that are read at all, in source order."""
-    others = [place for place in (mapping.country, mapping.operation) if place is not None]
-    return sorted({column.position for column in mapping.columns} | set(others))
+    return sorted({column.position for column in mapping.columns} | {place for place, _ in mapping.single.values()})
 
 
 def column_names(mapping: ColumnMapping) -> dict[int, str]:
     """What people are shown for each used column."""
     names = {column.position: column.name for column in mapping.columns}
-    for place, name in ((mapping.country, mapping.country_name), (mapping.operation, mapping.operation_name)):
-        if place is not None and name is not None:
+    for place, name in mapping.single.values():
+        if name is not None:
             names.setdefault(place, name)
     return names
 
 
 def text_columns(rows: pa.Array, arrays: Mapping[int, pa.Array], mapping: ColumnMapping) -> pa.RecordBatch:
-    """The RecordBatch of a TextBatch: row numbers, country and operation where mapped, and the mapped columns."""
-    fields = {ROW: rows}
-    if mapping.country is not None:
-        fields[COUNTRY] = arrays[mapping.country]
-    if mapping.operation is not None:
-        fields[OPERATION] = arrays[mapping.operation]
+    """The RecordBatch of a TextBatch: row numbers, country, operation and consent where mapped, the mapped columns."""
+    fields = {ROW: rows} | {field: arrays[place] for field, (place, _) in mapping.single.items()}
     fields |= {mapping.field_name(column): arrays[column.position] for column in mapping.columns}
     return pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
 

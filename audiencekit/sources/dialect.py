@@ -33,7 +33,8 @@ class Division:
     @property
     def even_share(self) -> float:
         """The share of records with the usual width."""
-        return sum(len(cells) == self.width for cells in self.records) / len(self.records)
+        width = self.width
+        return sum(len(cells) == width for cells in self.records) / len(self.records)
 
     @property
     def divided_share(self) -> float:

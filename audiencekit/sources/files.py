@@ -43,6 +43,12 @@ def paths_of(source: FilePath | Sequence[FilePath]) -> tuple[FilePath, ...]:
     return paths
 
 
+def absolute_path(path: FilePath) -> str:
+    """`path` as it means the same file from every directory; standard input stays what it is."""
+    text = os.fspath(path)
+    return text if text == STANDARD_INPUT else os.path.abspath(text)
+
+
 def look_at_files(paths: Sequence[FilePath], options: SourceOptions) -> list[LookedAtFile]:
     """Every file, looked at. Raises SourceRefused for one that cannot be read or stands there twice.
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.preparation.batches import COUNTRY, OPERATION, ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.sources.table import Description, Part
 
 if TYPE_CHECKING:
@@ -49,13 +49,15 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
         for place, key in enumerate(keys)
     )
     fields = tuple({keys.index(key): column.position for key, column in columns.items()} for columns in keyed)
-    country, operation = _first(files, "country_name"), _first(files, "operation_name")
+    country, operation, consent = (_first(files, f"{single}_name") for single in ("country", "operation", "consent"))
     mapping = ColumnMapping(
         columns=columns,
         country=len(keys) if country is not None else None,
         country_name=country,
         operation=len(keys) + 1 if operation is not None else None,
         operation_name=operation,
+        consent=len(keys) + 2 if consent is not None else None,
+        consent_name=consent,
     )
     return JoinedMapping(mapping, fields)
 
@@ -134,8 +136,7 @@ def _laid_over(batch: TextBatch, fields: dict[int, int], mapping: ColumnMapping,
         return own.column(name) if name in own.schema.names else nothing
 
     arrays = {ROW: pc.add(own.column(ROW), before)}
-    arrays |= {COUNTRY: column(COUNTRY)} if mapping.country is not None else {}
-    arrays |= {OPERATION: column(OPERATION)} if mapping.operation is not None else {}
+    arrays |= {field: column(field) for field in mapping.single}
     for joined in mapping.columns:
         arrays[mapping.field_name(joined)] = column(f"c{fields.get(joined.position)}")
     faults = batch.faults

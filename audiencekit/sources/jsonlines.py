@@ -159,7 +159,7 @@ class _RowReader:
 
     def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping) -> None:
         names = column_names(mapping)
-        single = {mapping.country, mapping.operation}
+        single = {place for place, _ in mapping.single.values()}
         self._places = {place: keys[place] for place in used_positions(mapping)}
         self._wanted = [(key, names[place], place in single) for place, key in self._places.items()]
 
@@ -187,6 +187,9 @@ class _RowReader:
             return found, None
         cells: list[Texts] = []
         for key, name, is_single in self._wanted:
+            if is_single and isinstance(found.get(key), bool):
+                cells.append(str(found[key]).lower())  # as a consent may be written
+                continue
             try:
                 cell = texts_of(found, key, line)
             except NotText:

@@ -45,10 +45,11 @@ class Mapper:
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
         country, operation = self._country(), self._given(self.options.operation_column)
-        columns = self._explicit() if self.options.columns else self._recognized(country, operation)
+        consent = self._given(self.options.consent_column)
+        columns = self._explicit() if self.options.columns else self._recognized(country, operation, consent)
         if self.options.country_column is None and country in [column.position for column in columns]:
             country = None  # the user said what it is
-        self._refuse_two_uses(columns, country, operation)
+        self._refuse_two_uses(columns, country, operation, consent)
         if operation is None:
             self.operation_hint = self._operation_hint(columns)
         if not columns:
@@ -59,6 +60,8 @@ class Mapper:
             country_name=self._shown(country),
             operation=operation,
             operation_name=self._shown(operation),
+            consent=consent,
+            consent_name=self._shown(consent),
         )
 
     def _shown(self, position: int | None) -> str | None:
@@ -153,12 +156,12 @@ class Mapper:
     def _places(self) -> range:
         return range(len(self.sample.columns))
 
-    def _recognized(self, country: int | None, operation: int | None) -> tuple[MappedColumn, ...]:
+    def _recognized(self, country: int | None, *others: int | None) -> tuple[MappedColumn, ...]:
         countries = self.sample.countries(country, self.options.country)
         candidates = [
             candidate
             for position in self._places()
-            if position not in (country, operation)
+            if position not in (country, *others)
             and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
         ]
         columns = tuple(self._chosen(self._undoubted(candidates)))
@@ -229,10 +232,10 @@ class Mapper:
         for candidate in candidates:
             kind, shown = candidate.kind, self.header.shown(candidate.position)
             declared = kind in self.options.hashed
-            others = [other for other in candidates if other.kind is kind]
+            in_clear = any(not other.hashed for other in candidates if other.kind is kind)
             if declared and not candidate.hashed:
                 self._leave(shown, f"not hashed, but --hashed {kind} is said")
-            elif candidate.hashed and not declared and not all(other.hashed for other in others):
+            elif candidate.hashed and in_clear and not (declared or self.options.every_form):
                 self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
             else:
                 self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")

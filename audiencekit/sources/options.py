@@ -22,7 +22,8 @@ class SourceOptions:
     """How to read a source, checked at construction. Raises UsageError for options that cannot be.
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
-    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `header`
+    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already; with
+    `every_form` columns of hashes are mapped beside those in the clear, for what is compared and never sent. `header`
     False says that the first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over
     the table `source`: the other options about columns and cells are then about its result.
     """
@@ -31,7 +32,9 @@ class SourceOptions:
     country: str | None = None
     country_column: str | None = None
     operation_column: str | None = None
+    consent_column: str | None = None
     hashed: frozenset[Kind] = frozenset()
+    every_form: bool = False
     split_cells: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
@@ -58,12 +61,20 @@ class SourceOptions:
 
     def of_queried_files(self) -> Self:
         """What of these options is about the files that a query reads."""
-        return replace(self, columns=(), country_column=None, operation_column=None, split_cells=None, sql=None)
+        return replace(
+            self,
+            columns=(),
+            country_column=None,
+            operation_column=None,
+            consent_column=None,
+            split_cells=None,
+            sql=None,
+        )
 
     @property
     def wanted_names(self) -> tuple[str, ...]:
         """Every column name that the user gave."""
-        others = (self.country_column, self.operation_column)
+        others = (self.country_column, self.operation_column, self.consent_column)
         return tuple(name for _, name in self.columns) + tuple(name for name in others if name is not None)
 
 

@@ -59,7 +59,7 @@ def as_text(array: pa.Array) -> TextColumn:
     flat = array.dictionary_decode() if pt.is_dictionary(array.type) else array
     flat = flat.cast(pa.string()) if pt.is_string_view(flat.type) else flat
     broken = np.zeros(len(flat), dtype=bool)
-    if _any(flat.type, (pt.is_integer, pt.is_null)):
+    if _any(flat.type, (pt.is_integer, pt.is_null, pt.is_boolean)):
         return TextColumn(flat.cast(pa.string()), broken, broken)
     if _any(flat.type, _TEXTS) and _is_valid(flat):
         text = _narrow(flat)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
@@ -27,17 +28,18 @@ class TypedColumns:
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused for mapped columns that are no text."""
         names = column_names(mapping)
+        single = {place for place, _ in mapping.single.values()}
         for place in used_positions(mapping):
             why = refusal_of(self.types[place])
-            if why is not None:
+            if why is not None and not (place in single and pt.is_boolean(self.types[place])):
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
                     column=names[place],
                     hint="write it as a string column, or map other columns with --map",
                 )
-        for single in (mapping.country, mapping.operation):
-            if single is not None and is_list(self.types[single]):
-                raise SourceRefused(f"the column {names[single]} holds several values a row", column=names[single])
+        for place in single:
+            if is_list(self.types[place]):
+                raise SourceRefused(f"the column {names[place]} holds several values a row", column=names[place])
 
     def to_text(
         self, arrays: Mapping[int, pa.Array], rows: npt.NDArray[np.int64], mapping: ColumnMapping, faults: Faults

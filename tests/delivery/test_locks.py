@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.delivery.locks import AudienceLock, is_running
+from audiencekit.delivery.locks import TargetLock, is_running
 from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.preparation.target import Target
 
 ROOT = Path(__file__).resolve().parents[2]
+AUDIENCE = Target.audience("aud")
 HOLDER = """
 import sys, time
 from pathlib import Path
-from audiencekit.delivery.locks import AudienceLock
-with AudienceLock(Path(sys.argv[1]), "acc", "aud", "run-of-another"):
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.preparation.target import Target
+with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run-of-another"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -26,7 +29,8 @@ with AudienceLock(Path(sys.argv[1]), "acc", "aud", "run-of-another"):
 RACE = """
 import os, sys
 from pathlib import Path
-from audiencekit.delivery.locks import AudienceLock
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.preparation.target import Target
 from audiencekit.errors import AudienceBusy
 rounds = []
 for number in range(100):
@@ -36,7 +40,7 @@ for number in range(100):
             os.close(start[1]), os.close(over[1])
             os.read(start[0], 1)
             try:
-                with AudienceLock(Path(sys.argv[1]), "acc", "aud", "run"):
+                with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run"):
                     os.write(said[1], b"1")
                     os.read(over[0], 1)
             except AudienceBusy:
@@ -53,8 +57,8 @@ print(all(answers == ["0", "1"] for answers in rounds), len(rounds))
 """
 
 
-def _lock(state_dir: Path, run_id: str = "run-1", audience_id: str = "aud") -> AudienceLock:
-    return AudienceLock(state_dir, "acc", audience_id, run_id)
+def _lock(state_dir: Path, run_id: str = "run-1", audience_id: str = "aud") -> TargetLock:
+    return TargetLock(state_dir, "acc", Target.audience(audience_id), run_id)
 
 
 def test_the_second_is_told_who_holds_it(tmp_path: Path) -> None:
@@ -78,8 +82,8 @@ def test_a_kill_gives_it_back(tmp_path: Path) -> None:
     assert holder.stdout is not None
     assert holder.stdin is not None
     assert holder.stdout.readline() == "held\n"
-    assert is_running(tmp_path, "acc", "aud", "run-of-another")
-    assert not is_running(tmp_path, "acc", "aud", "run-1")
+    assert is_running(tmp_path, "acc", AUDIENCE, "run-of-another")
+    assert not is_running(tmp_path, "acc", AUDIENCE, "run-1")
     with pytest.raises(AudienceBusy, match="run-of-another"), _lock(tmp_path):
         pass
     holder.send_signal(signal.SIGKILL)
@@ -87,8 +91,8 @@ def test_a_kill_gives_it_back(tmp_path: Path) -> None:
     holder.stdin.close()
     holder.stdout.close()
     with _lock(tmp_path):
-        assert is_running(tmp_path, "acc", "aud", "run-1")
-    assert not is_running(tmp_path, "acc", "aud", "run-1")
+        assert is_running(tmp_path, "acc", AUDIENCE, "run-1")
+    assert not is_running(tmp_path, "acc", AUDIENCE, "run-1")
 
 
 def test_of_two_that_start_at_once_exactly_one_proceeds(tmp_path: Path) -> None:
@@ -125,5 +129,5 @@ def test_a_planted_lock_is_a_failure(tmp_path: Path, kind: str) -> None:
 
 def test_a_run_without_a_lock_file_is_not_running(tmp_path: Path) -> None:
     """Looking makes nothing."""
-    assert not is_running(tmp_path / "none", "acc", "aud", "run-1")
+    assert not is_running(tmp_path / "none", "acc", AUDIENCE, "run-1")
     assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -79,3 +81,72 @@ def test_what_nobody_reads_is_refused() -> None:
     parameters = Parameters(_call(b"a=1&b=2"))
     parameters.text("a")
     assert _refused(parameters.finish) == ("INVALID_PARAMETER", '"b" is not a parameter of this endpoint')
+
+
+def test_numbers_of_users_and_tweets_keep_every_digit() -> None:
+    """Up to the largest long integer, echoed as numbers; None when they are not given."""
+    parameters = Parameters(_call(b"u=9223372036854775807&t=1%2C9007199254740993"))
+    assert parameters.required_long("u") == 2**63 - 1
+    assert parameters.required_longs("t", most=2) == [1, 9_007_199_254_740_993]
+    assert parameters.long("absent") is None
+    assert parameters.echo == {"account_id": "a", "u": 2**63 - 1, "t": [1, 9_007_199_254_740_993]}
+
+
+@pytest.mark.parametrize("text", ["9223372036854775808", "-1", "1.0", "1e3", "\u0663", ""])
+def test_what_is_no_long_integer_is_refused(text: str) -> None:
+    """Alone, in a list, and in the path, with the captured message where a list has it."""
+    for read in (
+        lambda: Parameters(_call(f"n={text}".encode())).long("n"),
+        lambda: Parameters(_call(f"n=1,{text}".encode())).required_longs("n"),
+        lambda: Parameters(replace(_call(b""), ids={"n": text})).path_long("n"),
+    ):
+        assert _refused(read)[0] == "INVALID_PARAMETER"
+    assert _refused(lambda: Parameters(_call(b"n=x")).required_longs("n"))[1] == 'Expected Long, got "x" for n'
+
+
+def test_a_list_of_numbers_has_a_most() -> None:
+    """One more is refused."""
+    assert _refused(lambda: Parameters(_call(b"n=1,2,3")).required_longs("n", most=2))[0] == "INVALID_PARAMETER"
+
+
+def test_times_are_echoed_in_utc() -> None:
+    """Whatever offset they came with; a text that is no time is refused."""
+    parameters = Parameters(_call(b"t=2017-07-10T08:00:00-0800"))
+    assert parameters.required_time("t") == 1_499_702_400
+    assert parameters.echo["t"] == "2017-07-10T16:00:00Z"
+    assert Parameters(_call(b"")).time("t") is None
+    assert _refused(lambda: Parameters(_call(b"t=soon")).time("t"))[1] == 'Expected time, got "soon" for t'
+    assert _refused(lambda: Parameters(_call(b"")).required_time("t"))[0] == "MISSING_PARAMETER"
+
+
+def test_what_nobody_reads_is_passed_over_for_the_public_client() -> None:
+    """Which sends back whole records; what was read is echoed alone."""
+    call = replace(_call(b"a=1&b=2"), options=EmulatorOptions(profile="x"))
+    parameters = Parameters(call)
+    parameters.text("a")
+    parameters.finish()
+    assert parameters.echo == {"account_id": "a", "a": "1"}
+
+
+def test_a_list_of_numbers_may_be_left_out() -> None:
+    """None then; else it is read like one that must be given."""
+    assert Parameters(_call(b"")).longs("n") is None
+    assert Parameters(_call(b"n=1,2")).longs("n") == [1, 2]
+    assert _refused(lambda: Parameters(_call(b"n=x")).longs("n"))[0] == "INVALID_PARAMETER"
+
+
+@pytest.mark.parametrize("text", ["https://shop.example", "http://shop.example:8080/a?b=c#d", "HTTPS://shop.example/"])
+def test_addresses_of_the_web(text: str) -> None:
+    """With a host; either of two schemes."""
+    assert Parameters(_call(urlencode({"u": text}).encode())).web_address("u") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "shop.example", "//shop.example", "ftp://shop.example", "https://", "https://[", "https://a b"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    """An empty one too, unless it takes away what was there."""
+    query = urlencode({"u": text}).encode()
+    assert _refused(lambda: Parameters(_call(query)).web_address("u"))[0] == "INVALID_PARAMETER"
+    assert Parameters(_call(b"u=")).web_address("u", empty=True) == ""
+    assert Parameters(_call(b"")).web_address("u") is None

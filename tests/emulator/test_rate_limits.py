@@ -8,14 +8,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiencekit.emulator.rate_limits import COUNTED_READS, READS, USERS, WRITES, RateLimits, Window
+from audiencekit.emulator.rate_limits import (
+    CORE_READS,
+    COUNTED_READS,
+    KEYWORD_READS,
+    READS,
+    REFERENCE_READS,
+    USERS,
+    WRITES,
+    RateLimits,
+    Window,
+)
 
 SMALL = Window("small", 3, 10.0, each_endpoint=True)
 
 
 @pytest.mark.parametrize(
     ("window", "requests", "seconds"),
-    [(USERS, 1_500, 60), (WRITES, 450, 60), (READS, 2_000, 900), (COUNTED_READS, 200, 900)],
+    [
+        (USERS, 1_500, 60),
+        (WRITES, 450, 60),
+        (READS, 2_000, 900),
+        (CORE_READS, 10_000, 900),
+        (REFERENCE_READS, 5, 900),
+        (KEYWORD_READS, 500, 900),
+        (COUNTED_READS, 200, 900),
+    ],
 )
 def test_the_classes_have_the_published_numbers(window: Window, requests: int, seconds: float) -> None:
     """The table of limits, as published."""
@@ -88,3 +106,11 @@ def test_the_refusal_says_too_many_requests() -> None:
     assert answer.status == 429
     assert isinstance(answer.body, bytes)
     assert json.loads(answer.body)["errors"][0]["code"] == "TOO_MANY_REQUESTS"
+
+
+def test_a_window_of_the_account_has_headers_of_its_own() -> None:
+    """Beside the ordinary three, with the same numbers; other windows have none."""
+    headers = RateLimits().take(CORE_READS, "account", 100.0).headers()
+    for name, text in (("limit", "10000"), ("remaining", "9999"), ("reset", "1000")):
+        assert headers[f"x-rate-limit-{name}"] == headers[f"x-account-rate-limit-{name}"] == text
+    assert len(RateLimits().take(READS, "token", 100.0).headers()) == 3

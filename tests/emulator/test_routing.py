@@ -9,22 +9,21 @@ import pytest
 from audiencekit.emulator.calls import Address, Call
 from audiencekit.emulator.envelope import Answer, RefusalError, success
 from audiencekit.emulator.rate_limits import READS
-from audiencekit.emulator.routing import Route, Router
+from audiencekit.emulator.routing import EARLIER, Route, Router
 
 
 def _handler(call: Call) -> Answer:
     return success({}, None)
 
 
-ROUTER = Router(
-    [
-        Route("GET", "/accounts/:account_id/things", _handler, READS),
-        Route("POST", "/accounts/:account_id/things", _handler, READS),
-        Route("GET", "/accounts/:account_id/things/:thing_id", _handler, READS),
-        Route("DELETE", "/accounts/:account_id", _handler, READS, addresses=frozenset({Address.SANDBOX})),
-        Route("GET", "/accounts/:account_id/old", _handler, READS, version="5"),
-    ]
-)
+_ROUTES = [
+    Route("GET", "/accounts/:account_id/things", _handler, READS),
+    Route("POST", "/accounts/:account_id/things", _handler, READS),
+    Route("GET", "/accounts/:account_id/things/:thing_id", _handler, READS),
+    Route("DELETE", "/accounts/:account_id", _handler, READS, addresses=frozenset({Address.SANDBOX})),
+    Route("GET", "/accounts/:account_id/old", _handler, READS, version="5"),
+]
+ROUTER = Router(_ROUTES)
 
 
 @pytest.mark.parametrize(
@@ -85,3 +84,33 @@ def test_a_wrong_method_hears_the_right_ones() -> None:
     with pytest.raises(RefusalError) as caught:
         ROUTER.find("PATCH", "/12/accounts/a1/things", Address.ADS)
     assert caught.value.answer.headers == {"Allow": "GET, POST"}
+
+
+@pytest.mark.parametrize(("version", "path"), [("11", "things"), ("5", "things"), ("5", "old"), ("12", "things")])
+def test_earlier_versions_are_answered_where_they_are_wanted(version: str, path: str) -> None:
+    """As today's, unless they have a path of their own."""
+    match = Router(_ROUTES, EARLIER).find("GET", f"/{version}/accounts/a1/{path}", Address.ADS)
+    assert (match.route.path, match.ids) == (f"/accounts/:account_id/{path}", {"account_id": "a1"})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/4/accounts/a1/things", 400),
+        ("GET", "/13/accounts/a1/things", 400),
+        ("GET", "/11/accounts/a1/nothing", 404),
+        ("PUT", "/11/accounts/a1/things", 405),
+    ],
+)
+def test_earlier_versions_refuse_as_todays(method: str, path: str, status: int) -> None:
+    """What is not there, and the versions that nobody calls any more."""
+    with pytest.raises(RefusalError) as caught:
+        Router(_ROUTES, EARLIER).find(method, path, Address.ADS)
+    assert caught.value.answer.status == status
+
+
+def test_the_retired_endpoints_have_no_answer() -> None:
+    """410 at the base address, whatever follows."""
+    with pytest.raises(RefusalError) as caught:
+        ROUTER.find("GET", "/labs/2/tweets", Address.BASE)
+    assert (caught.value.answer.status, caught.value.answer.body) == (410, b"{}")

@@ -15,6 +15,7 @@ from audiencekit.emulator.handlers import Handlers
 from audiencekit.emulator.state import StateFile
 from audiencekit.emulator.store import Store
 from tests.emulator.campaigns.builder import make_campaign, make_line_item
+from tests.emulator.world import World
 
 START = 1_800_000_000.25
 H1, H2 = "a1" * 32, "b2" * 32
@@ -111,6 +112,30 @@ async def _finish(caller: Any) -> list[Any]:
     await caller.call("POST", caller.audiences, query={"name": "last"})
     await caller.move_clock(advance=86_400)
     return await _everything(caller)
+
+
+async def test_one_of_everything_survives(open_emulator: Any, state: Path) -> None:
+    """The records of every kind with what they were before, and the settings."""
+    seen = []
+    async with open_emulator(state=state) as caller:
+        world = await World.make(caller)
+        settings = {"tax_settings": {"tax_id": "1"}, f"user_settings/{world.values['user_id']}": {"contact_phone": "1"}}
+        for path, query in settings.items():
+            assert (await caller.call("PUT", f"{caller.account}/{path}", query=query)).status == 200
+        await caller.move_clock(advance=2 * 86_400)
+        await caller.call("GET", caller.account + "/scheduled_promoted_tweets")
+        seen.append(_kept(caller))
+    async with open_emulator(state=state) as caller:
+        await caller.call("GET", caller.account + "/scheduled_promoted_tweets")
+        seen.append(_kept(caller))
+    assert seen[0] == seen[1]
+
+
+def _kept(caller: Any) -> list[Any]:
+    return [
+        ({kind: found for kind, found in account.records.items() if found}, account.tax_settings, account.user_settings)
+        for account in caller.emulator.store.accounts.values()
+    ]
 
 
 async def test_lost_members_stay_lost(open_emulator: Any, state: Path) -> None:

@@ -56,7 +56,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
         records: list[bytes] = []
         with ExitStack() as stack:
             given |= {"stack": stack, "rejections": directory / f"{way}.csv"}
-            given["on_records"] = lambda chunk, records=records: records.append(chunk.unwrap())
+            given["on_batch"] = lambda batch, records=records: records.append(batch.chunk.unwrap())
             if way == "source":
                 keep = stack.enter_context(KeptSpool.create(directory / "spool.sealed", KEY))
                 planned = plan_run(directory / "list.csv", options, keep=keep, **given)
@@ -64,7 +64,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
             else:
                 kept = stack.enter_context(KeptSpool.open(directory / "spool.sealed", KEY))
                 planned = plan_kept(kept, options, **given)
-            facts = facts_for_journal(planned, "fingerprint", PROFILE)
+            facts = facts_for_journal(planned, ("fingerprint", ""), PROFILE)
             tally = planned.tally
             rejections = (directory / f"{way}.csv").read_text()
             found.append((facts, planned.to_plan(), tally, records, rejections, _bodies(planned), planned.source))
@@ -121,7 +121,7 @@ def test_standard_input_is_kept_like_a_file(tmp_path: Path, monkeypatch: pytest.
         assert not planned.source.repeatable
         bodies = _bodies(planned)
     monkeypatch.setattr("sys.stdin", None)
-    given |= {"rejections": tmp_path / "rejections.csv", "on_records": lambda chunk: None}
+    given |= {"rejections": tmp_path / "rejections.csv", "on_batch": lambda batch: None}
     with ExitStack() as stack, KeptSpool.open(tmp_path / "spool", KEY) as kept:
         assert _bodies(plan_kept(kept, options, stack=stack, **given)) == bodies
 

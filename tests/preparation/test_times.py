@@ -1,11 +1,12 @@
 """The pinned times of a plan."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from audiencekit.errors import UsageError
-from audiencekit.preparation.times import add_months, format_time, parse_time, pin_times
+from audiencekit.preparation.times import add_months, format_time, parse_time, pin_list_times, pin_times
 
 NOW = datetime(2026, 11, 21, 10, 30, 15, 999_999, tzinfo=UTC)
 
@@ -72,3 +73,33 @@ def test_times_that_cannot_be_are_refused(wishes: dict[str, str]) -> None:
     """Entries must take effect before they expire, and be written as ISO 8601."""
     with pytest.raises(UsageError):
         pin_times(NOW, **wishes)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "expected"),
+    [
+        ({}, "2027-12-20T10:30:15Z"),
+        ({"ttl_days": 30}, "2026-12-21T10:30:15Z"),
+        ({"expires_at": "2027-12-21T10:30:14Z"}, "2027-12-21T10:30:14Z"),
+    ],
+)
+def test_entries_of_a_list_expire_under_13_months(wishes: dict[str, Any], expected: str) -> None:
+    """A day less than those of an audience unless something else is wished for."""
+    times = pin_list_times(NOW, NOW, **wishes)
+    assert (format_time(times.expires_at), times.effective_at) == (expected, None)
+
+
+@pytest.mark.parametrize(
+    ("plan_time", "wishes", "words"),
+    [
+        (NOW, {"expires_at": "2027-12-22"}, "13 months"),
+        (NOW, {"ttl_days": 396}, "13 months"),
+        (NOW + timedelta(days=3), {}, "13 months"),
+        (NOW, {"effective_at": "2026-12-01"}, "at once"),
+        (NOW, {"expires_at": "2026-11-20"}, "before they take effect"),
+    ],
+)
+def test_times_that_a_list_refuses(plan_time: datetime, wishes: dict[str, Any], words: str) -> None:
+    """They are told before anything is sent; a plan time that lies ahead counts from now."""
+    with pytest.raises(UsageError, match=words):
+        pin_list_times(plan_time, NOW, **wishes)

@@ -38,3 +38,19 @@ def test_each_stage_starts_anew() -> None:
 def test_an_unknown_total_is_not_made_up() -> None:
     """Only what is known is said."""
     assert _lines((0, "reading", 5, 0), (10, "reading", 50, 0)) == ["reading: 5 rows", "reading: 50 rows (5.0 rows/s)"]
+
+
+def test_a_storm_of_messages_does_not_fill_the_log() -> None:
+    """What is said once before sending is heard; of many at a time the first are, and then some now and then."""
+    stream, times = io.StringIO(), [0.0, 0.0, 0.1, *[0.2] * 50, 5.0, *[5.1] * 50, 9.0]
+    progress = LineProgress(stream, monotonic=lambda: times.pop(0))
+    for number in range(len(times)):
+        progress.tell(f"message {number}")
+    assert stream.getvalue().splitlines() == [
+        "message 0",
+        "message 1",
+        "message 2",
+        "message 53",
+        "message 54",
+        "message 55",
+    ]

@@ -72,7 +72,7 @@ def test_a_killed_run_says_what_its_journal_says(tmp_path: Path, store: RunStore
     store.write_report(RUN_ID, PLANNED)
     assert read_report(tmp_path, "last")["rows"]["sent"] == 30
     (listed,) = list_runs(tmp_path)
-    assert (listed["resumable"], listed["running"], listed["audience_id"]) == (True, False, FACTS.audience_id)
+    assert (listed["resumable"], listed["running"], listed["audience_id"]) == (True, False, FACTS.target.id)
 
 
 def test_a_run_that_was_killed_while_it_read_has_a_report(tmp_path: Path, journal: JournalFile) -> None:

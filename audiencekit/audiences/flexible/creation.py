@@ -23,7 +23,7 @@ from audiencekit.errors import (
     RequestRefused,
     ServiceError,
 )
-from audiencekit.limits import FLEXIBLE_LOOKUP_SECONDS, FLEXIBLE_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
+from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
 
 from .document import Document, Problem
 from .wire import to_operations
@@ -167,9 +167,9 @@ async def _find_out(
 ) -> tuple[Creation, ...]:
     """The audiences of a batch whose answer was lost. Raises NotFinished unless all of them are there."""
     known: tuple[Creation, ...] = _creations(document, [None] * len(document.audiences), "unknown")
-    for turn in range(FLEXIBLE_LOOKUPS):
+    for turn in range(CREATION_LOOKUPS):
         if turn:
-            await clock.sleep(FLEXIBLE_LOOKUP_SECONDS)
+            await clock.sleep(CREATION_LOOKUP_SECONDS)
         try:
             known = await _find_by_names(document, service)
         except ExchangeError:

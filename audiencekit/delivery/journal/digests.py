@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -20,7 +21,12 @@ from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 
 NONCE_BYTES: Final = 12
-DOCUMENTS, BODIES, RECORDS = 1, 2, 3  # what is digested under one key, so that no two things share a nonce
+DOCUMENTS, BODIES, RECORDS, SUPPRESSION = (
+    1,
+    2,
+    3,
+    4,
+)  # digested under one key: no two share a nonce
 
 
 class KeyedDigest:
@@ -54,29 +60,33 @@ def digest_of(key: SubKey, what: int, number: int, content: bytes) -> bytes:
 class RecordsFingerprint:
     """A digest of all records of a run: rows, verbs and identifiers in order, however they are cut into batches.
 
+    `what` are the records, RECORDS or SUPPRESSION.
+
     Each column is digested by itself, as one long run of bytes: lengths apart from values, so that no two different
     lists of records are the same bytes.
     """
 
-    def __init__(self, key: SubKey) -> None:
-        self._key = key
+    def __init__(self, key: SubKey, what: int = RECORDS) -> None:
+        self._key, self._what = key, what
         self._columns: dict[str, KeyedDigest] = {}
 
-    def add(self, chunk: RecordChunk) -> None:
-        """Take in the next batch."""
+    def add(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
+        """Take in the next batch. `refusing` says of each record whether its row does not say the consent."""
         _add(self, from_chunk(chunk))
+        if refusing is not None:
+            self._update("refusing", np.ascontiguousarray(refusing, dtype=np.uint8))
 
     def finish(self) -> str:
         """The fingerprint, in hex."""
         names = sorted(self._columns)
-        whole = KeyedDigest(self._key, RECORDS, 0)
+        whole = KeyedDigest(self._key, self._what, 0)
         for name in names:
             whole.update(name.encode() + b"\0" + self._columns[name].finish())
         return whole.finish().hex()
 
     def _update(self, name: str, piece: Any) -> None:
         if name not in self._columns:
-            self._columns[name] = KeyedDigest(self._key, RECORDS, 1 + len(self._columns))
+            self._columns[name] = KeyedDigest(self._key, self._what, 1 + len(self._columns))
         self._columns[name].update(piece)
 
 

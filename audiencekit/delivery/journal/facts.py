@@ -7,6 +7,7 @@ from typing import Any
 
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
+from audiencekit.preparation.target import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class RunFacts:
 
     run_id: str
     account_id: str
-    audience_id: str
+    target: Target
     operation: str
     profile: str
     sources: list[str]
@@ -46,7 +47,7 @@ class PlanFacts:
     """What came of the source. Two plans whose facts are equal are the same bytes.
 
     `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
-    was found to be; `fingerprint` is over all records in order.
+    was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources.
     """
 
     mapping: dict[str, Any]
@@ -56,6 +57,7 @@ class PlanFacts:
     rows_rejected: int
     records: int
     fingerprint: str
+    suppression: str
     requests: tuple[PlannedBody, ...] = field(repr=False)
 
     def difference(self, now: PlanFacts) -> tuple[str, str] | None:
@@ -71,8 +73,10 @@ class PlanFacts:
                 f"{now.rows_read:,}, {now.rows_rejected:,}",
             )
             return "source", f"the source has changed: it had {was} of them rejected, and now has {is_now} of them"
-        if (self.records, self.fingerprint) != (now.records, now.fingerprint):
+        if self.fingerprint != now.fingerprint:
             return "source", "the source has changed: it has as many rows as before, but they are not the same"
+        if (self.suppression, self.records) != (now.suppression, now.records):
+            return "suppression", "other people are to be suppressed than when the run was begun"
         if self.requests != now.requests:
             return "requests", "this version would cut the records into other requests"
         return None

@@ -20,6 +20,7 @@ from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, sync_directory
+from audiencekit.preparation.target import Target
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
@@ -83,7 +84,7 @@ class JournalFile:
         if content is None:
             raise not_begun()
         with _sound():
-            return RunFacts(**content)
+            return RunFacts(**{**content, "target": Target.from_json(content["target"])})
 
     def plan(self) -> PlanFacts | None:
         """The plan, once there is one."""

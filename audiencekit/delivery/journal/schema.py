@@ -1,4 +1,4 @@
-"""How a journal stands on disk: one SQLite file, known by its header, in schema 1."""
+"""How a journal stands on disk: one SQLite file, known by its header, in schema 2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audiencekit.machine.privatefiles import explained, read_file
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
-VERSION: Final = 1
+VERSION: Final = 2
 BUSY_SECONDS: Final = 5.0  # somebody else looks into the journal
 # Where the file format of SQLite (sqlite.org/fileformat) keeps what we need before SQLite itself looks at a file.
 _MAGIC: Final = b"SQLite format 3\0"
@@ -61,7 +61,7 @@ def connect_new(path: Path) -> sqlite3.Connection:
 def connect(path: Path) -> sqlite3.Connection:
     """The journal at `path`. A transaction that a kill left open is undone when something is read.
 
-    Raises ResumeRefused, with the file untouched, when there is none or when it is not of schema 1.
+    Raises ResumeRefused, with the file untouched, when there is none or when it is not of schema 2.
     """
     _check_header(path)
     return _connect(path)

@@ -28,6 +28,8 @@ class Account:
     features: set[str] = field(default_factory=set)
     audiences: dict[str, Audience] = field(default_factory=dict)
     do_not_reach_lists: dict[str, DoNotReachList] = field(default_factory=dict)
+    tax_settings: dict[str, str | None] = field(default_factory=dict, repr=False)
+    user_settings: dict[str, Any] = field(default_factory=dict, repr=False)  # of the one user that there is
     records: dict[str, dict[str, Record]] = field(default_factory=dict)  # of all other kinds, by kind and id
 
     def has_name(self, name: str) -> bool:

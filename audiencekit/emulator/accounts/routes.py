@@ -1,4 +1,4 @@
-"""The endpoints of accounts, of the user's access to them, and of their features."""
+"""The endpoints of accounts, of the user's access to them, and of what belongs to them alone."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
 
 from .access import show_access
+from .apps import ACCOUNT_APPS
 from .features import add_features, list_features, remove_features
 from .lifecycle import change_account, create_account, delete_account, list_accounts, show_account
+from .tax import change_tax_settings
 
 _SANDBOX: Final = frozenset({Address.SANDBOX})
 _ONE: Final = "/accounts/:account_id"
@@ -22,6 +24,8 @@ ROUTES: Final = (
     Route("PUT", _ONE, change_account, WRITES),
     Route("DELETE", _ONE, delete_account, WRITES, _SANDBOX),
     Route("GET", _ONE + "/authenticated_user_access", show_access, READS),
+    Route("GET", _ONE + "/account_apps", ACCOUNT_APPS.list_records, READS),
+    Route("PUT", _ONE + "/tax_settings", change_tax_settings, WRITES),
     Route("GET", _ONE + "/features", list_features, READS),
     Route("POST", _ONE + "/features", add_features, WRITES, _SANDBOX),
     Route("DELETE", _ONE + "/features", remove_features, WRITES, _SANDBOX),

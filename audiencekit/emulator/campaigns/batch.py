@@ -57,5 +57,5 @@ def _apply(call: Call, item: Any) -> Record | list[Problem]:
 def _delete(call: Call, parameters: Parameters, campaign_id: str) -> Record:
     parameters.finish()
     campaign = CAMPAIGNS.find(call, campaign_id)
-    campaign.deleted, campaign.updated_at = True, call.now
+    campaign.delete(call.now)
     return campaign

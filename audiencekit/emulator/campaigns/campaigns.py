@@ -80,7 +80,7 @@ def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Rec
     if fields["budget_optimization"] != "CAMPAIGN" and "standard_delivery" not in changes:
         fields["standard_delivery"] = None
     _check(call, parameters, fields, campaign)
-    campaign.fields, campaign.updated_at = fields, call.now
+    campaign.change(fields, call.now)
     return campaign
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.times import format_time, parse_time
+from audiencekit.emulator.times import format_time
 
 from .kinds import FUNDING_INSTRUMENTS, show_funding_instrument
 
-_CURRENCY: Final = re.compile("[A-Z]{3}", re.ASCII)
 # The specification shows the first two parameters; the others are the public documentation's.
 _TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_ORDER", "PARTNER_MANAGED")
 
@@ -20,12 +18,8 @@ _TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_
 def create_funding_instrument(call: Call) -> Answer:
     """`POST …/funding_instruments`, in the sandbox."""
     parameters = Parameters(call)
-    currency = parameters.required_text("currency")
-    if not _CURRENCY.fullmatch(currency):
-        raise parameters.fault("currency", "Expected three letters for currency")
-    start_time = parse_time(parameters.required_text("start_time"))
-    if start_time is None:
-        raise parameters.fault("start_time", "Expected time for start_time")
+    currency = parameters.required_capitals("currency", length=3)
+    start_time = parameters.required_time("start_time")
     kind = parameters.choice("type", _TYPES, "CREDIT_CARD")
     parameters.finish()
     fields = {

@@ -6,11 +6,12 @@ served in their plainest form, since without them nothing could be promoted, tag
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.reference.categories import are_business_categories
 
 from .kinds import CAMPAIGNS, LINE_ITEMS
 
@@ -31,7 +32,7 @@ def create_line_item(call: Call) -> Answer:
     """`POST …/line_items`."""
     parameters = Parameters(call)
     campaign_id = parameters.required_text("campaign_id")
-    fields = {
+    fields: dict[str, Any] = {
         "campaign_id": campaign_id,
         "name": parameters.text("name", longest=255),
         "objective": parameters.required_choice("objective", _OBJECTIVES),
@@ -39,7 +40,23 @@ def create_line_item(call: Call) -> Answer:
         "placements": parameters.words("placements") or ["ALL_ON_TWITTER"],
         "entity_status": parameters.choice("entity_status", ("ACTIVE", "DRAFT", "PAUSED"), "ACTIVE"),
     }
+    fields["categories"] = _read_categories(call, parameters, fields["objective"])
     parameters.finish()
     campaign = CAMPAIGNS.find(call, campaign_id)
     more = {name: campaign.fields[name] for name in ("funding_instrument_id", "currency")}
     return success(parameters.echo, LINE_ITEMS.make(call, {**fields, **more}).document())
+
+
+def _read_categories(call: Call, parameters: Parameters, objective: str) -> list[str]:
+    """What a line item for prerolls must have, and no other can: one or two advertiser business categories, given as
+    their IAB categories (specification part 1, section 4.2)."""
+    if objective != "PREROLL_VIEWS":
+        if parameters.given("categories") is not None:
+            message = "categories are for objective PREROLL_VIEWS only"
+            raise parameters.fault("categories", message, "EXCLUSIVE_PARAMETERS")
+        return []
+    categories = parameters.required_words("categories")
+    if not are_business_categories(categories):
+        message = "Expected the IAB categories of one or two advertiser business categories"
+        raise call.refuse(404, "INVALID_IAB_CATEGORY", message, "categories")
+    return categories

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.calls import Address
-from audiencekit.emulator.rate_limits import READS, WRITES
+from audiencekit.emulator.rate_limits import CORE_READS, READS, WRITES
 from audiencekit.emulator.routing import Route
 
 from .batch import batch_campaigns
@@ -25,16 +25,16 @@ ROUTES: Final = (
     Route("GET", _FUNDING, FUNDING_INSTRUMENTS.list_records, READS),
     Route("POST", _FUNDING, create_funding_instrument, WRITES, frozenset({Address.SANDBOX})),
     Route("GET", _FUNDING + "/:funding_instrument_id", FUNDING_INSTRUMENTS.show_record, READS),
-    Route("GET", _CAMPAIGNS, list_campaigns, READS),
+    Route("GET", _CAMPAIGNS, list_campaigns, CORE_READS),
     Route("POST", _CAMPAIGNS, create_campaign, WRITES),
     Route("POST", "/batch" + _CAMPAIGNS, batch_campaigns, WRITES),
-    Route("GET", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.show_record, READS),
+    Route("GET", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.show_record, CORE_READS),
     Route("PUT", _CAMPAIGNS + "/:campaign_id", change_campaign, WRITES),
     Route("DELETE", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.delete_record, WRITES),
-    Route("GET", _LINE_ITEMS, LINE_ITEMS.list_records, READS),
+    Route("GET", _LINE_ITEMS, LINE_ITEMS.list_records, CORE_READS),
     Route("POST", _LINE_ITEMS, create_line_item, WRITES),
     Route("DELETE", _LINE_ITEMS + "/:line_item_id", LINE_ITEMS.delete_record, WRITES),
-    Route("GET", _CRITERIA, list_criteria, READS),
+    Route("GET", _CRITERIA, list_criteria, CORE_READS),
     Route("POST", _CRITERIA, create_criterion, WRITES),
     Route("DELETE", _CRITERIA + "/:targeting_criterion_id", TARGETING_CRITERIA.delete_record, WRITES),
     Route("GET", _ACCOUNT + "/custom_audiences/:custom_audience_id/targeted", list_targeted, READS),

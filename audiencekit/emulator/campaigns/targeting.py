@@ -14,6 +14,7 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.reference.categories import CONTENT_IAB_CATEGORIES
 from audiencekit.emulator.resources.records import Record
 
 from .kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
@@ -22,6 +23,7 @@ _CURSOR_ALONE: Final = Listing(
     takes_count=False, takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False
 )
 _CUSTOM_AUDIENCE: Final = "CUSTOM_AUDIENCE"
+_IAB_CATEGORY: Final = "IAB_CATEGORY"
 
 
 def list_criteria(call: Call) -> Answer:
@@ -33,7 +35,10 @@ def list_criteria(call: Call) -> Answer:
 
 
 def create_criterion(call: Call) -> Answer:
-    """`POST …/targeting_criteria`: an audience must be targetable, and one that was shared must still be."""
+    """`POST …/targeting_criteria`: an audience must be targetable, and one that was shared must still be.
+
+    An IAB category must be that of a content category.
+    """
     parameters = Parameters(call)
     fields: dict[str, Any] = {name: parameters.required_text(name) for name in ("line_item_id", "targeting_type")}
     fields["operator_type"] = parameters.required_choice("operator_type", ("EQ", "NE", "GTE", "LT"))
@@ -41,6 +46,8 @@ def create_criterion(call: Call) -> Answer:
     parameters.finish()
     LINE_ITEMS.find(call, fields["line_item_id"])
     fields["name"] = fields["targeting_value"]
+    if fields["targeting_type"] == _IAB_CATEGORY and fields["targeting_value"] not in CONTENT_IAB_CATEGORIES:
+        raise call.refuse(404, "INVALID_IAB_CATEGORY", "No content category has this IAB category", "targeting_value")
     if fields["targeting_type"] == _CUSTOM_AUDIENCE:
         audience = find_audience(call, audience_id=fields["targeting_value"])
         if not audience.processing.is_targetable:

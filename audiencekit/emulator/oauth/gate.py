@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from audiencekit.emulator.credentials import Credentials
-from audiencekit.emulator.envelope import RefusalError, refuse_legacy
+from audiencekit.emulator.envelope import RefusalError, refuse_legacy, refuse_problem
 from audiencekit.emulator.routing import Credential
 from audiencekit.emulator.signatures import Signatures, SignedCall
 
@@ -30,6 +30,7 @@ class Gate:
             Credential.PENDING: lambda call, now: self._signatures.verify(call, now, self._pending()),
             Credential.APPLICATION: lambda call, now: self._signatures.verify(call, now, None),
             Credential.BASIC: self._check_basic,
+            Credential.BEARER: self._check_bearer,
             Credential.NONE: lambda call, now: {},
         }
 
@@ -51,6 +52,13 @@ class Gate:
         pairs = zip(known, (unquote(given[0]), unquote(given[2])), strict=True)
         if scheme.lower() != "basic" or not all(hmac.compare_digest(*map(str.encode, pair)) for pair in pairs):
             raise _unverified()
+        return {}
+
+    def _check_bearer(self, call: SignedCall, now: float) -> dict[str, str]:
+        scheme, _, given = (call.authorization or "").partition(" ")
+        known = self._tokens.bearer
+        if scheme.lower() != "bearer" or known is None or not hmac.compare_digest(given.encode(), known.encode()):
+            raise refuse_problem(401, "Unauthorized", "Unauthorized")
         return {}
 
 

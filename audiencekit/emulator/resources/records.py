@@ -1,8 +1,9 @@
-"""Records of the kinds that are all alike: an id, times, and fields."""
+"""Records of the kinds that are all alike: an id, times, and fields, as they are and as they were."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from audiencekit.emulator.times import format_time
@@ -12,13 +13,29 @@ _OWN: Final = ("id", "created_at", "updated_at", "deleted")
 
 @dataclass(slots=True)
 class Record:
-    """One record; times in epoch seconds. What was deleted stays, marked."""
+    """One record; times in epoch seconds. What was deleted stays, marked. `past`: its earlier states in order."""
 
     id: str
     created_at: float
     updated_at: float
-    fields: dict[str, Any]
+    fields: Mapping[str, Any]
     deleted: bool = False
+    past: tuple[Record, ...] = field(default=(), repr=False)
+
+    def change(self, changes: Mapping[str, Any], now: float) -> None:
+        """Puts other values into some fields."""
+        self._remember()
+        self.fields, self.updated_at = {**self.fields, **changes}, now
+
+    def delete(self, now: float) -> None:
+        """Marks the record as deleted."""
+        self._remember()
+        self.deleted, self.updated_at = True, now
+
+    def states(self) -> Iterator[Record]:
+        """What it was from its creation on, oldest first; the last one is what it is."""
+        yield from self.past
+        yield self
 
     def value(self, attribute: str) -> Any:
         """What lists are sorted by and narrowed to; None for a field that the record has not."""
@@ -33,3 +50,6 @@ class Record:
             "updated_at": format_time(self.updated_at),
             "deleted": self.deleted,
         }
+
+    def _remember(self) -> None:
+        self.past = (*self.past, replace(self, past=()))

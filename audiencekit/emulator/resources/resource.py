@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
@@ -24,7 +25,8 @@ class Resource:
     """One kind of records of an account.
 
     `kind` is the segment of the path, `filters` are the parameters of its list that take ids of other records, whose
-    fields have the same name without the s. `has_q`: the list can be narrowed by the beginning of the name.
+    fields have the same name without the s. `has_q`: the list can be narrowed by the beginning of the name, `has_ids`:
+    by ids of its own.
     """
 
     kind: str
@@ -33,11 +35,17 @@ class Resource:
     filters: tuple[str, ...] = ()
     listing: Listing = field(default_factory=Listing)
     has_q: bool = False
+    has_ids: bool = True
+    longest_q: int = MAX_QUERY_LENGTH
     show: Callable[[Record], dict[str, Any]] = show_fields
 
+    def of(self, account: Account) -> dict[str, Record]:
+        """The records of an account by their ids, deleted ones too."""
+        return account.records.setdefault(self.kind, {})
+
     def all(self, call: Call) -> dict[str, Record]:
-        """The records of the account by their ids, deleted ones too."""
-        return call.account.records.setdefault(self.kind, {})
+        """The records of the account of the path."""
+        return self.of(call.account)
 
     def find(self, call: Call, record_id: str, *, with_deleted: bool = False) -> Record:
         """The record with this id. Raises RefusalError (404) when there is none, or it was deleted."""
@@ -47,9 +55,9 @@ class Resource:
             raise call.refuse(404, "NOT_FOUND", message, self.id_name)
         return record
 
-    def make(self, call: Call, fields: dict[str, Any]) -> Record:
-        """A new record of the account."""
-        record = Record(call.store.make_id(), call.now, call.now, fields)
+    def make(self, call: Call, fields: dict[str, Any], record_id: str | None = None) -> Record:
+        """A new record of the account, with an id of the usual kind unless one is given."""
+        record = Record(record_id or call.store.make_id(), call.now, call.now, fields)
         self.all(call)[record.id] = record
         return record
 
@@ -61,10 +69,10 @@ class Resource:
     def list_wanted(self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool]) -> Answer:
         """`GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
         query = read_list_query(parameters, self.listing)
-        prefix = (parameters.text("q", longest=MAX_QUERY_LENGTH) or "").casefold() if self.has_q else ""
-        ids = {name: parameters.words(name) for name in (*self.filters, f"{self.id_name}s")}
-        parameters.finish()
+        prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
         own = f"{self.id_name}s"
+        ids = {name: parameters.words(name) for name in (*self.filters, *([own] if self.has_ids else []))}
+        parameters.finish()
 
         def chosen(record: Record) -> bool:
             named = not prefix or str(record.value("name")).casefold().startswith(prefix)
@@ -89,5 +97,5 @@ class Resource:
         parameters = Parameters(call)
         parameters.finish()
         record = self.find(call, call.ids[self.id_name])
-        record.deleted, record.updated_at = True, call.now
+        record.delete(call.now)
         return success(parameters.echo, self.show(record))

@@ -1,15 +1,14 @@
-"""Internationalised addresses in bulk: each domain is asked of the definition once, local parts are of certain letters.
+"""Internationalised addresses in bulk: each domain is decided once (`domains`), local parts are of certain letters.
 
 A letter is certain when neither lower case nor NFC changes it, wherever it stands, and the library takes it. These are
-the small letters of some alphabets and the letters of scripts without case. What the definition says of a domain is the
-same in every address, and it is remembered there.
+the small letters of some alphabets and the letters of scripts without case.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import groupby
 from typing import Any, Final
 
@@ -17,12 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
+from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.reasons import Reason
 
 from .checks import matches
 from .decisions import UNDECIDED, VALID, Codes, code_of, put
+from .domains import domain_in_ascii
 
 # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Hiragana and Katakana: which of these are certain is asked.
 _ALPHABETS: Final = ((0xDF, 0x24F), (0x370, 0x52F), (0x561, 0x586), (0x5D0, 0x5EA), (0x620, 0x64A), (0x3041, 0x30FF))
@@ -46,7 +46,7 @@ def decide_international(lowered: Any) -> tuple[Any, Codes]:
     if not len(rows):
         return lowered, codes
     names, domains = _parts(lowered.take(pa.array(rows)))
-    answers = [_answer(domain) for domain in domains.dictionary.to_pylist()]
+    answers = [domain_in_ascii(domain) for domain in domains.dictionary.to_pylist()]
     in_ascii = ["" if isinstance(answer, Reason) else answer for answer in answers]
     addresses = pc.binary_join_element_wise(names, pa.array(in_ascii, pa.string()).take(domains.indices), _AT)
     found = np.array([_code(answer) for answer in answers], dtype=np.int8).take(domains.indices.to_numpy())
@@ -60,12 +60,6 @@ def _parts(addresses: Any) -> tuple[Any, Any]:
     parts = pc.split_pattern(addresses, "@").flatten()
     places = np.arange(0, len(parts), 2)
     return parts.take(pa.array(places)), parts.take(pa.array(places + 1)).dictionary_encode()
-
-
-@lru_cache(maxsize=MEMOISED_DOMAINS)
-def _answer(domain: str) -> str | Reason:
-    """What the definition says of `domain`, in whatever case."""
-    return ascii_domain(lower(domain))
 
 
 def _code(answer: str | Reason) -> int:

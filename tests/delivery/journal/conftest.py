@@ -14,13 +14,14 @@ from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import Outcome
 from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.preparation.packing import PackedRequest, RequestBody
+from audiencekit.preparation.target import Target
 
 RUN_ID = "20261121-013000-1f3a9c"
 KEY = StateKey(bytes(range(32))).derive("digests", RUN_ID)
 FACTS = RunFacts(
     run_id=RUN_ID,
     account_id="18ce54d4x5t",
-    audience_id="1nmth",
+    target=Target.audience("1nmth"),
     operation="update",
     profile="spec",
     sources=["/data/list.csv"],
@@ -37,6 +38,7 @@ PLAN = PlanFacts(
     rows_rejected=10,
     records=30,
     fingerprint="00112233445566778899aabbccddeeff",
+    suppression="ffeeddccbbaa99887766554433221100",
     requests=tuple(PlannedBody(number, 0, 10, 1_000) for number in (1, 2, 3)),
 )
 

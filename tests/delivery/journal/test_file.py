@@ -32,7 +32,8 @@ filling = [(number, 0, 1, 1) for number in range(4, 5_000)]
 connection.executemany("INSERT INTO requests (number, wave, records, body_bytes) VALUES (?,?,?,?)", filling)
 os.kill(os.getpid(), 9)
 """
-GOLDEN = Path(__file__).with_name("schema-1.sqlite")
+OLD = Path(__file__).with_name("schema-1.sqlite")
+GOLDEN = Path(__file__).with_name("schema-2.sqlite")
 
 
 def _opened(path: Path) -> JournalFile:
@@ -137,8 +138,8 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "cut off": ("damaged", lambda path: path.write_bytes(path.read_bytes()[:5_000])),
     "scrambled": ("damaged", _scramble),
     "another program's": ("damaged", lambda path: _write(path, "PRAGMA application_id=1")),
-    "newer": ("newer", lambda path: _write(path, "PRAGMA user_version=2")),
-    "older": ("newer", lambda path: _write(path, "PRAGMA user_version=0")),
+    "newer": ("newer", lambda path: _write(path, "PRAGMA user_version=3")),
+    "older": ("newer", lambda path: _write(path, "PRAGMA user_version=1")),
     "without a beginning": ("not_begun", lambda path: _write(path, "DELETE FROM documents")),
     "without tables": ("not_begun", lambda path: _write(path, "DROP TABLE documents")),
     "another run's": ("key", lambda path: _write(path, "UPDATE documents SET digest = zeroblob(16)")),
@@ -195,7 +196,17 @@ def test_another_runs_journal_is_refused(planned: JournalFile) -> None:
     assert caught.value.reason == "other_run"
 
 
-def test_a_journal_of_schema_1_is_read(tmp_path: Path) -> None:
+def test_a_journal_of_schema_1_is_refused_untouched(tmp_path: Path) -> None:
+    """It knew no other target than an audience, and no release wrote it."""
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(OLD.read_bytes())
+    with pytest.raises(ResumeRefused) as caught:
+        JournalFile.open(path)
+    assert caught.value.reason == "newer"
+    assert path.read_bytes() == OLD.read_bytes()
+
+
+def test_a_journal_of_schema_2_is_read(tmp_path: Path) -> None:
     """Kept from the first release: whatever comes later must resume it or refuse it untouched."""
     path = tmp_path / "journal.sqlite"
     path.write_bytes(GOLDEN.read_bytes())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar import emails, international
+from audiencekit.preparation.columnar import domains, emails, international
 from audiencekit.preparation.columnar.checks import OPENING, SPACES
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
 from audiencekit.preparation.columnar.emails import decide_emails
@@ -144,14 +146,10 @@ def test_left_to_the_definition(text: str) -> None:
 
 
 def test_a_domain_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many addresses share an internationalised domain, the definition judges it once."""
+    """However many addresses of a batch share an internationalised domain, it is judged once."""
     asked: list[str] = []
-    monkeypatch.setattr(international, "ascii_domain", lambda domain: asked.append(domain) or "asked.example")
-    international._answer.cache_clear()
-    try:
-        decisions = decide_emails(pa.array([f"a{number}@bücher.example" for number in range(300)] * 2))
-    finally:
-        international._answer.cache_clear()
+    monkeypatch.setattr(international, "domain_in_ascii", lambda domain: asked.append(domain) or "asked.example")
+    decisions = decide_emails(pa.array([f"a{number}@bücher.example" for number in range(300)] * 2))
     assert asked == ["bücher.example"]
     assert decisions.normalized[7].as_py() == "a7@asked.example"
 
@@ -202,21 +200,25 @@ def test_broken_patterns_are_found(
     assert differing(decide_emails(pa.array(texts)), answers)
 
 
-BROKEN_INTERNATIONAL: list[tuple[str, str, Any]] = [
-    ("every letter is certain", "_is_certain", lambda letter: True),
-    ("hidden characters in domains", "_HIDDEN", " "),
-    ("longer addresses", "MAX_ADDRESS_BYTES", 500),
-    ("domains as they are", "ascii_domain", lambda domain: domain),
-    ("domains in their own case", "lower", str),
+BROKEN_INTERNATIONAL: list[tuple[str, ModuleType, str, Any]] = [
+    ("every letter is certain", international, "_is_certain", lambda letter: True),
+    ("hidden characters in domains", international, "_HIDDEN", " "),
+    ("longer addresses", international, "MAX_ADDRESS_BYTES", 500),
+    ("domains as they are", domains, "ascii_domain", lambda domain: domain),
+    ("domains in their own case", domains, "lower", str),
+    ("every letter of a domain is certain", domains, "_is_certain", lambda letter: True),
+    ("any label", domains, "_PLAIN", re.compile(r"(?:[^.]+\.)+(?P<top>[a-z]{2,})")),
+    ("tops are never special", domains, "SPECIAL_USE_DOMAIN_NAMES", ()),
 ]
 
 
 @pytest.mark.parametrize(
-    ("attribute", "broken"),
+    ("module", "attribute", "broken"),
     [case[1:] for case in BROKEN_INTERNATIONAL],
     ids=[case[0] for case in BROKEN_INTERNATIONAL],
 )
 def test_broken_international_rules_are_found(
+    module: ModuleType,
     attribute: str,
     broken: Any,
     texts: list[str],
@@ -225,8 +227,8 @@ def test_broken_international_rules_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The comparison fails when what makes a name or a domain certain is broken on purpose."""
-    assert getattr(international, attribute) != broken
-    monkeypatch.setattr(international, attribute, broken)
+    assert getattr(module, attribute) != broken
+    monkeypatch.setattr(module, attribute, broken)
     _forget()
     try:
         assert differing(decide_emails(pa.array(texts)), answers)
@@ -235,7 +237,7 @@ def test_broken_international_rules_are_found(
 
 
 def _forget() -> None:
-    international._answer.cache_clear()
+    domains.domain_in_ascii.cache_clear()
     international._certain_form.cache_clear()
 
 

@@ -1,0 +1,189 @@
+"""The do-not-reach list of the account: looked up, created when it is missing, and filled (spec 2, section 4.6).
+
+An account has one list at most, and none of its people is targeted. It takes nobody out of an audience.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, Unpack
+
+from audiencekit.api.opening import open_client
+from audiencekit.api.wire import Answer
+from audiencekit.delivery.clock import Clock, SystemClock
+from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, Refused, RequestRefused
+from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
+from audiencekit.pipeline import check, refuse_running_loop, upload_to
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.preparation.target import Target, TargetKind
+from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.reporting.report import Report
+from audiencekit.runs.execution import in_thread
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.standardinput import STANDARD_INPUT
+
+_AGAIN: Final = "run the same again in a while: the list is looked up first, and an account is given one only"
+
+
+class DoNotReachService(Protocol):
+    """The methods of AdsClient that are needed here."""
+
+    async def list_do_not_reach_lists(self, *, with_deleted: bool | None = None) -> Answer:
+        """The list of the account: one, or none."""
+
+    async def create_do_not_reach_list(self, *, description: str | None = None) -> Answer:
+        """The new, empty list."""
+
+    async def delete_do_not_reach_list(self, list_id: str) -> Answer:
+        """The list as deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoNotReachList:
+    """The list of the account as the service shows it; `created` the service just now, or it was `found` there."""
+
+    id: str
+    shown: dict[str, Any]
+    state: Literal["created", "found"]
+
+    @property
+    def target(self) -> Target:
+        """What a run on it is begun with."""
+        return Target.do_not_reach_list(self.id)
+
+
+async def find_list(service: DoNotReachService) -> DoNotReachList | None:
+    """The list of the account, None when it has none. Raises MalformedAnswer for more than one."""
+    answer = await service.list_do_not_reach_lists()
+    alive = [shown for shown in answer.data if not shown.get("deleted")]
+    if len(alive) > 1:
+        raise MalformedAnswer("the service shows several do-not-reach lists of one account", status=answer.status)
+    return _read_list(alive[0], answer, "found") if alive else None
+
+
+async def ensure_list(service: DoNotReachService, *, clock: Clock, description: str | None = None) -> DoNotReachList:
+    """The list of the account, created when there is none; it never creates a second one.
+
+    Raises NotFinished when nobody can tell whether it was created, and an ExchangeError when it was not.
+    """
+    if (found := await find_list(service)) is not None:
+        return found
+    try:
+        answer = await service.create_do_not_reach_list(description=description)
+        return _read_list(answer.data, answer, "created")
+    except ExchangeError as error:
+        failure = error.bare()
+    if failure.outcome is Outcome.UNKNOWN:
+        return await _find_out(service, clock, failure)
+    # Somebody else may have created it since it was looked up.
+    if isinstance(failure, RequestRefused) and (found := await find_list(service)) is not None:
+        return found
+    raise failure
+
+
+async def _find_out(service: DoNotReachService, clock: Clock, failure: ExchangeError) -> DoNotReachList:
+    """The list after a creation whose answer was lost. Raises NotFinished unless it is there."""
+    for turn in range(CREATION_LOOKUPS):
+        if turn:
+            await clock.sleep(CREATION_LOOKUP_SECONDS)
+        try:
+            found = await find_list(service)
+        except ExchangeError:
+            continue
+        if found is not None:
+            return found
+    raise NotFinished(f"whether the do-not-reach list was created is not known ({failure})", hint=_AGAIN)
+
+
+async def delete_list(service: DoNotReachService, list_id: str) -> None:
+    """Returns when the list is gone: whom it kept out can be targeted again.
+
+    Raises NotFound when the account has no such list, NotFinished when nobody can tell whether it is gone.
+    """
+    try:
+        await service.delete_do_not_reach_list(list_id)
+        return
+    except ExchangeError as error:
+        failure = error.bare()
+    if failure.outcome is not Outcome.UNKNOWN:
+        raise failure
+    try:
+        found = await find_list(service)
+    except ExchangeError as error:
+        failure, found = error.bare(), None
+    else:
+        if found is None or found.id != list_id:
+            return
+    raise NotFinished(f"whether the do-not-reach list was deleted is not known ({failure})", hint="delete it again")
+
+
+def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -> DoNotReachList:
+    if not isinstance(shown.get("id"), str):
+        raise MalformedAnswer("the answer does not name the do-not-reach list", status=answer.status)
+    return DoNotReachList(id=shown["id"], shown=dict(shown), state=state)
+
+
+# --- its people ---
+
+
+def do_not_reach_upload(
+    source: FilePath | Sequence[FilePath],
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """`do_not_reach_upload_async`, for callers without an event loop. Raises UsageError where one is running."""
+    refuse_running_loop("do_not_reach_upload_async")
+    return asyncio.run(
+        do_not_reach_upload_async(source, settings=settings, rejections=rejections, progress=progress, **keywords)
+    )
+
+
+async def do_not_reach_upload_async(
+    source: FilePath | Sequence[FilePath],
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
+
+    A run like that of `upload_async`, which raises what it raises, on a list that is created when it is missing. A
+    source that would be refused creates none, unless it is standard input, which cannot be read twice. Emails and phone
+    numbers only. Raises Refused for Deletes where there is no list.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    async with open_client(settings) as client:
+        found = await find_list(client)
+        if found is None:
+            await _check_first(source, settings, progress, keywords)
+            found = await ensure_list(client, clock=SystemClock())
+            progress.tell(f"the do-not-reach list {found.id} was created: the account had none")
+    return await upload_to(
+        found.target, source, settings=settings, rejections=rejections, progress=progress, **keywords
+    )
+
+
+async def _check_first(
+    source: FilePath | Sequence[FilePath], settings: Settings, progress: Progress, keywords: Keywords
+) -> None:
+    """Returns when a list may be created for the source. Raises what refuses it."""
+    options = read_keywords(plain_keywords(keywords), settings.profile)
+    if options.operation == "delete":
+        raise Refused("the account has no do-not-reach list: there is nobody to take off it")
+    if STANDARD_INPUT in paths_of(source):
+        return
+    stoppable = Stoppable(progress)
+    looking = functools.partial(
+        check, source, settings=settings, progress=stoppable, target=TargetKind.DO_NOT_REACH_LIST, **keywords
+    )
+    plan = await in_thread(looking, stoppable.stop)
+    if plan.refusals:
+        raise plan.refusals[0]

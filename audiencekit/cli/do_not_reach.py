@@ -1,0 +1,128 @@
+"""`do-not-reach`: the list of people whom no campaign of the account reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audiencekit.cli.connection import require_terminal, with_client
+from audiencekit.cli.options import as_keywords, json_option, list_options, rejections_option, source_options
+from audiencekit.cli.output import print_json, say
+from audiencekit.cli.sending import pace_options, send, service_options
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.do_not_reach import DoNotReachList
+    from audiencekit.reporting.progress import Progress
+    from audiencekit.reporting.report import Report
+    from audiencekit.settings import Settings
+
+
+@click.group("do-not-reach")
+def do_not_reach() -> None:
+    """Keep people from being targeted: an account has one list of them. It takes nobody out of an audience."""
+
+
+@do_not_reach.command("show")
+@json_option
+def show_list(as_json: bool) -> None:
+    """Show the list of the account."""
+    found = _find(as_json=as_json)
+    if found is None:
+        click.echo("the account has no do-not-reach list; `do-not-reach create` or `upload` makes one", err=True)
+    if as_json:
+        print_json(None if found is None else found.shown)
+    elif found is not None:
+        say(_line(found))
+
+
+@do_not_reach.command("create")
+@click.option("--description")
+@json_option
+def create_list(description: str | None, as_json: bool) -> None:
+    """Create the list, unless the account has one: then that is shown."""
+    from audiencekit.audiences.do_not_reach import ensure_list
+    from audiencekit.delivery.clock import SystemClock
+
+    async def ask(client: Any) -> DoNotReachList:
+        return await ensure_list(client, clock=SystemClock(), description=description)
+
+    there: DoNotReachList = with_client(ask, as_json=as_json)
+    if there.state == "found":
+        click.echo("the account has this list already: nothing was created or changed", err=True)
+    if as_json:
+        print_json(there.shown)
+    else:
+        say(_line(there))
+
+
+@do_not_reach.command("delete")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def delete_list(yes: bool, as_json: bool) -> None:
+    """Delete the list of the account. Everybody on it can be targeted again."""
+    from audiencekit.audiences.do_not_reach import delete_list as delete
+
+    if not yes:
+        require_terminal()
+    found = _find(as_json=as_json)
+    if found is not None:
+        if not yes:
+            question = f"Delete do-not-reach list {found.id}, so that everybody on it can be targeted again?"
+            click.confirm(question, abort=True, err=True)
+        with_client(lambda client: delete(client, found.id), as_json=as_json)
+    else:
+        click.echo("the account has no do-not-reach list: nothing was deleted", err=True)
+    if as_json:
+        print_json({"deleted": None if found is None else found.id})
+    elif found is not None:
+        say(f"{found.id}  deleted")
+
+
+@do_not_reach.command("upload")
+@source_options
+@list_options
+@rejections_option
+@service_options
+@pace_options
+@json_option
+def upload_list(
+    source: tuple[str, ...],
+    as_json: bool,
+    rejections: str | None,
+    account_id: str | None,
+    profile: str | None,
+    concurrency: int | None,
+    requests_per_minute: int | None,
+    **given: Any,
+) -> None:
+    """Put the people of SOURCE on the list, which is created when it is missing; or take them off it.
+
+    Emails and phone numbers only. The list keeps people from being targeted and takes nobody out of an audience.
+    """
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+        from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
+
+        return do_not_reach_upload_async(
+            source, settings=settings, rejections=rejections, progress=progress, **as_keywords(given)
+        )
+
+    send(
+        work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+    )  # fmt: skip
+
+
+def _find(*, as_json: bool) -> DoNotReachList | None:
+    from audiencekit.audiences.do_not_reach import find_list
+
+    found: DoNotReachList | None = with_client(find_list, as_json=as_json)
+    return found
+
+
+def _line(there: DoNotReachList) -> str:
+    size = there.shown.get("list_size")
+    described = f"  {there.shown['description']!r}" if there.shown.get("description") else ""
+    return f"{there.id}  size {size if size is not None else 'unknown'}{described}"

@@ -1,0 +1,64 @@
+"""What commands that send people have in common: where to, how fast, signals, and the report they leave with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+from audiencekit.cli.options import stacked
+from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.errors import AudiencekitError
+
+if TYPE_CHECKING:
+    from audiencekit.reporting.progress import Progress
+    from audiencekit.reporting.report import Report
+    from audiencekit.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def service_options(function: F) -> F:
+    """Which account of which service."""
+    return stacked(
+        click.option(
+            "--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default."
+        ),
+        click.option("--profile", help="Which service: spec or x."),
+    )(function)
+
+
+def pace_options(function: F) -> F:
+    """How fast."""
+    return stacked(
+        click.option("--concurrency", type=int, help="Requests in flight; 16 by default."),
+        click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most."),
+    )(function)
+
+
+def send(
+    work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
+    *,
+    as_json: bool,
+    max_minutes: float | None = None,
+    **given: Any,
+) -> NoReturn:
+    """Print the report that `work` returns, and leave; `given` are settings. Signals end it in good order."""
+    from audiencekit.cli.interruption import run_until_interrupted
+    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.text import render_report
+    from audiencekit.settings import load_settings
+
+    try:
+        settings = load_settings(**given)
+        with progress_for() as progress:
+            report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    if as_json:
+        print_json(report.to_json())
+    else:
+        say(render_report(report))
+    sys.exit(0)

@@ -1,0 +1,11 @@
+"""Mobile apps of an account (specification part 1, section 4.1): those that it has from the start."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audiencekit.emulator.resources.resource import Resource
+
+from .endowment import APP_KIND
+
+ACCOUNT_APPS: Final = Resource(kind=APP_KIND, noun="Account App", id_name="account_app_id", has_ids=False)

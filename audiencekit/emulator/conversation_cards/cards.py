@@ -1,0 +1,75 @@
+"""Conversation cards: listed, made, changed, deleted (specification part 2, section 4.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.cards.kinds import card_uri
+from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.resources.resource import Resource
+
+from .content import ReadMedia, check_content, read_content, read_image, read_video
+from .kinds import IMAGE_CONVERSATION, VIDEO_CONVERSATION
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCards:
+    """The endpoints of one of the two kinds. The echo has the kind, in capitals for what is written (public)."""
+
+    kind: Resource
+    read_media: ReadMedia
+
+    def list_cards(self, call: Call) -> Answer:
+        """`GET …`."""
+        return self.kind.list_wanted(call, self._parameters(call), lambda card: True)
+
+    def show(self, call: Call) -> Answer:
+        """`GET …/:card_id`."""
+        parameters = self._parameters(call)
+        with_deleted = parameters.boolean("with_deleted")
+        parameters.finish()
+        card = self.kind.find(call, call.ids["card_id"], with_deleted=with_deleted)
+        return success(parameters.echo, self.kind.show(card))
+
+    def create(self, call: Call) -> Answer:
+        """`POST …`."""
+        parameters = self._parameters(call, written=True)
+        fields = self._read(call, parameters, empty=False)
+        parameters.finish()
+        check_content(parameters, fields)
+        uri = card_uri(call.store.make_long_id(call.now))
+        card = self.kind.make(call, {**fields, "card_uri": uri, "card_type": self.kind.kind.upper()})
+        return success(parameters.echo, self.kind.show(card))
+
+    def change(self, call: Call) -> Answer:
+        """`PUT …/:card_id`: everything may be left out, and what may be missing may be taken away."""
+        parameters = self._parameters(call, written=True)
+        card = self.kind.find(call, call.ids["card_id"])
+        changes = self._read(call, parameters, empty=True)
+        parameters.finish()
+        check_content(parameters, {**card.fields, **changes})
+        card.change(changes, call.now)
+        return success(parameters.echo, self.kind.show(card))
+
+    def delete(self, call: Call) -> Answer:
+        """`DELETE …/:card_id`."""
+        parameters = self._parameters(call)
+        parameters.finish()
+        card = self.kind.find(call, call.ids["card_id"])
+        card.delete(call.now)
+        return success(parameters.echo, self.kind.show(card))
+
+    def _read(self, call: Call, parameters: Parameters, *, empty: bool) -> dict[str, Any]:
+        return {**read_content(parameters, empty=empty), **self.read_media(call, parameters, empty=empty)}
+
+    def _parameters(self, call: Call, *, written: bool = False) -> Parameters:
+        parameters = Parameters(call)
+        parameters.echo["card_type"] = self.kind.kind.upper() if written else self.kind.kind
+        return parameters
+
+
+IMAGE_CARDS: Final = ConversationCards(IMAGE_CONVERSATION, read_image)
+VIDEO_CARDS: Final = ConversationCards(VIDEO_CONVERSATION, read_video)

@@ -1,0 +1,130 @@
+"""What a conversation card says: its texts, hashtags and media (specification part 2, section 4.8).
+
+A card that was changed must keep the rules of a new one, which the specification leaves open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.media.kinds import choose_media
+from audiencekit.emulator.media.records import IMAGE, VIDEO
+from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.resources.records import Record
+
+from .kinds import MAX_NAME
+
+_ORDINALS: Final = ("first", "second", "third", "fourth")
+_MAX_HASHTAG, _MAX_THANKS, _MAX_TITLE = 20, 23, 23  # characters, the # not counted
+_HASHTAG: Final = re.compile(rf"#?(\w{{1,{_MAX_HASHTAG}}})")
+_TEXTS: Final[Mapping[str, int | None]] = {
+    "name": MAX_NAME,
+    "thank_you_text": _MAX_THANKS,
+    "title": _MAX_TITLE,
+    **{f"{ordinal}_cta_tweet": None for ordinal in _ORDINALS},
+}
+_REQUIRED: Final = ("name", "first_cta", "first_cta_tweet", "thank_you_text", "media_key")
+_MIN_IMAGE_WIDTH: Final = 800  # pixels
+_IMAGE_RATIO, _UNLOCKED_RATIO, _VIDEO_RATIO = 1.91, 2.5, 1.78  # width to height, to two places
+
+Content = dict[str, Any]  # None for what was taken away
+
+
+class ReadMedia(Protocol):
+    """Reads the media of one kind of card."""
+
+    def __call__(self, call: Call, parameters: Parameters, *, empty: bool) -> Content: ...
+
+
+def read_content(parameters: Parameters, *, empty: bool) -> Content:
+    """The texts and hashtags that are given. With `empty`, an empty one takes away what was there."""
+    texts = {name: parameters.text(name, longest=longest, empty=empty) for name, longest in _TEXTS.items()}
+    address = parameters.web_address("thank_you_url", empty=empty)
+    hashtags = {f"{ordinal}_cta": _read_hashtag(parameters, f"{ordinal}_cta", empty=empty) for ordinal in _ORDINALS}
+    given = {**texts, "thank_you_url": address, **hashtags}
+    return {name: text or None for name, text in given.items() if text is not None}
+
+
+def _read_hashtag(parameters: Parameters, name: str, *, empty: bool) -> str | None:
+    given = parameters.text(name, empty=empty)
+    if not given:
+        return given
+    found = _HASHTAG.fullmatch(given)
+    if found is None:
+        raise parameters.fault(name, f"Expected a hashtag of 1 to {_MAX_HASHTAG} characters for {name}")
+    return f"#{found[1]}"
+
+
+def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
+    """Refuses a card that lacks something (400)."""
+    missing = [name for name in _REQUIRED if content.get(name) is None]
+    if content.get("second_cta") is None and content.get("title") is None:
+        missing.append("title")
+    for ordinal in _ORDINALS:
+        if content.get(f"{ordinal}_cta") is not None and content.get(f"{ordinal}_cta_tweet") is None:
+            missing.append(f"{ordinal}_cta_tweet")
+    for name in missing:
+        raise parameters.fault(name, f'"{name}" is a required parameter', "MISSING_PARAMETER")
+
+
+def _read_other(
+    call: Call, parameters: Parameters, name: str, media_type: str, *, empty: bool, ratio: float | None = None
+) -> Content:
+    """Key and address of media that a card may have besides the first; both are taken away by an empty key."""
+    parameter, address = f"{name}_media_key", f"{name}_media_url"
+    key = parameters.text(parameter, empty=empty)
+    if not key:
+        return {} if key is None else {parameter: None, address: None}
+    media = choose_media(call, key, parameter, (media_type,))
+    if ratio is not None:
+        _check_ratio(call, media, parameter, ratio)
+    return {parameter: key, address: media.fields["media_url"]}
+
+
+def read_image(call: Call, parameters: Parameters, *, empty: bool) -> Content:
+    """The media of an image card. Raises RefusalError: 404 for unknown keys, 400 for media that do not fit."""
+    unlocked = _read_other(call, parameters, "unlocked_image", IMAGE, empty=empty, ratio=_UNLOCKED_RATIO)
+    key = parameters.text("media_key")
+    if key is None:
+        return unlocked
+    image = choose_media(call, key, "media_key", (IMAGE,))
+    if image.fields["width"] < _MIN_IMAGE_WIDTH:
+        message = f"The image is less than {_MIN_IMAGE_WIDTH} pixels wide"
+        raise call.refuse(400, "INVALID_IMAGE", message, "media_key")
+    _check_ratio(call, image, "media_key", _IMAGE_RATIO)
+    return {
+        **unlocked,
+        "media_key": key,
+        "media_url": image.fields["media_url"],
+        "image_display_width": str(image.fields["width"]),
+        "image_display_height": str(image.fields["height"]),
+    }
+
+
+def read_video(call: Call, parameters: Parameters, *, empty: bool) -> Content:
+    """The media of a video card. Raises RefusalError: 404 for unknown keys, 400 for media that do not fit."""
+    content = _read_other(call, parameters, "unlocked_image", IMAGE, empty=empty, ratio=_UNLOCKED_RATIO)
+    for name, sort in (("unlocked_video", VIDEO), ("poster", IMAGE)):
+        content.update(_read_other(call, parameters, name, sort, empty=empty))
+    key = parameters.text("media_key")
+    if key is None:
+        return content
+    video = choose_media(call, key, "media_key", (VIDEO,))
+    _check_ratio(call, video, "media_key", _VIDEO_RATIO)
+    return {
+        **content,
+        "media_key": key,
+        "media_url": video.fields["media_url"],
+        "video_owner_id": call.store.origin.user_id,
+        "video_width": "16",
+        "video_height": "9",
+    }
+
+
+def _check_ratio(call: Call, media: Record, parameter: str, ratio: float) -> None:
+    if round(media.fields["width"] / media.fields["height"], 2) != ratio:
+        code = "INVALID_IMAGE" if media.fields["media_type"] == IMAGE else "INVALID_MEDIA"
+        raise call.refuse(400, code, f"Expected a width of {ratio} times the height for {parameter}", parameter)

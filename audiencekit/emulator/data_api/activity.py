@@ -1,0 +1,164 @@
+"""What happens to people, who wants to hear of it, and the streams that tell them (specification part 0, section 6).
+
+Forms of subscriptions and events are not shown; they are the plainest that hold what is stated. Without a person a
+subscription is for the application's own user, without a type for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from audiencekit.emulator.times import format_time
+
+# The direction of those that have one: what another person does is received.
+EVENT_TYPES: Final[Mapping[str, str | None]] = {
+    "profile.update.bio": None,
+    "profile.update.verified": None,
+    "profile.update.affiliate": None,
+    "profile.update.screenname": None,
+    "dm.received": "received",
+    "dm.sent": "sent",
+    "dm.read": "received",
+    "dm.indicate_typing": "received",
+    "spaces.start": None,
+    "spaces.end": None,
+}
+# How both are written is not stated.
+DIRECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "sent": ("sent",),
+    "received": ("received",),
+    "both": ("sent", "received"),
+    "sent,received": ("sent", "received"),
+    "received,sent": ("sent", "received"),
+}
+
+BACKFILL_SECONDS: Final = 300  # the most that a stream can be told of what was; specification part 0, section 8
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened to a user; `payload` is what a keyword is looked for in. `time` in epoch seconds."""
+
+    event_type: str
+    user_id: str
+    payload: Mapping[str, Any] = field(repr=False)
+    time: float
+
+    def line(self) -> bytes:
+        """The event on the wire."""
+        document = {
+            "event_type": self.event_type,
+            "filter": {"user_id": self.user_id},
+            "payload": self.payload,
+            "created_at": format_time(self.time),
+        }
+        return orjson.dumps({"data": document}) + b"\r\n"
+
+
+def read_event(order: object, own_user_id: str, now: float) -> Event:
+    """The event that an order makes happen, to the application's own user unless it names another.
+
+    Raises ValueError, which says what is wrong.
+    """
+    if not isinstance(order, dict) or not order.keys() <= {"event_type", "user_id", "payload"}:
+        raise ValueError('Expected {"event_type": …, "user_id": …, "payload": {…}}')
+    event_type, user_id = order.get("event_type"), order.get("user_id", own_user_id)
+    payload = order.get("payload", {})
+    if not isinstance(event_type, str) or event_type not in EVENT_TYPES:
+        raise ValueError(f"Expected one of {', '.join(EVENT_TYPES)} for event_type")
+    if not isinstance(user_id, str) or not user_id.isdecimal() or not isinstance(payload, dict):
+        raise ValueError("Expected a string of digits for user_id, and an object for payload")
+    return Event(event_type, user_id, payload, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Which events somebody wants to hear of."""
+
+    user_id: str
+    event_type: str | None = None
+    keyword: str | None = field(default=None, repr=False)
+    direction: str | None = None
+
+    def wants(self, event: Event) -> bool:
+        """Whether the event is one of them."""
+        way = EVENT_TYPES[event.event_type]
+        return (
+            event.user_id == self.user_id
+            and self.event_type in (None, event.event_type)
+            and (self.keyword is None or self.keyword.casefold() in event.line().decode().casefold())
+            and (self.direction is None or way is None or way in DIRECTIONS[self.direction])
+        )
+
+
+class Activity:
+    """Everything that was subscribed to, and that happened and was wanted."""
+
+    def __init__(self) -> None:
+        self.subscriptions: list[Subscription] = []
+        self._events: list[Event] = []
+        self._streams: set[Stream] = set()
+
+    def happen(self, event: Event) -> bool:
+        """Tells every stream of an event; whether anybody had subscribed to it."""
+        if not any(subscription.wants(event) for subscription in self.subscriptions):
+            return False
+        self._events = [*(each for each in self._events if each.time >= event.time - BACKFILL_SECONDS), event]
+        for stream in self._streams:
+            stream.add(event)
+        return True
+
+    def open_stream(self, since: float) -> Stream:
+        """A stream of what happens from now on, after what happened from `since` on."""
+        stream = Stream([event for event in self._events if event.time >= since], self._streams.discard)
+        self._streams.add(stream)
+        return stream
+
+    def end_streams(self) -> None:
+        """Ends the streams that are open."""
+        for stream in self._streams:
+            stream.end()
+
+
+class Stream:
+    """The events that one reader has still to be told."""
+
+    def __init__(self, events: Iterable[Event], leave: Callable[[Stream], None]) -> None:
+        self._leave = leave
+        self._lines = [event.line() for event in events]
+        self._change: asyncio.Future[None] | None = None
+        self.ended = False
+
+    def add(self, event: Event) -> None:
+        """More to tell."""
+        self._lines.append(event.line())
+        self._wake()
+
+    def end(self) -> None:
+        """Nothing comes any more."""
+        self.ended = True
+        self._wake()
+
+    def close(self) -> None:
+        """Nobody listens any more."""
+        self._leave(self)
+
+    def take(self) -> list[bytes]:
+        """What came since the last call."""
+        taken, self._lines = self._lines, []
+        return taken
+
+    def changed(self) -> asyncio.Future[None]:
+        """Done when there is more to take, or when it ended."""
+        if self._change is None or self._change.done():
+            self._change = asyncio.get_running_loop().create_future()
+        return self._change
+
+    def _wake(self) -> None:
+        if self._change is not None and not self._change.done():
+            self._change.set_result(None)

@@ -1,0 +1,86 @@
+"""Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8).
+
+The specification's lists are not complete; here they are, but for two expansions more, of the author and of a tweet
+that was posted again. Of polls and places it shows no fields, and there are none of either here: any are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .query import Query
+
+TWEET_FIELDS: Final = (
+    "id",
+    "text",
+    "attachments",
+    "author_id",
+    "created_at",
+    "conversation_id",
+    "possibly_sensitive",
+    "in_reply_to_user_id",
+    "referenced_tweets",
+    "public_metrics",
+    "entities",
+    "context_annotations",
+    "lang",
+    "reply_settings",
+)
+MEDIA_FIELDS: Final = (
+    "media_key",
+    "type",
+    "duration_ms",
+    "height",
+    "width",
+    "preview_image_url",
+    "public_metrics",
+    "alt_text",
+    "variants",
+)
+USER_FIELDS: Final = (
+    "id",
+    "name",
+    "username",
+    "created_at",
+    "description",
+    "location",
+    "pinned_tweet_id",
+    "profile_image_url",
+    "protected",
+    "url",
+    "verified",
+    "verified_type",
+    "entities",
+    "public_metrics",
+)
+MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The fields of each kind of object, the default ones among them, and the expansions."""
+
+    tweet: frozenset[str]
+    media: frozenset[str]
+    user: frozenset[str]
+    expansions: frozenset[str]
+
+
+def read_wish(query: Query) -> Wish:
+    """What a query asks to see. Raises RefusalError (400) for a name that is no field."""
+    wish = Wish(
+        tweet=frozenset({"id", "text", *query.words("tweet.fields", TWEET_FIELDS)}),
+        media=frozenset({"media_key", "type", *query.words("media.fields", MEDIA_FIELDS)}),
+        user=frozenset({"id", "name", "username", *query.words("user.fields", USER_FIELDS)}),
+        expansions=frozenset(query.words("expansions", (MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION))),
+    )
+    for name in ("poll.fields", "place.fields"):
+        query.words(name)
+    return wish
+
+
+def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
+    """The fields of a document that are wanted and that it has."""
+    return {name: value for name, value in document.items() if name in fields and value is not None}

@@ -1,0 +1,86 @@
+"""What drafts, scheduled tweets and tweets say (specification part 2, section 4.9).
+
+The length of a text is bounded by that of long posts (part 0, section 8). Drafts and scheduled tweets that were changed
+must keep the rules of new ones, which the specification leaves open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.cards.every_card import choose_card
+from audiencekit.emulator.media.kinds import choose_media
+from audiencekit.emulator.media.records import GIF, IMAGE, VIDEO
+from audiencekit.emulator.parameters import Parameters
+
+from .kinds import MAX_NAME
+
+MAX_TEXT: Final = 25_000  # characters
+_MAX_OF_TYPE: Final = {IMAGE: 4, GIF: 1, VIDEO: 1}
+
+Content = dict[str, Any]
+
+
+def read_new(call: Call, parameters: Parameters) -> Content:
+    """What a new one says, by the user for whom it is written. Raises RefusalError for anybody but that user."""
+    user_id = str(parameters.required_long("as_user_id"))
+    if user_id != call.store.origin.user_id:
+        raise parameters.fault("as_user_id", "The user is no FULL promotable user of the account", "INVALID_USER_ID")
+    unsaid: Content = {"text": "", "card_uri": None, "media_keys": [], "nullcast": True, "name": None}
+    content = {**unsaid, **_read(call, parameters, empty=False), "user_id": user_id}
+    check_content(parameters, content)
+    return content
+
+
+def read_changes(call: Call, parameters: Parameters) -> Content:
+    """What is to be said in another way; what is given empty goes."""
+    return _read(call, parameters, empty=True)
+
+
+def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
+    """Refuses what says nothing (400): without media there must be a text."""
+    if content["media_keys"] or content["text"].strip():
+        return
+    if content["text"]:
+        raise parameters.fault("text", "The text is blank", "TWEET_CANNOT_BE_BLANK")
+    raise parameters.fault("text", '"text" is a required parameter', "MISSING_PARAMETER")
+
+
+def read_name(parameters: Parameters, *, empty: bool) -> str | None:
+    """A name of up to 80 characters."""
+    return parameters.text("name", longest=MAX_NAME, empty=empty)
+
+
+def _read(call: Call, parameters: Parameters, *, empty: bool) -> Content:
+    content: Content = {}
+    text, name = parameters.text("text", longest=MAX_TEXT, empty=empty), read_name(parameters, empty=empty)
+    card_uri, media_keys = parameters.text("card_uri", empty=empty), _read_media(call, parameters, empty=empty)
+    if text is not None:
+        content["text"] = text
+    if name is not None:
+        content["name"] = name or None
+    if card_uri is not None:
+        content["card_uri"] = choose_card(call, card_uri)["card_uri"] if card_uri else None
+    if media_keys is not None:
+        content["media_keys"] = media_keys
+    if parameters.given("nullcast") is not None:
+        content["nullcast"] = parameters.boolean("nullcast")
+    return content
+
+
+def _read_media(call: Call, parameters: Parameters, *, empty: bool) -> list[str] | None:
+    if empty and parameters.given("media_keys") == "":
+        parameters.text("media_keys", empty=True)
+        return []
+    media_keys = parameters.words("media_keys")
+    if media_keys is None:
+        return None
+    chosen = [choose_media(call, key, "media_keys", tuple(_MAX_OF_TYPE)) for key in media_keys]
+    counts = Counter(media.fields["media_type"] for media in chosen)
+    if len(counts) > 1 or any(count > _MAX_OF_TYPE[media_type] for media_type, count in counts.items()):
+        message = "Expected up to 4 images, or 1 GIF, or 1 video for media_keys"
+        raise parameters.fault("media_keys", message, "INVALID_MEDIA")
+    return media_keys

@@ -1,0 +1,97 @@
+"""Tweets in the form of version 1.1, as the ads API shows them (public documentation)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.media.kinds import MEDIA
+from audiencekit.emulator.media.records import VIDEO
+from audiencekit.emulator.oauth.tokens import SCREEN_NAME
+from audiencekit.emulator.resources.records import Record
+from audiencekit.emulator.times import format_time
+
+from .entities import Entity, find_entities, show_address
+
+MEDIA_TYPES: Final = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
+
+
+def show_status(call: Call, record: Record, *, trim_user: bool, extended: bool = False) -> dict[str, Any]:
+    """A tweet. `trim_user` leaves only the id of its author; `extended` has the text under another name."""
+    fields = record.fields
+    media = [_show_media(call, key, fields) for key in fields["media_keys"]]
+    return {
+        "created_at": time.strftime("%a %b %d %H:%M:%S +0000 %Y", time.gmtime(record.created_at)),
+        "id": int(record.id),
+        "id_str": record.id,
+        "full_text" if extended else "text": fields["text"],
+        "truncated": False,
+        "entities": _show_entities(fields["text"]),
+        **({"extended_entities": {"media": media}} if media else {}),
+        "user": _show_user(call, fields["user_id"], trim=trim_user),
+        "card_uri": fields["card_uri"],
+        "retweet_count": 0,
+        "favorite_count": 0,
+        "lang": "und",
+        "name": fields["name"],
+    }
+
+
+def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool) -> dict[str, Any]:
+    """A tweet, a draft or a scheduled tweet in a list, where more is known of it."""
+    scheduled_at = record.fields.get("scheduled_at")
+    return {
+        **show_status(call, record, trim_user=trim_user),
+        "tweet_id": record.id,
+        "tweet_type": tweet_type,
+        "nullcast": record.fields["nullcast"],
+        "scheduled_at": None if scheduled_at is None else format_time(scheduled_at),
+        "conversation_settings": record.fields.get("conversation_settings", "EVERYONE"),
+    }
+
+
+def name_author(call: Call, user_id: str) -> tuple[str, str]:
+    """Name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
+    return ("Local user", SCREEN_NAME) if user_id == call.store.origin.user_id else ("Partner", "local_partner")
+
+
+def _show_user(call: Call, user_id: str, *, trim: bool) -> dict[str, Any]:
+    name, screen_name = name_author(call, user_id)
+    ids = {"id": int(user_id), "id_str": user_id}
+    return ids if trim else {**ids, "name": name, "screen_name": screen_name}
+
+
+def _show_media(call: Call, key: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    media = MEDIA.all(call)[key]
+    shown = {
+        "media_key": key,
+        "type": MEDIA_TYPES[media.fields["media_type"]],
+        "media_url_https": media.fields["media_url"],
+    }
+    more = _show_video(fields) if media.fields["media_type"] == VIDEO else {}
+    return {**shown, **({"additional_media_info": more} if more else {})}
+
+
+def _show_video(fields: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {name: fields.get(f"video_{name}") for name in ("title", "description")}
+    action, address = fields.get("video_cta"), fields.get("video_cta_value")
+    actions = {} if action is None else {"call_to_actions": {action.lower(): {"url": address}}}
+    return {**{name: text for name, text in texts.items() if text is not None}, **actions}
+
+
+def _show_entities(text: str) -> dict[str, list[dict[str, Any]]]:
+    shown: dict[str, list[dict[str, Any]]] = {"hashtags": [], "urls": [], "user_mentions": []}
+    for entity in find_entities(text):
+        name, members = _show_entity(entity)
+        shown[name].append({**members, "indices": [entity.start, entity.end]})
+    return shown
+
+
+def _show_entity(entity: Entity) -> tuple[str, dict[str, Any]]:
+    if entity.kind == "hashtag":
+        return "hashtags", {"text": entity.word}
+    if entity.kind == "mention":
+        return "user_mentions", {"screen_name": entity.word}
+    return "urls", show_address(entity)

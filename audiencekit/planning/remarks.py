@@ -1,0 +1,77 @@
+"""What is said of a plan besides its counts: what forbids it, and what people should know before it is sent."""
+
+from __future__ import annotations
+
+from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import MIN_TARGETABLE_PEOPLE
+from audiencekit.planning.options import Options
+from audiencekit.planning.readsource import ReadSource
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.target import TargetKind
+from audiencekit.sources.standardinput import STANDARD_INPUT
+
+
+def refuse_options(options: Options, paths: tuple[str, ...], target: TargetKind) -> None:
+    """Raises UsageError for options that cannot be together, with the target, or with these paths."""
+    if not target.is_audience and (options.suppress or options.consent is not None):
+        raise UsageError("a do-not-reach list keeps people out, so that nobody is suppressed from it")
+    if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input is named twice, and can be read once")
+
+
+def refuse_other_kinds(mapping: ColumnMapping, target: TargetKind) -> None:
+    """Raises MappingRefused, which names them, for columns whose kind the target does not take."""
+    if alien := [column for column in mapping.columns if column.kind not in target.kinds]:
+        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
+        kinds = [kind.value for kind in Kind if kind in target.kinds]
+        raise MappingRefused(
+            f"a {target.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            hint=f"name the columns to be sent: {', '.join(f'--map {kind}=COLUMN' for kind in kinds)}",
+        )
+
+
+def unheeded_operation(source: ReadSource, options: Options) -> list[Refused]:
+    """People who are to be taken out must not be put in because an option was forgotten."""
+    if source.operation_hint is None or options.operation_was_given:
+        return []
+    name = source.operation_hint
+    hint = f"give --operation-column {name}, or --operation update or delete for every row"
+    return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
+
+
+def nobody_left(selection: Selection, options: Options) -> list[Refused]:
+    """A source of which everybody is suppressed is more likely a mistake than not."""
+    if not selection.suppressed or selection.kept.count() or options.bounds.allow_empty:
+        return []
+    hint = "look at --suppress and --consent-column; give --allow-empty if that is expected"
+    return [PlanRefused(f"all of {selection.suppressed:,} records are suppressed: nobody is left to send", hint=hint)]
+
+
+def lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
+    """Columns whose phone numbers are lost because nothing says their country, in words."""
+    found = []
+    for column in mapping.columns:
+        seen = tally.columns.get(column.position)
+        if count := seen.reasons["no_country"] if seen else 0:
+            what = "number" if count == 1 else "numbers"
+            found.append(
+                f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
+            )
+    return tuple(found)
+
+
+def what_it_does(target: TargetKind, updates: int, *, deletes: int, suppressing: bool) -> tuple[str, ...]:
+    """What people might expect of sending and must not; `updates` and `deletes` are records that are sent."""
+    if not target.is_audience:
+        return ("a do-not-reach list keeps people from being targeted; it takes nobody out of an audience",)
+    found = []
+    if deletes and suppressing:
+        found.append("people are taken out whether they are suppressed or not")
+    if 0 < updates < MIN_TARGETABLE_PEOPLE:
+        records = "1 record is" if updates == 1 else f"{updates} records are"
+        needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
+        found.append(f"{records} put in: {needed}, so these alone are too few")
+    return tuple(found)

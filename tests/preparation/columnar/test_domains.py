@@ -1,0 +1,83 @@
+"""Internationalised domains: the answers of the definition, most of them without asking it."""
+
+from __future__ import annotations
+
+import pytest
+from email_validator import SPECIAL_USE_DOMAIN_NAMES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.email import ascii_domain, lower
+from audiencekit.preparation.columnar import domains
+from audiencekit.preparation.columnar.domains import domain_in_ascii
+
+LETTERS = st.one_of(
+    st.sampled_from("abz019"),
+    st.sampled_from("äßçøłıœſʼǆǅаяёΣςσώのア漢字가ﬁªº"),
+    st.sampled_from("אبي٣०\u0300\u0301\u093f\u30fb\u00b7\u0375\u05f3\u200c\u200d\u1100\u1161\u11a8"),
+    st.characters(categories=("Ll", "Lo", "Lu", "Nd", "Mn", "Lm")),
+)
+LABELS = st.lists(st.one_of(st.text(LETTERS, min_size=1, max_size=6), st.just("-"))).map("".join)
+TOPS = st.one_of(st.sampled_from(["com", "c", "example", "test", "xn--p1ai", "рф"]), LABELS)
+DOMAINS = st.builds(lambda labels, top: ".".join([*labels, top]), st.lists(LABELS, min_size=1, max_size=3), TOPS)
+
+
+@given(DOMAINS)
+def test_same_as_the_definition(domain: str) -> None:
+    """Letters of every script, marks, joiners, hyphens and tops of every kind."""
+    assert domain_in_ascii(domain) == ascii_domain(lower(domain))
+
+
+@pytest.mark.parametrize(
+    ("domain", "in_ascii"),
+    [
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("BÜCHER.Example", "xn--bcher-kva.example"),
+        ("münchen.café.com", "xn--mnchen-3ya.xn--caf-dma.com"),
+        ("straße.com", "xn--strae-oqa.com"),
+        ("пример.com", "xn--e1afmkfd.com"),
+        ("例え.com", "xn--r8jz45g.com"),
+    ],
+)
+def test_letters_that_are_certain_are_not_asked_for_again(
+    domain: str, in_ascii: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The definition hears of each letter once, and of no such domain."""
+    domain_in_ascii.cache_clear()
+    assert domain_in_ascii(domain) == in_ascii
+    domain_in_ascii.cache_clear()
+    monkeypatch.setattr(domains, "ascii_domain", lambda _: pytest.fail("the definition was asked"))
+    assert domain_in_ascii(domain) == in_ascii
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *(f"bücher.{name}" for name in SPECIAL_USE_DOMAIN_NAMES if "." not in name),
+        "bü--cher.com",
+        "-bücher.com",
+        "bücher-.com",
+        "bücher.c",
+        "bücher.рф",
+        "אב.com",
+        "l·l.com",
+        "ü" * 60 + ".com",
+        ".".join(["ü" * 20] * 12) + ".com",
+        "bücher..com",
+        "xn--bcher-kva.com",
+    ],
+)
+def test_everything_else_is(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever hangs on more than single letters is for the definition to judge."""
+    asked: list[str] = []
+
+    def ask(domain: str) -> str:
+        asked.append(domain)
+        return "asked.example"
+
+    domain_in_ascii(domain.replace("-", ""))  # its letters are known from here on
+    domain_in_ascii.cache_clear()
+    monkeypatch.setattr(domains, "ascii_domain", ask)
+    assert domain_in_ascii(domain) == "asked.example"
+    domain_in_ascii.cache_clear()
+    assert asked == [domain]

@@ -1,0 +1,130 @@
+"""A run on a do-not-reach list is a run like any other: journalled, locked, resumed, reported."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.api.opening import open_client
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.emulator import Emulator
+from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
+from audiencekit.pipeline import resume_async, upload_async, upload_to
+from audiencekit.planning import plannedrun
+from audiencekit.preparation.target import Target
+from audiencekit.reporting.text import render_report
+from audiencekit.runs.kept import list_runs, read_report
+from audiencekit.settings import Settings
+
+ROWS = 30
+
+
+class EndsAfter:
+    """A limiter that ends the run when it is asked for one place too many."""
+
+    def __init__(self, places: int) -> None:
+        self.left = places
+
+    async def acquire(self) -> None:
+        if not self.left:
+            raise NotFinished("the test has seen enough")
+        self.left -= 1
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "list.csv"
+    lines = [f"person{number}@example.com,+1201555{number:04}" for number in range(ROWS)]
+    path.write_text("\n".join(["email,phone", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+async def target(emulator: Emulator, settings: Settings) -> Target:
+    """The do-not-reach list of the account."""
+    async with open_client(settings) as client:
+        return Target.do_not_reach_list((await client.create_do_not_reach_list()).data["id"])
+
+
+def _members(emulator: Emulator, target: Target) -> int:
+    found = emulator.store.find_list(target.id)
+    assert found is not None
+    return len(list(found.members.members(emulator.clock.now())))
+
+
+async def test_people_are_put_on_the_list_and_taken_off(
+    source: Path, emulator: Emulator, settings: Settings, target: Target
+) -> None:
+    """By the list's own path; no audience changes."""
+    report = await upload_to(target, source, settings=settings)
+    assert (report.state, report.target, report.rows.sent, report.success_count) == ("complete", target, ROWS, ROWS)
+    assert _members(emulator, target) == ROWS
+    assert {entry["path"].rsplit("/", 3)[1] for entry in emulator.store.requests.documents()[1:]} == {
+        "do_not_reach_lists"
+    }
+    document = report.to_json()
+    assert (document["audience_id"], document["target"]) == (None, target.to_json())
+    assert f"update do-not-reach list {target.id}" in render_report(report)
+    await upload_to(target, source, settings=settings, operation="delete")
+    assert _members(emulator, target) == 0
+
+
+async def test_the_report_says_what_a_list_does_not_do(source: Path, settings: Settings, target: Target) -> None:
+    """And not that a list of few people cannot be targeted."""
+    told: list[str] = []
+
+    class Listener:
+        def step(self, stage: str, *_: Any, **__: Any) -> None:
+            assert bool(told) == (stage == "sending")
+
+        tell = staticmethod(told.append)
+
+    report = await upload_to(target, source, settings=settings, progress=Listener())
+    (note,) = [note for note in report.notes if "takes nobody out of an audience" in note]
+    assert told == [f"note: {note}"]
+    assert not any("too few" in note for note in report.notes)
+
+
+async def test_a_run_on_a_list_is_resumed(
+    source: Path, emulator: Emulator, settings: Settings, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal knows what its target was."""
+    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
+    settings = replace(settings, concurrency=1)
+    with pytest.raises(NotFinished):
+        await upload_to(target, source, settings=settings, limiter=EndsAfter(2))
+    (listed,) = list_runs(settings.state_dir)
+    assert (listed["target"], listed["audience_id"], listed["resumable"]) == (target.to_json(), None, True)
+    assert read_report(settings.state_dir, "last")["target"] == target.to_json()
+    report = await resume_async("last", settings=settings)
+    assert (report.state, report.target) == ("complete", target)
+    assert _members(emulator, target) == ROWS == report.success_count
+
+
+async def test_one_run_at_a_time_on_a_list(source: Path, settings: Settings, target: Target) -> None:
+    """An audience of the same id is another thing."""
+    with TargetLock(settings.state_dir, settings.require_account(), target, "other-run"):
+        with pytest.raises(AudienceBusy, match="this do-not-reach list"):
+            await upload_to(target, source, settings=settings)
+        with pytest.raises(Refused, match="nothing was accepted"):
+            await upload_async(source, audience_id=target.id, settings=settings)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"columns": {"email": "email", "handle": "handle"}}])
+async def test_other_kinds_are_refused_by_name(
+    tmp_path: Path, emulator: Emulator, settings: Settings, target: Target, keywords: dict[str, Any]
+) -> None:
+    """Whether they were recognised or mapped; nothing is sent."""
+    path = tmp_path / "list.csv"
+    path.write_text("email,handle\nada@example.com,ada_l\nbob@example.com,bob_b\ncyd@example.com,cyd_c\n")
+    before = len(emulator.store.requests.documents())
+    with pytest.raises(MappingRefused, match=r"handle \(handle\)") as caught:
+        await upload_to(target, path, settings=settings, **keywords)
+    assert "--map email=COLUMN" in caught.value.hint
+    assert len(emulator.store.requests.documents()) == before
+    await upload_to(target, path, settings=settings, columns={"email": "email"})
+    assert _members(emulator, target) == 3
