@@ -145,3 +145,11 @@ def test_a_spool_of_another_version_is_refused(tmp_path: Path, last: bytes) -> N
     ):
         KeptReading(kept)
     assert caught.value.reason == "spool"
+
+
+def test_consent_is_kept_with_the_records(tmp_path: Path) -> None:
+    """Who did not agree is left out of both plans, and of one as of the other."""
+    lines = ["email,agreed", *(f"person{number}@example.com,{'yes' if number % 3 else 'no'}" for number in range(30))]
+    first, second = _both(tmp_path, "\n".join(lines) + "\n", consent_column="agreed=yes")
+    assert first == second
+    assert first[1].rows.suppressed == 10
