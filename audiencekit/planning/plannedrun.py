@@ -32,7 +32,7 @@ from audiencekit.planning.remarks import (
     unheeded_operation,
     what_it_does,
 )
-from audiencekit.planning.suppression import read_suppression
+from audiencekit.planning.suppression import suppress_listed
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk
@@ -307,9 +307,7 @@ def _begin(
         aside, mixed=mapping.operation is not None, suppressing=options.suppresses,
         memories=memories if target.is_audience else (), tagger=tagger,
     )  # fmt: skip
-    notes: tuple[str, ...] = ()
-    for path in options.suppress:
-        notes += read_suppression(path, options.source.country, keysets, progress=progress, on_records=on_suppressed)
+    notes = suppress_listed(options, keysets, progress, on_suppressed)
     return Gathered(spool or stack.enter_context(Spool(directory)), aside, keysets, profile), notes
 
 

@@ -56,7 +56,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
         records: list[bytes] = []
         with ExitStack() as stack:
             given |= {"stack": stack, "rejections": directory / f"{way}.csv"}
-            given["on_records"] = lambda chunk, records=records: records.append(chunk.unwrap())
+            given["on_batch"] = lambda batch, records=records: records.append(batch.chunk.unwrap())
             if way == "source":
                 keep = stack.enter_context(KeptSpool.create(directory / "spool.sealed", KEY))
                 planned = plan_run(directory / "list.csv", options, keep=keep, **given)
@@ -64,7 +64,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
             else:
                 kept = stack.enter_context(KeptSpool.open(directory / "spool.sealed", KEY))
                 planned = plan_kept(kept, options, **given)
-            facts = facts_for_journal(planned, "fingerprint", PROFILE)
+            facts = facts_for_journal(planned, ("fingerprint", ""), PROFILE)
             tally = planned.tally
             rejections = (directory / f"{way}.csv").read_text()
             found.append((facts, planned.to_plan(), tally, records, rejections, _bodies(planned), planned.source))
@@ -121,7 +121,7 @@ def test_standard_input_is_kept_like_a_file(tmp_path: Path, monkeypatch: pytest.
         assert not planned.source.repeatable
         bodies = _bodies(planned)
     monkeypatch.setattr("sys.stdin", None)
-    given |= {"rejections": tmp_path / "rejections.csv", "on_records": lambda chunk: None}
+    given |= {"rejections": tmp_path / "rejections.csv", "on_batch": lambda batch: None}
     with ExitStack() as stack, KeptSpool.open(tmp_path / "spool", KEY) as kept:
         assert _bodies(plan_kept(kept, options, stack=stack, **given)) == bodies
 
@@ -145,3 +145,11 @@ def test_a_spool_of_another_version_is_refused(tmp_path: Path, last: bytes) -> N
     ):
         KeptReading(kept)
     assert caught.value.reason == "spool"
+
+
+def test_consent_is_kept_with_the_records(tmp_path: Path) -> None:
+    """Who did not agree is left out of both plans, and of one as of the other."""
+    lines = ["email,agreed", *(f"person{number}@example.com,{'yes' if number % 3 else 'no'}" for number in range(30))]
+    first, second = _both(tmp_path, "\n".join(lines) + "\n", consent_column="agreed=yes")
+    assert first == second
+    assert first[1].rows.suppressed == 10
