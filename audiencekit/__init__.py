@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient
     from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
+    from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure, resume_erasure_async
+    from audiencekit.audiences.erasure.receipt import Receipt
     from audiencekit.audiences.synchronisation.expiry import Expiry, expiry
     from audiencekit.audiences.synchronisation.renewal import renew, renew_async
     from audiencekit.audiences.synchronisation.sync import plan_sync, sync, sync_async
@@ -31,6 +33,7 @@ __all__ = [
     "IdentifierRejected",
     "NotFinished",
     "Plan",
+    "Receipt",
     "Refused",
     "Report",
     "Settings",
@@ -38,6 +41,8 @@ __all__ = [
     "do_not_reach_upload",
     "do_not_reach_upload_async",
     "expiry",
+    "forget",
+    "forget_async",
     "hash_identifier",
     "load_settings",
     "normalize",
@@ -47,6 +52,8 @@ __all__ = [
     "renew_async",
     "resume",
     "resume_async",
+    "resume_erasure",
+    "resume_erasure_async",
     "sync",
     "sync_async",
     "upload",
@@ -60,6 +67,7 @@ _HOMES = {
     "IdentifierRejected": "audiencekit.errors",
     "NotFinished": "audiencekit.errors",
     "Plan": "audiencekit.reporting.plan",
+    "Receipt": "audiencekit.audiences.erasure.receipt",
     "Refused": "audiencekit.errors",
     "Report": "audiencekit.reporting.report",
     "Settings": "audiencekit.settings",
@@ -67,6 +75,8 @@ _HOMES = {
     "do_not_reach_upload": "audiencekit.audiences.do_not_reach",
     "do_not_reach_upload_async": "audiencekit.audiences.do_not_reach",
     "expiry": "audiencekit.audiences.synchronisation.expiry",
+    "forget": "audiencekit.audiences.erasure.forgetting",
+    "forget_async": "audiencekit.audiences.erasure.forgetting",
     "hash_identifier": "audiencekit.values",
     "load_settings": "audiencekit.settings",
     "normalize": "audiencekit.values",
@@ -76,6 +86,8 @@ _HOMES = {
     "renew_async": "audiencekit.audiences.synchronisation.renewal",
     "resume": "audiencekit.pipeline",
     "resume_async": "audiencekit.pipeline",
+    "resume_erasure": "audiencekit.audiences.erasure.forgetting",
+    "resume_erasure_async": "audiencekit.audiences.erasure.forgetting",
     "sync": "audiencekit.audiences.synchronisation.sync",
     "sync_async": "audiencekit.audiences.synchronisation.sync",
     "upload": "audiencekit.pipeline",

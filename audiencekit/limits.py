@@ -33,6 +33,9 @@ MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; our
 CREATION_LOOKUPS: Final = 4  # of what was created, when the answer was lost; ours
 CREATION_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the service may lag
 
+# --- erasure ---
+MAX_ERASURE_KEYS: Final = 1_000_000  # forms of identifiers in one erasure; ours: they are held in memory
+
 # --- sync and renewal ---
 DEFAULT_ALLOWED_SHRINK: Final = 0.2  # of the members; a source that is smaller stops a sync; --allow-shrink
 RENEW_BEFORE_DAYS: Final = 30  # a sync renews what lapses sooner; ours

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +24,7 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.errors import UsageError
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import plan_run
 from audiencekit.planning.prepared import write_prepared
@@ -36,11 +36,11 @@ from audiencekit.runs.execution import execute
 from audiencekit.runs.named import NamedRun
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
 
 def check(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -50,10 +50,11 @@ def check(
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
-    `target` is what it would be for: a do-not-reach list takes less than an audience.
+    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. `target` is
+    what it would be for: a do-not-reach list takes less than an audience.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     options = read_keywords(keywords, settings.profile)
     with ExitStack() as stack:
         planned = plan_run(
@@ -64,13 +65,14 @@ def check(
             progress=progress or NoProgress(),
             stack=stack,
             rejections=rejections,
+            memories=memories_of(settings),
             target=target,
         )
         return planned.to_plan()
 
 
 def prepare(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     out: str | os.PathLike[str],
     requests: bool = False,
@@ -82,7 +84,7 @@ def prepare(
 
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
-    settings = settings or load_settings()
+    source, settings = items_of(source), settings or load_settings()
     return write_prepared(
         source,
         read_keywords(keywords, settings.profile),
@@ -91,11 +93,12 @@ def prepare(
         profile=settings.profile,
         now=datetime.now(UTC),
         progress=progress or NoProgress(),
+        memories=memories_of(settings),
     )
 
 
 def upload(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -105,6 +108,7 @@ def upload(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
+    source = items_of(source)
     refuse_running_loop("upload_async")
     return asyncio.run(
         upload_async(
@@ -129,7 +133,7 @@ def refuse_running_loop(instead: str) -> None:
 
 
 async def upload_async(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     settings: Settings | None = None,
@@ -150,6 +154,7 @@ async def upload_async(
     finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
     source holds are other ones by then, the next run begins, under the id with --2 behind it.
     """
+    source = items_of(source)
     return await upload_to(
         Target.audience(audience_id),
         source,
@@ -164,7 +169,7 @@ async def upload_async(
 
 async def upload_to(
     target: Target,
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -174,6 +179,7 @@ async def upload_to(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
+    source = items_of(source)
     settings, progress = settings or load_settings(), progress or NoProgress()
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)

@@ -27,10 +27,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.delivery import spool
+from audiencekit.delivery.locks import TargetLock
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.pipeline import check, prepare, upload_async
+from audiencekit.preparation.target import Target
 from audiencekit.settings import Settings, load_settings
 
 WORD = "canary7q3zx"
@@ -133,6 +136,16 @@ SOURCES: dict[str, bytes] = {
     "parquet": _parquet(**{f"email {WORD}": [f"{WORD}@example.com", WORD, None], WORD: [WORD, WORD, WORD]}),
     "parquet of floats": _parquet(**{f"phone {WORD}": [1.5550147e10, 2.0], "email": [f"{WORD}@example.com", WORD]}),
     "truncated parquet": _parquet(email=[f"{WORD}@example.com"])[:-20],
+    "prepared, with raw values": _parquet(
+        row=[1, 2],
+        operation=["Update", WORD],
+        email=[[hashlib.sha256(WORD.encode()).hexdigest()], [f"{WORD}@x.example"]],
+    ),
+    "prepared": _parquet(
+        row=[1, 2],
+        operation=["Update", WORD],
+        email=[[hashlib.sha256(f"{WORD}{n}".encode()).hexdigest()] for n in "ab"],
+    ),
     "json lines": f'{{"email": "{WORD}@example.com"}}\n'.encode() * 5,
     "partner": _csv("\n".join(f"{WORD}{n}@example.com,{WORD}" for n in range(60)), "partner_user_id,x"),
 }
@@ -255,6 +268,38 @@ def test_check_and_prepare_show_nothing(
     assert _leaks(bytes(spooled)) == []
 
 
+@pytest.mark.parametrize("fault", ["", "late", "numbers"])
+async def test_a_frame_shows_nothing(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    logs: _Recorder,
+    emulator: Emulator,
+    settings: Settings,
+    fault: str,
+) -> None:
+    """Neither one that is uploaded, nor one that cannot be read to its end, nor one without a column to read."""
+    sound = pa.record_batch({f"email {WORD}": [f"{WORD}{number}@example.com" for number in range(2_000)]})
+
+    def batches() -> Iterator[Any]:
+        yield sound
+        if fault == "late":
+            raise ValueError(f"{WORD}@example.com")
+
+    frame = pa.RecordBatchReader.from_batches(sound.schema, batches())
+    given = frame if fault != "numbers" else pa.table({"email": [1.5550147e10], WORD: [WORD]})
+    shown: dict[str, bytes] = {}
+    try:
+        report = await upload_async(given, audience_id=emulator.audience_id, settings=settings)
+        shown["report"] = json.dumps(report.to_json()).encode() + repr(report).encode()
+    except AudiencekitError as error:
+        shown["error"] = _frames(error) + error.hint.encode()
+    assert list(shown) == ["error" if fault else "report"]
+    out, err = capfd.readouterr()
+    shown |= {"stdout": out.encode(), "stderr": err.encode(), "logs": "\n".join(logs.lines).encode()}
+    assert {place: found for place, content in shown.items() if (found := _leaks(content))} == {}
+    assert {name: found for name, kept in _files(tmp_path, but=tmp_path).items() if (found := _leaks(kept))} == {}
+
+
 async def test_upload_shows_nothing(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
@@ -281,6 +326,35 @@ async def test_upload_shows_nothing(
     for secret in settings.secrets.values():
         everything = b"".join(shown.values()) + b"".join(_files(tmp_path, but=source).values())
         assert secret.unwrap().encode() not in everything
+
+
+async def test_forget_shows_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], logs: _Recorder, emulator: Emulator, settings: Settings
+) -> None:
+    """Neither an erasure that is refused, nor one that ends early, nor one that is complete."""
+    source = tmp_path / "source"
+    source.write_bytes(SOURCES["row faults"])
+    lines = [f"{WORD}@example.com", f"partner_user_id={WORD}-1", f"+1201{DIGITS}"]
+    shown: dict[str, bytes] = {}
+    for name, asked in (("lines", [*lines, f"{WORD} {WORD}", f"email={WORD}"]), ("lines of nobody", [WORD])):
+        with pytest.raises(AudiencekitError) as refused:
+            await forget_async(asked, settings=settings)
+        shown[name] = _frames(refused.value) + refused.value.hint.encode()
+    with pytest.raises(AudiencekitError) as refused:
+        await forget_async(source=source, settings=settings)
+    shown["source"] = _frames(refused.value)
+    busy = TargetLock(settings.state_dir, settings.require_account(), Target.audience(emulator.audience_id), "run")
+    with busy, pytest.raises(AudiencekitError) as ended:
+        await forget_async(lines, settings=settings)
+    shown["ended early"] = _frames(ended.value) + json.dumps(ended.value.document).encode()
+    for file, content in _files(tmp_path, but=source).items():
+        assert _leaks(content) == [], file
+    receipt = await forget_async(source=source, skip_rejected=True, do_not_reach=True, settings=settings)
+    shown["receipt"] = json.dumps(receipt.to_json()).encode() + repr(receipt).encode() + receipt.to_text().encode()
+    out, err = capfd.readouterr()
+    shown |= {"stdout": out.encode(), "stderr": err.encode(), "logs": "\n".join(logs.lines).encode()}
+    assert {place: found for place, content in shown.items() if (found := _leaks(content))} == {}
+    assert {name: found for name, kept in _files(tmp_path, but=source).items() if (found := _leaks(kept))} == {}
 
 
 RUNNER = """

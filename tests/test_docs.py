@@ -20,6 +20,7 @@ from audiencekit import errors, limits
 from audiencekit.api.catalogue import BY_NAME
 from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Answer
+from audiencekit.audiences.erasure.forms import FORMS
 from audiencekit.cli import cli
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -128,7 +129,7 @@ def test_reason_codes_of_other_pages_exist() -> None:
     """What samples/README.md calls a reason is one."""
     reasons = {*Reason}
     words = re.findall(r"`([a-z]+_[a-z_]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"))
-    assert {word for word in words if word not in reasons} <= {"upload_contacts"}
+    assert {word for word in words if word not in reasons} <= {"upload_contacts", "warehouse_to_audience", "spark_job"}
 
 
 def test_every_limit_is_documented_with_its_value() -> None:
@@ -185,6 +186,23 @@ def test_every_key_of_the_check_is_documented() -> None:
     keys = {key for key in _keys(plan.to_json()) if not key.startswith("rows.")}
     section = _sections(_page("report.md"))["Check"]
     assert sorted(_code(row[0])[0] for row in _rows(section)) == sorted(keys)
+
+
+def test_every_form_of_an_erasure_is_documented_with_its_source() -> None:
+    """In the order of the table, and no other."""
+    section = _sections(_page("erasure.md"))["The forms that are tried"]
+    documented = [(_code(row[0])[0], row[1], row[2]) for row in _rows(section)]
+    assert documented == [(form.kind.value, form.words, form.source) for form in FORMS]
+
+
+def test_every_key_of_a_receipt_is_documented() -> None:
+    """And no other."""
+    receipt = audiencekit.Receipt(
+        erasure_id="e", account_id="a", profile="p", started_at="t", asked=0, identifiers={}, forms={}, rejected={}
+    )
+    section = _sections(_page("erasure.md"))["The receipt"]
+    documented = {key for row in _rows(section) for key in _code(row[0])}
+    assert documented == set(receipt.to_json())
 
 
 def test_every_method_of_the_client_is_documented() -> None:

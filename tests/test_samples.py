@@ -175,6 +175,20 @@ def test_the_script_uploads_the_sample_to_an_emulator(tmp_path: Path) -> None:
     assert "@" not in done.stdout + done.stderr
 
 
+def test_a_warehouse_reaches_its_audience(tmp_path: Path) -> None:
+    """Without a file in between: of 300 customers 200 said yes, and one of them cannot be reached."""
+    pytest.importorskip("duckdb")
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+    environment |= {"PYTHONPATH": str(ROOT), "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state")}
+    done = subprocess.run(
+        [sys.executable, str(SAMPLES / "warehouse_to_audience.py")],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "complete: 200 rows read, 199 sent, 1 rejected\n"
+    assert "@" not in done.stdout + done.stderr
+
+
 def test_the_flexible_audiences_read_as_they_are_explained() -> None:
     """Every rule is kept, and the page about the format shows the same file."""
     audiences = read_document(SAMPLES / "flexible.toml").audiences

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, Unpack
 
@@ -23,8 +22,7 @@ from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath, paths_of
-from audiencekit.sources.standardinput import STANDARD_INPUT
+from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of
 
 _AGAIN: Final = "run the same again in a while: the list is looked up first, and an account is given one only"
 
@@ -131,7 +129,7 @@ def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -
 
 
 def do_not_reach_upload(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -149,7 +147,7 @@ def do_not_reach_upload(
 
 
 async def do_not_reach_upload_async(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     settings: Settings | None = None,
     rejections: FilePath | None = None,
@@ -160,8 +158,8 @@ async def do_not_reach_upload_async(
     """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
 
     A run like that of `upload_async`, which raises what it raises and heeds `run_id` as it does, on a list that is
-    created when it is missing. A source that would be refused creates none, unless it is standard input, which cannot
-    be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no list.
+    created when it is missing. A source that would be refused creates none, unless it is standard input or a reader,
+    which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no list.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     async with open_client(settings) as client:
@@ -175,14 +173,12 @@ async def do_not_reach_upload_async(
     )
 
 
-async def _check_first(
-    source: FilePath | Sequence[FilePath], settings: Settings, progress: Progress, keywords: Keywords
-) -> None:
+async def _check_first(source: AnySource, settings: Settings, progress: Progress, keywords: Keywords) -> None:
     """Returns when a list may be created for the source. Raises what refuses it."""
     options = read_keywords(plain_keywords(keywords), settings.profile)
     if options.operation == "delete":
         raise Refused("the account has no do-not-reach list: there is nobody to take off it")
-    if STANDARD_INPUT in paths_of(source):
+    if any(map(comes_once, items_of(source))):
         return
     stoppable = Stoppable(progress)
     looking = functools.partial(

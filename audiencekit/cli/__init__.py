@@ -14,6 +14,7 @@ from audiencekit.cli.demo import demo
 from audiencekit.cli.do_not_reach import do_not_reach
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
+from audiencekit.cli.forget import forget
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
@@ -36,7 +37,7 @@ def cli() -> None:
 
 for command in (
     demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
-    flexible, api, emulator,
+    flexible, forget, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 

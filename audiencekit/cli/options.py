@@ -58,10 +58,9 @@ def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def source_options(function: F) -> F:
-    """SOURCE, which is one file, several, or - for standard input, and how to read it."""
+def reading_options(function: F) -> F:
+    """How to read a source."""
     return stacked(
-        click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
         click.option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
         click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
         click.option("--country-column", metavar="NAME", help="Column with the country of each row."),
@@ -71,6 +70,14 @@ def source_options(function: F) -> F:
         click.option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
         click.option("--sql", type=QueryFile(), metavar="@FILE", help="One SELECT over the table `source`, in FILE."),
         click.option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
+    )(function)
+
+
+def source_options(function: F) -> F:
+    """SOURCE, which is one file, several, or - for standard input, how to read it, and how strictly."""
+    return stacked(
+        click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
+        reading_options,
         click.option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
             help="Whether phone numbers must be assigned ones, or of a possible length only.",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
 
@@ -40,11 +41,15 @@ def _target(run: dict[str, Any]) -> str:
 @click.argument("run", default="last")
 @json_option
 def report(run: str, as_json: bool) -> None:
-    """Show the report of RUN (an id, the beginning of one, or `last`)."""
+    """Show the report of RUN (an id, the beginning of one, or `last`); of an erasure, its receipt."""
+    from audiencekit.audiences.erasure.kept import is_erasure
     from audiencekit.reporting.text import render_report
     from audiencekit.runs.kept import read_report
     from audiencekit.settings import load_settings
 
+    if is_erasure(run):
+        show_receipt(run, as_json=as_json)
+        return
     document = read_report(load_settings().state_dir, run)
     if as_json:
         print_json(document)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import (
     as_keywords,
     json_option,
@@ -65,6 +66,10 @@ def upload(
 @json_option
 def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute: int | None) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
+    from audiencekit.audiences.erasure.kept import is_erasure
+
+    if is_erasure(run):
+        resume_erasure(run, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute)
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.pipeline import resume_async

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import orjson
 
+from .sealed import Place, SealedFile
 from .times import format_time
 
 
@@ -62,9 +63,9 @@ class _Upload:
     first_seq: int
     time: float
     list_id: str
-    operations: Sequence[tuple[str, float, float]]
-    # Kept as it came: parsed users would take five times the room.
-    body: bytes = field(repr=False)
+    # Types and times of the operations, and the body as it came, so that memory does not grow with what is uploaded.
+    facts: Place
+    body: Place
     fault: int | None = None
 
 
@@ -74,15 +75,17 @@ class OperationLog:
     def __init__(self) -> None:
         self._uploads: list[_Upload] = []
         self._operations = 0
+        self._sealed = SealedFile()
 
     def __len__(self) -> int:
         return self._operations
 
     def append(self, time: float, list_id: str, body: bytes, operations: Sequence[Logged]) -> None:
-        """Adds the operations of one request."""
-        kept = [(operation.operation_type, operation.effective_at, operation.expires_at) for operation in operations]
-        self._uploads.append(_Upload(self._operations + 1, time, list_id, kept, body))
-        self._operations += len(kept)
+        """Adds the operations of one request. Raises OSError, and adds nothing, when there is no room for them."""
+        facts = [(operation.operation_type, operation.effective_at, operation.expires_at) for operation in operations]
+        kept, content = self._sealed.add(orjson.dumps(facts)), self._sealed.add(body)
+        self._uploads.append(_Upload(self._operations + 1, time, list_id, kept, content))
+        self._operations += len(facts)
 
     def attribute(self, first: int, last: int, fault: int) -> None:
         """Notes that a fault struck the request of the operations after the `first`-th, up to the `last`-th."""
@@ -95,8 +98,9 @@ class OperationLog:
     def lines(self) -> Iterator[bytes]:
         """NDJSON: one operation a line, its users as they were received."""
         for upload in list(self._uploads):
-            received = orjson.loads(upload.body)
-            for index, (operation_type, effective_at, expires_at) in enumerate(upload.operations):
+            received = orjson.loads(self._sealed.read(upload.body))
+            facts = orjson.loads(self._sealed.read(upload.facts))
+            for index, (operation_type, effective_at, expires_at) in enumerate(facts):
                 line = {
                     "seq": upload.first_seq + index,
                     "time": upload.time,

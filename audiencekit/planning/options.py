@@ -159,6 +159,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         delimiter=given.get("delimiter"),
         header=given.get("header"),
         sql=given.get("sql"),
+        one_operation=given.get("operation") is not None,
     )
 
 

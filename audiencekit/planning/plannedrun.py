@@ -48,7 +48,7 @@ from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.rejections import RejectionsFile
-from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.files import AnySource, paths_among
 from audiencekit.sources.source import open_source
 from audiencekit.sources.table import Description, Part
 
@@ -96,6 +96,17 @@ class PlannedRun:
     def mapping(self) -> ColumnMapping:
         """Which columns carried what."""
         return self.source.mapping
+
+    @property
+    def operation(self) -> str:
+        """What is done with the rows, in words; of a prepared source its records say it."""
+        if self.mapping.operation is None or self.options.source.operation_column is not None:
+            return self.options.operation
+        done = {
+            "update": any(each.updates for each in self.requests),
+            "delete": any(each.deletes for each in self.requests),
+        }
+        return " and ".join(verb for verb, is_done in done.items() if is_done) or self.options.operation
 
     @property
     def records(self) -> int:
@@ -181,7 +192,7 @@ class PlannedRun:
 
 
 def plan_run(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     options: Options,
     *,
     profile: Profile,
@@ -205,7 +216,7 @@ def plan_run(
     cannot be read to the end; what was read but must not be sent stands in `refusals`.
     """
     times = _pinned(options, now, target)
-    paths = tuple(os.fspath(path) for path in paths_of(source))
+    paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(options, paths, target)
     if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
@@ -232,14 +243,16 @@ def plan_run(
             if on_batch:
                 on_batch(batch)
             progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+    suppression_notes += tuple(memory.note for memory in memories if memory.note)
     selection = gathered.keysets.select()
+    alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection, times)
     refusals = [
         *unheeded_operation(opened, options, is_revised=revise is not None),
         *judge(gathered.tally, opened.mapping, options.bounds, notes=opened.notes),
-        *nobody_left(selection, options),
+        *alone,
     ]
     return PlannedRun(
         source=opened,

@@ -28,21 +28,21 @@ from audiencekit.personal import guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.textrecords import PREPARED_SCHEMA, to_prepared
+from audiencekit.preparation.suppression import KeyMemory
+from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
-from audiencekit.sources.files import FilePath, paths_of
+from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
-FORMAT: Final = "audiencekit-prepared/1"
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
 STAGING: Final = ".preparing-"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
 
 def write_prepared(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     options: Options,
     out: Path,
     *,
@@ -50,6 +50,7 @@ def write_prepared(
     profile: Profile,
     now: datetime,
     progress: Progress,
+    memories: Sequence[KeyMemory] = (),
 ) -> Plan:
     """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
 
@@ -57,7 +58,7 @@ def write_prepared(
     written.
     """
     with ExitStack() as stack:
-        staging = stack.enter_context(_staging(out, (*paths_of(source), *options.suppress)))
+        staging = stack.enter_context(_staging(out, (*paths_among(source), *options.suppress)))
         planned = plan_run(
             source,
             options,
@@ -67,6 +68,7 @@ def write_prepared(
             stack=stack,
             spool_dir=staging,
             rejections=staging / REJECTIONS,
+            memories=memories,
         )
         plan = planned.to_plan()
         if not planned.refusals:
@@ -83,7 +85,7 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
     """
     with _explained(out):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if any(out.resolve() in Path(source).resolve().parents for source in sources if source != STANDARD_INPUT):
+        if any(_lies_in(source, out) for source in sources if source != STANDARD_INPUT):
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"
@@ -96,6 +98,11 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
         yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _lies_in(source: FilePath, out: Path) -> bool:
+    path = Path(source).resolve()
+    return out.resolve() in (path, *path.parents)
 
 
 def _entries(out: Path) -> Iterator[str]:
@@ -130,7 +137,7 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
 
 @guarded
 def _write_records(path: Path, planned: PlannedRun) -> None:
-    schema = PREPARED_SCHEMA.with_metadata({"format": FORMAT})
+    schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
     with (
         _explained(path),
         open(path, "wb", opener=_open_private) as file,
@@ -159,7 +166,7 @@ def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
         }
         for request in planned.requests
     ]
-    return {"format": FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
+    return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
 
 
 def _write_private(path: Path, content: bytes) -> None:

@@ -67,7 +67,7 @@ def read_suppression(
     Raises SourceRefused for a source that cannot be read to its end, MappingRefused for one without a column of
     identifiers, PlanRefused for one of which too few rows say who is meant.
     """
-    opened = open_source(source, SourceOptions(country=country, every_form=True))
+    opened = open_source(source, SourceOptions(country=country, every_form=True, one_operation=True))
     if not opened.mapping.columns:
         hint = "name its columns like their kinds: email, phone" + "".join(f"; {note}" for note in opened.notes)
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)

@@ -30,6 +30,10 @@ class KeyMemory(Protocol):
         functions.
         """
 
+    @property
+    def note(self) -> str:
+        """What people should know of what it held so far; empty for nothing."""
+
 
 def held_keys(records: Any, memories: Sequence[KeyMemory]) -> Bools:
     """Of each key of `records` (RECORD_SCHEMA), kind after kind, whether one of `memories` holds it.

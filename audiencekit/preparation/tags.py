@@ -50,13 +50,14 @@ class Tagger:
             if len(values):
                 hashes = values if kind.is_hashed else sha256_of(values)
                 owners = lists.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
-                yield owners, self._tag(hashes, kind)
+                yield owners, self.tag_hashes(hashes, kind)
 
     def _mask(self, kind: Kind) -> npt.NDArray[np.uint8]:
         name = kind.value.encode().ljust(TAG_BYTES, b"\0")[:TAG_BYTES]
         return np.frombuffer(self._cipher.encryptor().update(name), dtype=np.uint8)
 
-    def _tag(self, hashes: Any, kind: Kind) -> Tags:
+    def tag_hashes(self, hashes: Any, kind: Kind) -> Tags:
+        """The tag of each of `hashes` (HASH_TYPE), keys of one kind."""
         halves = hash_matrix(hashes)[:, :TAG_BYTES] ^ self._of_kinds[kind]
         return np.frombuffer(self._cipher.encryptor().update(halves.tobytes()), dtype=TAG)
 

@@ -16,6 +16,9 @@ from audiencekit.preparation.columnar.hexadecimal import to_hex
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import DELETE, UPDATE
 
+# What the key `format` of a file's metadata says. Other engines cannot say it: they are known by their columns.
+PREPARED_FORMAT: Final = "audiencekit-prepared/1"
+
 # One line a record. Hashes are lower-case hex; `partner_user_id` is plain. Null where a kind has no value.
 PREPARED_SCHEMA: Final = pa.schema(
     [

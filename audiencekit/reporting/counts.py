@@ -24,13 +24,16 @@ class RowCounts:
     pending: int = 0
 
     def __post_init__(self) -> None:
-        parts = sum(self.to_json().values()) - self.read
+        parts = sum(asdict(self).values()) - self.read
         if parts != self.read:
             raise Bug(f"the report does not close: {self.read} rows were read, {parts} are accounted for")
 
     def to_json(self) -> dict[str, int]:
-        """The counts by name."""
-        return asdict(self)
+        """The counts by name; `unchanged` only where there are any, in a sync."""
+        counts = asdict(self)
+        if not self.unchanged:
+            del counts["unchanged"]
+        return counts
 
 
 def rows_among(waves: Sequence[int], done: int) -> int:

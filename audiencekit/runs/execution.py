@@ -23,6 +23,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun, plan_run
 from audiencekit.preparation.packing import pack_requests
@@ -59,7 +60,7 @@ async def execute(
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
-        planned = await _read_and_plan(run, planner, settings.profile, fingerprints, progress, stack)
+        planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
@@ -83,14 +84,14 @@ class _Fingerprints:
 async def _read_and_plan(
     run: Run,
     planner: Planner,
-    profile: Profile,
+    settings: Settings,
     fingerprints: _Fingerprints,
     progress: Progress,
     stack: ExitStack,
 ) -> PlannedRun | AudiencekitError:
     """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await _plan(run, planner, profile, fingerprints, progress, stack, rejections=run.facts.rejections)
+        return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.facts.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -100,7 +101,7 @@ async def _read_and_plan(
 async def _plan(
     run: Run,
     planner: Planner,
-    profile: Profile,
+    settings: Settings,
     fingerprints: _Fingerprints,
     progress: Progress,
     stack: ExitStack,
@@ -112,9 +113,9 @@ async def _plan(
     return await in_thread(
         functools.partial(
             planner,
-            run.facts.sources,
-            read_keywords(run.keywords, profile),
-            profile=profile,
+            run.items,
+            read_keywords(run.keywords, settings.profile),
+            profile=settings.profile,
             now=run.started_at,
             progress=stoppable,
             stack=stack,
@@ -122,23 +123,24 @@ async def _plan(
             rejections=rejections,
             on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
             on_suppressed=fingerprints.suppressed.add,
+            memories=memories_of(settings),
             target=run.facts.target.kind,
         ),
         stoppable.stop,
     )
 
 
-async def is_unchanged(run: Run, profile: Profile, progress: Progress) -> bool:
+async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
     """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
 
     Raises SourceRefused when it cannot be read to its end any more.
     """
     fingerprints = _Fingerprints(run)
     with ExitStack() as stack:
-        planned = await _plan(run, plan_run, profile, fingerprints, progress, stack, rejections=None)
+        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
         if planned.refusals or run.plan is None:
             return False
-        return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), profile)) is None
+        return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:

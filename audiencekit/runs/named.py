@@ -72,7 +72,7 @@ class NamedRun:
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")
                 return await execute(run, client, self.settings, limiter=limiter, progress=progress)
-            if not await is_unchanged(run, self.settings.profile, progress):
+            if not await is_unchanged(run, self.settings, progress):
                 return None
             progress.tell(f"run {run_id} is complete, and its source is the same: nothing is left to send")
             return report

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -43,7 +42,8 @@ from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FilePath, absolute_path, paths_of
+from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
+from audiencekit.sources.frames import Frame
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -54,7 +54,8 @@ REJECTIONS = "rejections.csv"
 class Run:
     """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
-    `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan if there was one.
+    `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
+    if there was one.
     """
 
     facts: RunFacts
@@ -62,13 +63,14 @@ class Run:
     directory: Path
     journal: JournalFile
     key: SubKey = field(repr=False)
+    items: tuple[Item, ...] = ()
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
 
     @classmethod
     def start(
         cls,
-        source: FilePath | Sequence[FilePath] | None,
+        source: AnySource | None,
         target: Target,
         keywords: Keywords,
         settings: Settings,
@@ -80,6 +82,8 @@ class Run:
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
         state directory cannot be written. Without `run_id` it gets one that nobody has."""
+        given = () if source is None else items_of(source)
+        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         now = datetime.now(UTC)
         run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
@@ -92,7 +96,7 @@ class Run:
             target=target,
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[] if source is None else [absolute_path(path) for path in paths_of(source)],
+            sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
             rejections=os.path.abspath(rejections or directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -100,7 +104,7 @@ class Run:
         )
         journal = JournalFile.begin(directory / JOURNAL, facts, key)
         stack.callback(journal.close)
-        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key)
+        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key, items=items)
 
     @classmethod
     def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
@@ -113,12 +117,12 @@ class Run:
         journal.check(run_id, key)
         if journal.ending() is None:
             _refuse_changes(facts)
-            _refuse_standard_input(facts)
+            _refuse_what_came_once(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            earlier=journal.sums(), plan=journal.plan(),
+            items=tuple(facts.sources), earlier=journal.sums(), plan=journal.plan(),
         )  # fmt: skip
 
     def ended(self) -> Report | None:
@@ -136,12 +140,10 @@ class Run:
         refusal.document = document
         raise refusal
 
-    def is_as_asked(
-        self, source: FilePath | Sequence[FilePath], target: Target, keywords: Keywords, settings: Settings
-    ) -> bool:
+    def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
         """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
         return (
-            self.facts.sources == [absolute_path(path) for path in paths_of(source)]
+            self.facts.sources == [absolute_path(path) for path in paths]
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
@@ -237,7 +239,8 @@ class Run:
     ) -> Report:
         """The report as things stand. `notes` are those of the delivery."""
         sums = sums or self.earlier
-        facts: dict[str, Any] = {"rows": RowCounts(read=rows_read or 0, pending=rows_read or 0)}
+        rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
+        facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
         if planned is not None:
             facts = facts_for_report(planned, sums)
             facts["notes"] += notes
@@ -247,7 +250,6 @@ class Run:
             run_id=self.facts.run_id,
             state=state,
             target=self.facts.target,
-            operation=self.facts.operation,
             requests_confirmed=sums.confirmed,
             attempts=sums.attempts,
             records_sent=sums.records_confirmed,
@@ -275,11 +277,13 @@ def _refuse_changes(facts: RunFacts) -> None:
         )
 
 
-def _refuse_standard_input(facts: RunFacts) -> None:
-    if STANDARD_INPUT in (*facts.sources, *facts.keywords.get("suppress", ())):
+def _refuse_what_came_once(facts: RunFacts) -> None:
+    names = {STANDARD_INPUT: ("standard input", "standard_input"), FRAME_MARK: ("a data frame", "data_frame")}
+    sources = (*facts.sources, *facts.keywords.get("suppress", ()))
+    for name, reason in (names[source] for source in sources if source in names):
         raise ResumeRefused(
-            "a source was standard input, which cannot be read again",
-            reason="standard_input",
+            f"a source was {name}, which cannot be read again",
+            reason=reason,
             hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
         )
 

@@ -1,30 +1,40 @@
-"""The files of a source, each opened and looked at before the first of them is read."""
+"""What a source is made of, files and data frames, each opened and looked at before the first of them is read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.sources.bytestream import ByteStream, SourceFormat, take_sample
 from audiencekit.sources.delimited import open_delimited
+from audiencekit.sources.frames import Frame, FrameSource, is_frame, is_in_memory
 from audiencekit.sources.jsonlines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.partfiles import part_files
 from audiencekit.sources.regularfile import RegularFile, shown_path
 from audiencekit.sources.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
 from audiencekit.sources.table import Look
 
 T = TypeVar("T")
 FilePath = str | os.PathLike[str]
+Item: TypeAlias = FilePath | Frame
+AnySource: TypeAlias = FilePath | FrameSource | Frame | Sequence[FilePath | FrameSource | Frame]
 SNIFFED_BYTES: Final = 65_536
+# What stands for a data frame where a run keeps the paths of its sources: no absolute path is written so.
+FRAME_MARK: Final = "data frame"
+_FRAMES: Final = "frames are those of Arrow, pandas, Polars and DuckDB; a lazy one must be collected first"
 
 
 @dataclass(frozen=True, slots=True)
 class LookedAtFile:
-    """One file of a source. `identity` is the same for two paths to one file; `size_bytes` 0 when nobody knows."""
+    """One file, or frame, of a source. `identity` is the same for two paths to one file.
+
+    `size_bytes` is 0 when nobody knows.
+    """
 
     name: str
     look: Look = field(repr=False)
@@ -33,14 +43,35 @@ class LookedAtFile:
     repeatable: bool = True
 
 
-def paths_of(source: FilePath | Sequence[FilePath]) -> tuple[FilePath, ...]:
-    """The paths that `source` is or lists. Raises UsageError when it is neither, or lists none."""
-    if isinstance(source, str | os.PathLike):
+def items_of(source: AnySource) -> tuple[Item, ...]:
+    """The paths and frames that `source` is or lists, frames wrapped. Raises UsageError when it is or lists neither."""
+    if isinstance(source, str | os.PathLike | Frame):
         return (source,)
-    paths = tuple(source) if isinstance(source, Sequence) else ()
-    if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
-        raise UsageError("the source must be a path, or a list of paths")
+    if is_frame(source):
+        return (Frame(source),)
+    listed = tuple(source) if isinstance(source, Sequence) else ()
+    if not listed or not all(isinstance(one, str | os.PathLike | Frame) or is_frame(one) for one in listed):
+        raise UsageError("the source must be a path or a data frame, or a list of these", hint=_FRAMES)
+    return tuple(one if isinstance(one, str | os.PathLike | Frame) else Frame(one) for one in listed)
+
+
+def paths_among(source: AnySource) -> tuple[FilePath, ...]:
+    """Those of `items_of(source)` that are paths."""
+    return tuple(item for item in items_of(source) if not isinstance(item, Frame))
+
+
+def paths_of(source: AnySource) -> tuple[FilePath, ...]:
+    """The paths that `source` is or lists. Raises UsageError when it is or lists anything else."""
+    items = items_of(source)
+    paths = paths_among(source)
+    if len(paths) != len(items):
+        raise UsageError("a data frame is not taken here", hint="write it to a Parquet file, and give its path")
     return paths
+
+
+def comes_once(item: Item) -> bool:
+    """Whether an item can be read only once, even by this process."""
+    return not is_in_memory(item) if isinstance(item, Frame) else os.fspath(item) == STANDARD_INPUT
 
 
 def absolute_path(path: FilePath) -> str:
@@ -49,23 +80,41 @@ def absolute_path(path: FilePath) -> str:
     return text if text == STANDARD_INPUT else os.path.abspath(text)
 
 
-def look_at_files(paths: Sequence[FilePath], options: SourceOptions) -> list[LookedAtFile]:
-    """Every file, looked at. Raises SourceRefused for one that cannot be read or stands there twice.
+def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedAtFile]:
+    """Every file and frame, looked at. Raises SourceRefused for one that cannot be read or stands there twice.
 
-    Raises UsageError for an option that no file heeds.
+    A directory is its Parquet files. Raises UsageError for an option that nothing heeds.
     """
-    files: list[LookedAtFile] = []
-    for path in paths:
-        name = SHOWN_NAME if os.fspath(path) == STANDARD_INPUT else shown_path(path)
-        file = named(name, partial(_look_at, name, path, options))
-        if file.identity in [other.identity for other in files]:
+    files: dict[tuple[int, int] | str, LookedAtFile] = {}
+    for name, item in _named_items(items):
+        file = named(name, partial(_look_at, name, item, options))
+        if file.identity in files:
             raise SourceRefused(f"{name}: this file is given twice", source=name, hint="give it once")
-        files.append(file)
-    _refuse_unheeded([str(file.look.table.description["format"]) for file in files], options)
-    return files
+        files[file.identity] = file
+    _refuse_unheeded([str(file.look.table.description["format"]) for file in files.values()], options)
+    return list(files.values())
 
 
-def _look_at(name: str, path: FilePath, options: SourceOptions) -> LookedAtFile:
+def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
+    """Each item with what people are told that it is, the files of a directory one by one."""
+    frames = 0
+    for item in items:
+        if isinstance(item, Frame):
+            frames += 1
+            yield FRAME_MARK if frames == 1 else f"{FRAME_MARK} {frames}", item
+        elif os.fspath(item) == STANDARD_INPUT:
+            yield SHOWN_NAME, item
+        else:
+            parts = named(shown_path(item), partial(part_files, item)) if os.path.isdir(item) else [item]
+            yield from ((shown_path(part), part) for part in parts)
+
+
+def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
+    if isinstance(path, Frame):
+        # Arrow's types are heavy, and most sources are text.
+        from audiencekit.sources.frametable import open_frame
+
+        return LookedAtFile(name, open_frame(path, options), 0, f"frame {id(path.unwrap())}", repeatable=False)
     if os.fspath(path) == STANDARD_INPUT:
         stream = ByteStream(StandardInput(), options.encoding)
         if stream.format is SourceFormat.PARQUET:
@@ -93,8 +142,8 @@ def _refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
     if "delimited" not in formats and (options.delimiter is not None or options.header is not None):
         option = "--delimiter" if options.delimiter is not None else "--no-header"
         raise UsageError(f"{option} is for delimited text, and the source is {' and '.join(sorted(set(formats)))}")
-    if set(formats) == {"parquet"} and options.encoding is not None:
-        raise UsageError("--encoding is for text, and the source is parquet")
+    if options.encoding is not None and not {"delimited", "ndjson"} & set(formats):
+        raise UsageError(f"--encoding is for text, and the source is {' and '.join(sorted(set(formats)))}")
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

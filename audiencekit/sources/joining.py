@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.sources.preparedfile import PREPARED
 from audiencekit.sources.table import Description, Part
 
 if TYPE_CHECKING:
@@ -33,15 +34,17 @@ class JoinedMapping:
 
 
 def join_mappings(files: Sequence[Source]) -> JoinedMapping:
-    """The mappings of `files` as one. Raises MappingRefused unless all files carry the same kinds."""
-    first = files[0]
-    for file in files[1:]:
-        if _kinds(file) != _kinds(first):
-            raise MappingRefused(
-                f"{file.name} has {_told(file)}, and {first.name} has {_told(first)}",
-                hint="say the columns with --map, or give files of one kind at a time",
-            )
-    keyed = [_keyed(file.mapping) for file in files]
+    """The mappings of `files` as one.
+
+    Raises MappingRefused unless all files carry the same kinds, hashed or not as one. The parts of a prepared list need
+    not: a part may be without a value of some kind.
+    """
+    if all(file.description["format"] == PREPARED for file in files):
+        some = [file for file in files if file.description["rows"]] or files
+        keyed = [_keyed(file.mapping) if file in some else {} for file in files]
+    else:
+        _refuse_unlike(files)
+        keyed = [_keyed(file.mapping) for file in files]
     keys = list(dict.fromkeys(key for columns in keyed for key in columns))
     found = {key: column for columns in keyed for key, column in columns.items()}
     columns = tuple(
@@ -60,6 +63,20 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
         consent_name=consent,
     )
     return JoinedMapping(mapping, fields)
+
+
+def _refuse_unlike(files: Sequence[Source]) -> None:
+    first = files[0]
+    for file in files[1:]:
+        if _kinds(file) != _kinds(first):
+            raise MappingRefused(
+                f"{file.name} has {_told(file)}, and {first.name} has {_told(first)}",
+                hint="say the columns with --map, or give files of one kind at a time",
+            )
+        if _hashed_kinds(file) != _hashed_kinds(first):
+            raise MappingRefused(
+                f"of {file.name} and {first.name} one is hashed and the other is not", hint="give them one at a time"
+            )
 
 
 def common_notes(files: Sequence[Source]) -> tuple[str, ...]:
@@ -162,6 +179,10 @@ def _first(files: Sequence[Source], attribute: str) -> str | None:
 
 def _kinds(file: Source) -> set[str]:
     return set(file.mapping.names_by_kind())
+
+
+def _hashed_kinds(file: Source) -> set[str]:
+    return {column.kind.value for column in file.mapping.columns if column.hashed}
 
 
 def _told(file: Source) -> str:

@@ -25,7 +25,8 @@ class SourceOptions:
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already; with
     `every_form` columns of hashes are mapped beside those in the clear, for what is compared and never sent. `header`
     False says that the first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over
-    the table `source`: the other options about columns and cells are then about its result.
+    the table `source`: the other options about columns and cells are then about its result. `one_operation` True says
+    that a prepared file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
     """
 
     columns: tuple[tuple[Kind, str], ...] = ()
@@ -40,6 +41,8 @@ class SourceOptions:
     delimiter: str | None = None
     header: bool | None = None
     sql: str | None = field(default=None, repr=False)  # it may name people
+    one_operation: bool = False
+    any_parquet: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -69,7 +72,14 @@ class SourceOptions:
             consent_column=None,
             split_cells=None,
             sql=None,
+            any_parquet=True,
         )
+
+    @property
+    def is_about_columns(self) -> bool:
+        """Whether an option says something of columns or cells; what they are is then no longer the file's to say."""
+        singles = (self.country_column, self.operation_column, self.consent_column, self.split_cells)
+        return self.any_parquet or bool(self.columns or self.hashed) or any(name is not None for name in singles)
 
     @property
     def wanted_names(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquettypes import is_list, sample_texts
+from audiencekit.sources.preparedfile import as_prepared, is_prepared
 from audiencekit.sources.regularfile import RegularFile
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
@@ -37,7 +38,10 @@ MIN_BATCH_ROWS: Final = 1_024
 
 
 def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
-    """A Parquet file, looked at. Raises SourceRefused when its footer or first rows cannot be read."""
+    """A Parquet file, looked at; mapped, too, when it is a prepared one and no option says what its columns are.
+
+    Raises SourceRefused when its footer or first rows cannot be read.
+    """
     with closing(file.open()) as handle:
         parquet = _opened(handle)
         schema = _from_arrow(lambda: parquet.schema_arrow)
@@ -46,12 +50,16 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
         size = min(SAMPLE_ROWS, SAMPLE_CELLS // max(len(schema.names), 1))
         first = _from_arrow(lambda: next(parquet.iter_batches(size, use_threads=False), None))
         columns = [tuple(_from_arrow(sample_texts, array)) for array in first.columns] if first is not None else []
-        rows = _from_arrow(lambda: parquet.metadata.num_rows)
+        metadata = _from_arrow(lambda: parquet.metadata)
+        rows = metadata.num_rows
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
     table = ParquetTable(file, schema, rows, options.split_cells)
     lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
-    return Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
+    look = Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
+    if options.is_about_columns or not is_prepared(schema):
+        return look
+    return as_prepared(look, schema, metadata, one_operation=options.one_operation)
 
 
 class ParquetTable:

@@ -49,6 +49,25 @@ def refusal_of(kind: pa.DataType) -> str | None:
     return "holds neither text nor whole numbers"
 
 
+def _decoded(array: pa.Array) -> pa.Array:
+    """The values of a dictionary, one for each row."""
+    if pt.is_string_view(array.type.value_type):
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.string()))
+    return array.dictionary_decode()
+
+
+def _without_views(array: pa.Array) -> pa.Array:
+    """`array`, its texts in a form that Arrow's functions know."""
+    if pt.is_string_view(array.type):
+        return array.cast(pa.string())
+    if not is_list(array.type) or not pt.is_string_view(array.type.value_type):
+        return array
+    counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    values = pc.list_flatten(array).cast(pa.string())
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=array.is_null())
+
+
 def is_list(kind: pa.DataType) -> bool:
     """Whether a cell holds several values."""
     return _any(kind, _LISTS)
@@ -56,8 +75,7 @@ def is_list(kind: pa.DataType) -> bool:
 
 def as_text(array: pa.Array) -> TextColumn:
     """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
-    flat = array.dictionary_decode() if pt.is_dictionary(array.type) else array
-    flat = flat.cast(pa.string()) if pt.is_string_view(flat.type) else flat
+    flat = _without_views(_decoded(array) if pt.is_dictionary(array.type) else array)
     broken = np.zeros(len(flat), dtype=bool)
     if _any(flat.type, (pt.is_integer, pt.is_null, pt.is_boolean)):
         return TextColumn(flat.cast(pa.string()), broken, broken)

@@ -1,4 +1,4 @@
-"""The door of this room: paths and options in, text columns with row numbers out."""
+"""The door of this room: paths, data frames and options in, text columns with row numbers out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.files import FilePath, LookedAtFile, look_at_files, named, paths_of
+from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, named
 from audiencekit.sources.joining import JoinedTable, common_notes, join_mappings
 from audiencekit.sources.mapping import Mapper
 from audiencekit.sources.options import SourceOptions
@@ -17,7 +17,7 @@ class Source:
     """An opened source: one file, several, or a query. `rows_read` is final when `batches()` is exhausted.
 
     `rows_read` counts sound rows and faulty ones. `operation_hint` is a column that says update or delete for each
-    row, and that no option names. `repeatable` is False where standard input takes part.
+    row, and that no option names. `repeatable` is False where standard input or a data frame takes part.
     """
 
     def __init__(
@@ -87,20 +87,20 @@ class Source:
         return named(self.name, lambda: next(rows, None), lambda: self.rows_read)
 
 
-def open_source(source: FilePath | Sequence[FilePath], options: SourceOptions) -> Source:
-    """The file or files at `source` ("-" is standard input), looked at and mapped; the first is read after the last.
+def open_source(source: AnySource, options: SourceOptions) -> Source:
+    """The files ("-" is standard input) and frames of `source`, looked at and mapped; only then the first is read.
 
     Without a column of identifiers the mapping is empty. Raises SourceRefused for what cannot be read, MappingRefused
     for columns that are missing or ambiguous, InputOutputFailed when the system says no, UsageError for an option that
     no file heeds.
     """
-    return guarded(_open)(paths_of(source), options)
+    return guarded(_open)(items_of(source), options)
 
 
-def _open(paths: Sequence[FilePath], options: SourceOptions) -> Source:
+def _open(items: Sequence[Item], options: SourceOptions) -> Source:
     if options.sql is not None:
-        return _open_query(paths, options, options.sql)
-    files = [_mapped(file, options) for file in look_at_files(paths, options)]
+        return _open_query(items, options, options.sql)
+    files = [_mapped(file, options) for file in look_at_files(items, options)]
     if len(files) == 1:
         return files[0]
     joined = join_mappings(files)
@@ -116,6 +116,8 @@ def _open(paths: Sequence[FilePath], options: SourceOptions) -> Source:
 
 
 def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
+    if file.look.mapping is not None:
+        return _self_explained(file, file.look.mapping)
     mapper = Mapper(file.look.header, file.look.sample, options)
     mapping = named(file.name, mapper.map)
     named(file.name, lambda: file.look.table.check(mapping))
@@ -131,11 +133,23 @@ def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[]
     )
 
 
-def _open_query(paths: Sequence[FilePath], options: SourceOptions, sql: str) -> Source:
+def _self_explained(file: LookedAtFile, mapping: ColumnMapping) -> Source:
+    """A file that says what its columns are."""
+    return Source(
+        file.name,
+        file.look.table,
+        mapping,
+        notes=file.look.notes,
+        bytes_total=file.size_bytes,
+        repeatable=file.repeatable,
+    )
+
+
+def _open_query(items: Sequence[Item], options: SourceOptions, sql: str) -> Source:
     # The engine is heavy, and most sources are no queries.
     from audiencekit.sources.query import open_query
 
-    files = look_at_files(paths, options.of_queried_files())
+    files = look_at_files(items, options.of_queried_files())
     name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"
     look, later_notes = open_query(sql, files, options)
     result = LookedAtFile(

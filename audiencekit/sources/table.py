@@ -39,13 +39,16 @@ class Table(Protocol):
 class Look:
     """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
 
-    `lists` are the positions of columns whose cells hold several values.
+    `lists` are the positions of columns whose cells hold several values. `mapping` is that of a format which says what
+    its columns are, and `notes` what is to be said of it; others have None, and are mapped by names and cells.
     """
 
     table: Table
     header: Header
     sample: Sample
     lists: frozenset[int] = frozenset()
+    mapping: ColumnMapping | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

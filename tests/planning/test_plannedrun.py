@@ -65,3 +65,19 @@ async def test_the_report_of_an_upload_says_so_too(tmp_path: Path, emulator: Emu
     """Among its notes."""
     report = await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings)
     assert sum(FEW in note for note in report.notes) == 1
+
+
+async def test_it_is_said_before_the_first_request(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """While there is time to think again."""
+    told: list[str] = []
+
+    class Listener:
+        def step(self, stage: str, *_: Any, **__: Any) -> None:
+            assert any(FEW in message for message in told) == (stage == "sending")
+
+        def tell(self, message: str) -> None:
+            assert not any(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
+            told.append(message)
+
+    await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings, progress=Listener())
+    assert len(told) == 1

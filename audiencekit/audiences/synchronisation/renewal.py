@@ -165,7 +165,7 @@ def plan_renewal(
         unsealed=lru_cache(4)(gathered.unsealed),
         profile=profile,
         target=target,
-        suppression_notes=(),
+        suppression_notes=tuple(memory.note for memory in memories if memory.note),
         sync=changes,
         remarks=remarks,
         whole_records=gathered.unsealed,

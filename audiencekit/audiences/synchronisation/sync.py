@@ -21,6 +21,7 @@ from audiencekit.delivery.runs import new_run_id
 from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.pipeline import refuse_running_loop
+from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
@@ -132,6 +133,7 @@ def plan_sync(
             progress=progress,
             stack=stack,
             rejections=rejections,
+            memories=memories_of(settings),
         )
         return planned.to_plan()
 

@@ -17,8 +17,9 @@ def apply_operations(
 ) -> None:
     """Changes the members of a list of `owner`; counts that fell due see them as they were before."""
     call.store.catch_up(owner, call.now)
+    # First, since it is what can fail: then nothing has changed.
+    call.store.operations.append(call.now, changed.id, call.body, operations)
     for operation in operations:
         apply = changed.members.update if operation.operation_type == "Update" else changed.members.delete
         apply(operation.key_sets, operation.span, call.now)
     changed.processing.has_changed = True
-    call.store.operations.append(call.now, changed.id, call.body, operations)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .fields import is_one_hash, split_key_set
+from .fields import are_hashes, is_one_hash, split_key_set
 
 
 class Span(NamedTuple):
@@ -32,7 +32,7 @@ class Entries:
 
     def put(self, key_sets: Sequence[bytes], span: Span) -> None:
         """Adds entries; a key set that is there already is renewed: it has this span from now on."""
-        for key_set in key_sets:
+        for key_set in () if are_hashes(key_sets) else key_sets:
             if not is_one_hash(key_set) and key_set not in self._spans:
                 for key in split_key_set(key_set):
                     if self._holders.setdefault(key, key_set) != key_set:

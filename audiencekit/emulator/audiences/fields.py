@@ -6,7 +6,8 @@ hashed, a tag, the length of the text in 4 bytes, and the text. A key set is its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
@@ -50,6 +51,11 @@ def make_key_set(keys: Iterable[bytes]) -> bytes:
 def is_one_hash(key_set: bytes) -> bool:
     """Whether a key set is one key, that of a hashed value: most are."""
     return len(key_set) == HASHED_KEY_BYTES and key_set[:1] != PARTNER_USER_ID
+
+
+def are_hashes(key_sets: Sequence[bytes]) -> bool:
+    """Whether each of many key sets is one key, that of a hashed value."""
+    return set(map(len, key_sets)) == {HASHED_KEY_BYTES} and PARTNER_USER_ID[0] not in set(map(itemgetter(0), key_sets))
 
 
 def split_key_set(key_set: bytes) -> list[bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise, repeat
 from typing import Any, Final
 
 from audiencekit.emulator.envelope import Problem, problem, refuse, refuse_items
@@ -59,7 +60,8 @@ def read_operations(
     """The operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
     items = check_array(document, ids)
     reader = _Reader(rules, now, terms)
-    read = [reader.read(item) for item in items]
+    alike = _read_alike(items, rules) or repeat(None)
+    read = [reader.read(item, key_sets) for item, key_sets in zip(items, alike, strict=False)]
     operations = [operation for operation in read if isinstance(operation, Operation)]
     if len(operations) < len(read):
         problems = [[] if isinstance(found, Operation) else found for found in read]
@@ -85,6 +87,25 @@ def echo_item(item: object, ids: Mapping[str, str], types: Collection[str] = OPE
     return {"params": dict(ids), "operation_type": operation_type if known else None}
 
 
+def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | None:
+    """The key sets of every operation when all users have the same fields, and are good; else None."""
+    lists = [_users_of(item) for item in items]
+    users = list(chain.from_iterable(lists))
+    if not all(lists) or set(map(type, users)) != {dict} or len(set(map(tuple, users))) != 1:
+        return None
+    key_sets = read_key_sets(users, rules)
+    if key_sets is None:
+        return None
+    return [key_sets[first:last] for first, last in pairwise(accumulate(map(len, lists), initial=0))]
+
+
+def _users_of(item: Any) -> list[Any]:
+    """The users of an operation; none when it is not plainly one."""
+    params = item.get("params") if isinstance(item, dict) else None
+    users = params.get("users") if isinstance(params, dict) else None
+    return users if isinstance(users, list) else []
+
+
 class _Reader:
     """Reads the operations of one request; operations with the same times share one span."""
 
@@ -93,8 +114,8 @@ class _Reader:
         self._default_expiry = add_months(now, EXPIRY_MONTHS)
         self._spans: dict[Span, Span] = {}
 
-    def read(self, item: object) -> Operation | list[Problem]:
-        """An operation, or what is wrong with it."""
+    def read(self, item: object, key_sets: list[bytes] | None) -> Operation | list[Problem]:
+        """An operation, or what is wrong with it; `key_sets` are those of its users, if they were read already."""
         if not isinstance(item, dict):
             return [problem("INVALID_PARAMETER", "Expected object for operation", "operation")]
         problems = item_problems(item, OPERATION_TYPES)
@@ -102,7 +123,7 @@ class _Reader:
         if not isinstance(params, dict):
             return problems
         span, time_problems = self._span(params)
-        key_sets, user_problems = self._users(params)
+        key_sets, user_problems = self._users(params) if key_sets is None else (key_sets, [])
         problems += [*unknown(params, {"users", *self._terms.times}, "params"), *time_problems, *user_problems]
         if problems:
             return problems

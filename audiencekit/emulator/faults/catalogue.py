@@ -175,6 +175,7 @@ _KINDS: Final = {
         (_AFTER, _BEFORE),
         act=successes.contradict,
         settings={"kind": settings.choice("errors", "operation_errors")},
+        when=lambda fault, situation: successes.is_document(situation),
     ),
     19: Kind(
         "too large",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from audiencekit.emulator.envelope import Answer, problem, success
+from audiencekit.emulator.envelope import JSON, Answer, problem, success
 
 from .effects import Reply
 from .fault import Situation, Strike
@@ -85,9 +85,17 @@ def has_counts(situation: Situation) -> bool:
     """Whether the answer has counts, or would have: only those of users requests do."""
     if situation.answer is None:
         return bool(list_operations(situation.body))
+    if not is_document(situation):
+        return False
     data = orjson.loads(_content(situation.answer)).get("data")
     first = data[0] if isinstance(data, list) and data else data
     return isinstance(first, dict) and "total_count" in first
+
+
+def is_document(situation: Situation) -> bool:
+    """Whether the answer is a JSON object, or would be: pages, pairs and feeds are none."""
+    answer = genuine(situation)
+    return answer.content_type == JSON and _content(answer).startswith(b"{")
 
 
 def contradict(strike: Strike) -> Reply:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
 
@@ -20,6 +21,7 @@ _OF_BYTE: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)),
 _OF_PAIR: Final = _OF_BYTE[np.arange(2**16, dtype=np.uint16).view(np.uint8)].view(np.uint32)
 _BYTES: Final = np.zeros(2**16, dtype=np.uint8)
 _BYTES[_OF_BYTE] = np.arange(256, dtype=np.uint8)
+_IS_DIGIT: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdef", dtype=np.uint8))
 
 
 def hash_matrix(hashes: Any) -> Matrix:
@@ -53,11 +55,31 @@ def to_hex(hashes: Any) -> Any:
     return pa.StringArray.from_buffers(len(hashes), pa.py_buffer(offsets), pa.py_buffer(digits))
 
 
+def are_hashes(texts: Any) -> npt.NDArray[np.bool_]:
+    """Of each of `texts` (pa.StringArray without nulls), whether it is 64 lower-case hex digits."""
+    long_enough: npt.NDArray[np.bool_] = pc.equal(pc.binary_length(texts), SHA256_HEX_LENGTH).to_numpy(
+        zero_copy_only=False
+    )
+    if not long_enough.all():
+        hashes = long_enough.copy()
+        hashes[long_enough] = are_hashes(texts.filter(pa.array(long_enough)))
+        return hashes
+    if not len(texts):
+        return long_enough
+    are_digits = _IS_DIGIT[_digits_of(texts)].reshape(-1, SHA256_HEX_LENGTH)
+    return np.asarray(are_digits.all(axis=1), dtype=np.bool_)
+
+
 def from_hex(texts: Any) -> Any:
     """Each of `texts` (pa.StringArray without nulls, each of 64 lower-case hex digits) as HASH_TYPE."""
-    _, offsets, letters = texts.buffers()
     if not len(texts):
         return pa.array([], HASH_TYPE)
-    start = int(np.frombuffer(offsets, dtype=np.int32)[texts.offset])
-    digits = np.frombuffer(letters, dtype=np.uint8, count=len(texts) * SHA256_HEX_LENGTH, offset=start)
+    digits = _digits_of(texts)
     return hash_array(np.take(_BYTES, digits.view(np.uint16), mode="clip").reshape(-1, SHA256_BYTES))
+
+
+def _digits_of(texts: Any) -> npt.NDArray[np.uint8]:
+    """The letters of `texts`, of which there is at least one, each of them SHA256_HEX_LENGTH bytes long."""
+    _, offsets, letters = texts.buffers()
+    start = int(np.frombuffer(offsets, dtype=np.int32)[texts.offset])
+    return np.frombuffer(letters, dtype=np.uint8, count=len(texts) * SHA256_HEX_LENGTH, offset=start)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from audiencekit.emulator.audiences.fields import (
     FIELDS,
     PARTNER_USER_ID,
+    are_hashes,
     is_one_hash,
     make_key,
     make_key_set,
@@ -59,3 +60,10 @@ def test_profiles_name_one_field_differently(profile: str, name: str, other: str
     assert other not in FIELDS[profile]
     key_set = make_key_set([make_key(FIELDS[profile][name], "AB" * 32), make_key(PARTNER_USER_ID, "p")])
     assert show_key_set(key_set, name_tags(profile)) == {"partner_user_id": ["p"], name: ["ab" * 32]}
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=4))
+def test_many_key_sets_are_told_together_as_they_are_one_by_one(people: list[list[tuple[bytes, str]]]) -> None:
+    """All of them one hash each, or not."""
+    key_sets = [make_key_set(make_key(tag, text) for tag, text in pairs) for pairs in people]
+    assert are_hashes(key_sets) is all(map(is_one_hash, key_sets))

@@ -166,3 +166,24 @@ def test_no_body_is_too_strange(document: object) -> None:
         status = refusal.answer.status
     assert status in (200, 400)
     assert status == 400 or (isinstance(document, list) and len(document) == read)
+
+
+FIELD_SETS = st.lists(st.sampled_from(["email", "handle", "partner_user_id"]), min_size=1, max_size=2, unique=True)
+SOME_USERS = st.lists(FIELD_SETS, min_size=1, max_size=3).map(
+    lambda shapes: [{name: [H1] for name in shape} for shape in shapes]
+)
+
+
+@given(st.lists(SOME_USERS, min_size=1, max_size=4))
+def test_operations_are_read_together_as_they_are_one_by_one(lists: list[Any]) -> None:
+    """Whether or not all users have the same fields."""
+    items = [{"operation_type": "Update", "params": {"users": users}} for users in lists]
+    assert _read(items) == [_read([item])[0] for item in items]
+
+
+@pytest.mark.parametrize("bad", [{"email": ["A1" * 32]}, {"email": []}, {"mail": [H1]}, {}, 7, None])
+def test_one_bad_user_is_told_in_its_own_operation(bad: Any) -> None:
+    """Although all of them are looked at together first."""
+    good = {"operation_type": "Update", "params": {"users": USERS}}
+    refusal = _refusal([good, {"operation_type": "Update", "params": {"users": [*USERS, bad]}}, good])
+    assert [bool(problems) for problems in refusal["operation_errors"]] == [False, True, False]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.emulator.campaigns.builder import make_campaign, make_line_item
-from tests.emulator.data_api.builder import ask, is_invalid
+from tests.emulator.data_api.builder import ask, get_token, is_invalid
 from tests.emulator.media.builder import media_keys
 from tests.emulator.tweets.builder import read, write
 
@@ -177,7 +177,8 @@ async def test_a_hundred_posts_can_be_asked_for(caller: Any) -> None:
 
 @pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer wrong", "Basic wrong", "OAuth oauth_token=x"])
 async def test_the_token_is_needed(caller: Any, authorization: str | None) -> None:
-    """401 as a problem, without it, with another, and when it was invalidated."""
+    """401 as a problem, without it, or with another than the one that was given out."""
+    await get_token(caller)
     headers = {} if authorization is None else {"Authorization": authorization}
     reply = await caller.send("GET", "/2/tweets?ids=1", base=caller.emulator.base_url, headers=headers)
     assert reply.status == 401

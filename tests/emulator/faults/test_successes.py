@@ -88,3 +88,17 @@ async def test_a_doctored_success_still_tells_the_rate(bench: Any) -> None:
     """The headers are those of the service."""
     await bench.order(17)
     assert (await bench.upload()).headers["x-rate-limit-remaining"] == "1499"
+
+
+@pytest.mark.parametrize("number", [17, 18])
+async def test_only_json_objects_are_doctored(bench: Any, number: int) -> None:
+    """Pages and pairs are no match."""
+    await bench.order(number)
+    base = bench.caller.emulator.base_url
+    assert (await bench.caller.send("GET", "/oauth/authorize", base=base)).status == 401
+    assert (await bench.caller.send("GET", "/2/activity/stream", base=base)).status == 401
+    token = bench.caller.emulator.store.tokens.give_bearer()
+    headers = {"Authorization": f"Bearer {token}"}
+    async with bench.caller.session.get(f"{base}/2/activity/stream", headers=headers) as stream:
+        assert stream.status == 200
+    assert await bench.fired() == []

@@ -88,6 +88,13 @@ async def test_the_time_lies_in_the_coming_year(caller: Any, scheduled_at: str) 
     assert await read(caller, "/scheduled_tweets") == [waiting]
 
 
+async def test_this_very_minute_is_too_late(caller: Any) -> None:
+    """At its first moment, too; the last minute of the year is good then."""
+    await caller.move_clock(set=1_800_000_000)
+    for scheduled_at, status in (("2027-01-15T08:00:00Z", 400), ("2028-01-15T08:00:00Z", 200)):
+        assert (await write(caller, "scheduled", scheduled_at=scheduled_at)).status == status
+
+
 async def test_a_time_must_be_given(caller: Any) -> None:
     """And be one; the first and the last minute of the year are good."""
     assert problem(await write(caller, "scheduled", scheduled_at="")) == (400, "MISSING_PARAMETER", "scheduled_at")

@@ -1,0 +1,102 @@
+"""The audiences of an account: those that people can be taken out of, and those that they cannot, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, TypeVar
+
+from audiencekit.api.audiences import PermissionScope
+from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Answer, Counts
+from audiencekit.audiences.do_not_reach import DoNotReachService
+from audiencekit.audiences.erasure.receipt import Skipped, TargetReceipt
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.errors import ExchangeError, MalformedAnswer, RateLimited, TemporarilyUnavailable, TransportFailed
+from audiencekit.limits import MAX_ATTEMPTS, MAX_PAGE_ROWS
+
+T = TypeVar("T")
+
+_FOLLOWS: Final = "a flexible audience has no people of its own: it follows the audiences that it is made of"
+_FILLED: Final = "the service fills it itself, from what it observed: lists of people cannot change it"
+_WHYS: Final[Mapping[str, str]] = {"FLEXIBLE": _FOLLOWS, "WEB": _FILLED, "MOBILE": _FILLED}
+_SHARED: Final = "it belongs to another account, which alone can take people out: ask its owner"
+
+
+class ErasureService(DoNotReachService, Protocol):
+    """The methods of AdsClient that are needed for an erasure."""
+
+    def iterate_custom_audiences(
+        self,
+        *,
+        permission_scope: PermissionScope | None = None,
+        count: int | None = None,
+        with_deleted: bool | None = None,
+    ) -> AsyncIterator[Answer]:
+        """Every page of audiences."""
+
+    async def send_users(self, audience_id: str, body: Body, *, records: int) -> Counts:
+        """The counts of one upload to an audience."""
+
+    async def send_do_not_reach_users(self, list_id: str, body: Body, *, records: int) -> Counts:
+        """The counts of one upload to the do-not-reach list."""
+
+
+@dataclass(slots=True)
+class Account:
+    """What the service lists: audiences of ours to be written, and the others."""
+
+    owned: list[TargetReceipt] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+async def list_account(service: ErasureService, account_id: str, policy: RetryPolicy) -> Account:
+    """Every audience of the account, page by page, deleted ones left out. Raises an ExchangeError."""
+
+    async def list_once() -> Account:
+        account = Account()
+        async for audience in _listed(service, "OWNER"):
+            _sort(account, audience, is_ours=audience.get("owner_account_id", account_id) == account_id)
+        async for audience in _listed(service, "SHARED"):
+            _sort(account, audience, is_ours=False)
+        return account
+
+    return await patiently(list_once, policy)
+
+
+async def patiently(ask: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
+    """What `ask` gives, asked again while the service is away or says wait. Only for what changes nothing twice.
+
+    Raises the ExchangeError of the last of MAX_ATTEMPTS, and at once one that asking again does not change.
+    """
+    for failures in range(1, MAX_ATTEMPTS):
+        try:
+            return await ask()
+        except (TransportFailed, TemporarilyUnavailable, RateLimited, MalformedAnswer) as error:
+            delay = _delay(error.bare(), failures, policy)
+        await policy.clock.sleep(delay)
+    return await ask()
+
+
+def _delay(error: ExchangeError, failures: int, policy: RetryPolicy) -> float:
+    if isinstance(error, RateLimited):
+        return policy.rate_limit_delay(error, failures)
+    return policy.resend_delay(error, failures)
+
+
+async def _listed(service: ErasureService, scope: PermissionScope) -> AsyncIterator[dict[str, Any]]:
+    async for page in service.iterate_custom_audiences(permission_scope=scope, count=MAX_PAGE_ROWS, with_deleted=False):
+        for audience in page.data:
+            if not isinstance(audience.get("id"), str):
+                raise MalformedAnswer("an audience was listed without an id", status=page.status)
+            if not audience.get("deleted"):
+                yield audience
+
+
+def _sort(account: Account, audience: Mapping[str, Any], *, is_ours: bool) -> None:
+    audience_id, name = str(audience["id"]), str(audience.get("name") or "")
+    why = _WHYS.get(str(audience.get("audience_type"))) if is_ours else _SHARED
+    if why is None:
+        account.owned.append(TargetReceipt(id=audience_id, name=name))
+    else:
+        account.skipped.append(Skipped(id=audience_id, name=name, why=why))

@@ -1,0 +1,64 @@
+"""The requests of an erasure: the same for every audience, made anew for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.packing import PackedRequest, pack_request
+from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
+from audiencekit.profile import Profile
+
+_WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """The requests that carry `records` (RECORD_SCHEMA, all of one verb), as planned."""
+
+    records: HashedRecords
+    planned: tuple[PlannedRequest, ...]
+    times: PlanTimes
+    profile: Profile
+
+    @classmethod
+    def plan(cls, records: HashedRecords, times: PlanTimes, profile: Profile, packing: Packing | None = None) -> Bodies:
+        """As few requests as hold them."""
+        sizes, deletes = measure_users(records, profile), _are_deletes(records)
+
+        def sizes_of(wave: int, of_deletes: bool) -> Iterator[Sizes]:
+            if len(sizes) and of_deletes is deletes:
+                yield sizes
+
+        planned = plan_requests([_WAVE], sizes_of, times=times, packing=packing or Packing())
+        return cls(records, tuple(planned), times, profile)
+
+    def __len__(self) -> int:
+        """How many requests there are."""
+        return len(self.planned)
+
+    def packed(self, first_number: int) -> Iterator[PackedRequest]:
+        """The requests, one made when it is asked for, numbered from `first_number` on."""
+        for number, planned in enumerate(self.planned, start=first_number):
+            yield replace(pack_request(planned, self._users_of, self.times), number=number)
+
+    def _users_of(self, planned: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        return self._users(planned.first_update, planned.updates), self._users(planned.first_delete, planned.deletes)
+
+    def _users(self, first: int, count: int) -> EncodedUsers:
+        if not count:
+            return EncodedUsers.joined([])
+        return encode_users(self.records, np.arange(first, first + count), self.profile)
+
+
+@guarded
+def _are_deletes(records: HashedRecords) -> bool:
+    deletes = records.unwrap().column(IS_DELETE)
+    return bool(len(deletes)) and bool(deletes[0].as_py())

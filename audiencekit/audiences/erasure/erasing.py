@@ -1,0 +1,187 @@
+"""From the keys to the last audience: list, send, wait for what is in doubt, list again, until nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Final
+
+from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Counts
+from audiencekit.audiences.do_not_reach import ensure_list
+from audiencekit.audiences.erasure.account import ErasureService, list_account, patiently
+from audiencekit.audiences.erasure.bodies import Bodies
+from audiencekit.audiences.erasure.doubts import Doubts
+from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.keys import as_updates
+from audiencekit.audiences.erasure.passes import Means, Pass
+from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.errors import (
+    AudiencekitError,
+    Bug,
+    CredentialsRefused,
+    InputOutputFailed,
+    NotFinished,
+    Unauthorized,
+)
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.target import Target, TargetKind
+from audiencekit.preparation.times import parse_time, pin_times
+from audiencekit.profile import Profile
+from audiencekit.reporting.progress import Progress
+
+_LIST_NAME: Final = "do-not-reach list"
+_MOST_NAMED: Final = 5  # targets that a message names; the others are counted
+
+
+class Erasing:
+    """One process of one erasure. The receipt is kept whenever a target is settled."""
+
+    def __init__(
+        self,
+        receipt: Receipt,
+        records: HashedRecords,
+        service: ErasureService,
+        *,
+        profile: Profile,
+        limiter: RateLimiter,
+        policy: RetryPolicy,
+        lock: Callable[[Target], AbstractContextManager[object]],
+        doubts: Doubts,
+        leave: Callable[[Target], Awaitable[None]],
+        store: ErasureStore,
+        progress: Progress,
+        concurrency: int,
+    ) -> None:
+        self._receipt, self._service, self._policy, self._store = receipt, service, policy, store
+        self._progress = progress
+        started_at = parse_time(receipt.started_at, "the start of the erasure")
+        self._deletes = Bodies.plan(records, pin_times(started_at), profile)
+        self._updates = self._plan_updates(records, started_at, profile)
+        self._means = Means(
+            send=self._send, limiter=limiter, policy=policy, lock=lock, doubts=doubts, keep=self._keep, leave=leave,
+            tell=progress.tell, concurrency=concurrency,
+        )  # fmt: skip
+
+    async def run(self) -> Receipt:
+        """The receipt of the complete erasure. What is less is raised, as `forget_async` says."""
+        failure: AudiencekitError | None
+        try:
+            failure = await self._passes()
+            if failure is None and not self._receipt.left():
+                self._store.complete(self._receipt, datetime.fromtimestamp(self._policy.clock.now(), UTC))
+                return self._receipt
+        except asyncio.CancelledError:
+            failure = NotFinished("interrupted")
+        except AudiencekitError as error:
+            failure = error.bare()
+        raise self._failure(failure)
+
+    # --- the passes ---
+
+    async def _passes(self) -> AudiencekitError | None:
+        """Until a listing shows nothing new and everything is settled, or what is left needs something else first."""
+        for one in self._receipt.left():
+            one.state, one.why = "pending", ""
+        await self._survey()
+        is_pending = True
+        while is_pending:
+            failure = await self._pass(self._deletes, self._audiences())
+            if failure is None:
+                await self._find_list()
+                failure = await self._pass(self._updates, self._lists())
+            if failure is not None:
+                return failure
+            await self._survey()
+            is_pending = any(one.state == "pending" for one in self._receipt.targets)
+        return None
+
+    async def _pass(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]]) -> AudiencekitError | None:
+        """What ended a pass early, None when it did what can be done now; what is in doubt has been waited for."""
+        going = Pass(bodies, receipts, self._means)
+        await going.run()
+        if going.error is None:
+            await self._wait(going.wait_seconds)
+        return going.error
+
+    async def _survey(self) -> None:
+        """Note the audiences that came since the last listing, and those that are gone."""
+        account = await list_account(self._service, self._receipt.account_id, self._policy)
+        listed = {one.id for one in account.owned}
+        for one in self._receipt.audiences:
+            if not one.is_settled and one.id not in listed:
+                one.state, one.why = "gone", "deleted since it was listed"
+        known = {one.id for one in self._receipt.audiences}
+        self._receipt.audiences += [one for one in account.owned if one.id not in known]
+        self._receipt.skipped = account.skipped
+        self._keep()
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            why = "a request of an earlier run may still be applied, and would bring people back"
+            self._progress.tell(f"waiting {math.ceil(seconds)} s: {why}")
+            await self._policy.clock.sleep(seconds)
+
+    def _audiences(self) -> list[tuple[Target, TargetReceipt]]:
+        return [(Target.audience(one.id), one) for one in self._receipt.audiences]
+
+    # --- the do-not-reach list ---
+
+    def _plan_updates(self, records: HashedRecords, started_at: datetime, profile: Profile) -> Bodies:
+        times = pin_times(started_at, expires_at=self._receipt.do_not_reach_until)
+        return Bodies.plan(as_updates(records, TargetKind.DO_NOT_REACH_LIST.kinds), times, profile)
+
+    async def _find_list(self) -> None:
+        """The list of the account, created when it is missing, if these people are to be put on it and can be."""
+        if self._receipt.do_not_reach_until is None or not len(self._updates):
+            return
+        ensure = functools.partial(ensure_list, self._service, clock=self._policy.clock)
+        found = await patiently(ensure, self._policy)
+        known = self._receipt.do_not_reach
+        if known is None or known.id != found.id:
+            self._receipt.do_not_reach = TargetReceipt(id=found.id, name=_LIST_NAME)
+            self._keep()
+
+    def _lists(self) -> list[tuple[Target, TargetReceipt]]:
+        one = self._receipt.do_not_reach
+        return [] if one is None else [(Target.do_not_reach_list(one.id), one)]
+
+    # --- what passes use ---
+
+    async def _send(self, target: Target, body: Body, *, records: int) -> Counts:
+        call = self._service.send_users if target.kind.is_audience else self._service.send_do_not_reach_users
+        return await call(target.id, body, records=records)
+
+    def _keep(self) -> None:
+        self._store.write(self._receipt)
+        settled = sum(one.is_settled for one in self._receipt.audiences)
+        self._progress.step("erasing", settled, len(self._receipt.audiences), unit="audiences")
+
+    # --- the end ---
+
+    def _failure(self, error: AudiencekitError | None) -> AudiencekitError:
+        receipt = self._receipt
+        settled = sum(one.is_settled for one in receipt.audiences)
+        facts = f"{settled} of {counted(len(receipt.audiences), 'audience')} confirmed"
+        why = str(error) if error is not None else _in_words(receipt.left())
+        hint = f"`audiencekit resume {receipt.erasure_id}` does the rest, and so does `forget` with the same input"
+        failure: AudiencekitError
+        if isinstance(error, InputOutputFailed | Bug):
+            failure = error
+        else:
+            kind = CredentialsRefused if isinstance(error, Unauthorized) else NotFinished
+            failure = kind(f"{facts}: {why}")
+        failure.hint = "; ".join(filter(None, (error.hint if error else "", hint)))
+        failure.document = receipt.to_json()
+        return failure
+
+
+def _in_words(left: list[TargetReceipt]) -> str:
+    named = [f"{one.name!r}: {one.why}" for one in left[:_MOST_NAMED]]
+    return "; ".join(named) + (f"; and {len(left) - len(named):,} more" if len(left) > len(named) else "")

@@ -1,0 +1,233 @@
+"""Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept out.
+
+lines, rows -> keys     nothing is sent before everything was read
+keys -> memory          from now on every upload leaves these people out, whatever a file says
+keys -> sealed          so that an erasure that was killed can be finished without its input
+audiences <- Deletes    until each has confirmed; then the keys are destroyed, and the receipt says so
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import random
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, Unpack
+
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.erasure.account import ErasureService
+from audiencekit.audiences.erasure.asked import Asked
+from audiencekit.audiences.erasure.doubts import doubts_of_runs
+from audiencekit.audiences.erasure.erasing import Erasing
+from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
+from audiencekit.audiences.erasure.people import People, SourceKeywords
+from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.erasure.snapshots import leave_snapshot
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.errors import NotFinished
+from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
+from audiencekit.personal import HashedRecords
+from audiencekit.pipeline import refuse_running_loop
+from audiencekit.planning.forgotten import read_forgotten, remember
+from audiencekit.preparation.target import Target
+from audiencekit.preparation.times import format_time, pin_list_times
+from audiencekit.profile import find_profile
+from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.runs.execution import in_thread
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import FilePath
+
+_FINGERPRINTS: Final = "erasures"
+
+
+def forget(
+    identifiers: Iterable[str] | None = None,
+    *,
+    source: FilePath | Sequence[FilePath] | None = None,
+    do_not_reach: bool = False,
+    skip_rejected: bool = False,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    **keywords: Unpack[SourceKeywords],
+) -> Receipt:
+    """`forget_async`, for callers without an event loop. Raises UsageError where one is running."""
+    refuse_running_loop("forget_async")
+    return asyncio.run(
+        forget_async(
+            identifiers,
+            source=source,
+            do_not_reach=do_not_reach,
+            skip_rejected=skip_rejected,
+            settings=settings,
+            progress=progress,
+            **keywords,
+        )
+    )
+
+
+async def forget_async(
+    identifiers: Iterable[str] | None = None,
+    *,
+    source: FilePath | Sequence[FilePath] | None = None,
+    do_not_reach: bool = False,
+    skip_rejected: bool = False,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    **keywords: Unpack[SourceKeywords],
+) -> Receipt:
+    """Take people out of every audience of the account, and keep them out; the receipt of a complete erasure.
+
+    They are named by `identifiers`, one each, whose kind is recognised or said as `KIND=VALUE`, or by the rows of a
+    `source`, which `keywords` tell how to read; `country` is that of phone numbers which name none.
+    With `do_not_reach` their emails and phone numbers go on the do-not-reach list, too. The same people asked for again
+    finish an erasure of theirs that ended early. Raises PlanRefused, with nothing sent, when a line or row cannot be
+    read (unless `skip_rejected` leaves it out) or nobody is named; what is less than complete is raised with the
+    receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed. AudienceBusy is raised while
+    another erasure is at work.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    people = People.given(identifiers, source, keywords, settings.profile)
+    del identifiers  # no traceback of what follows is to show them
+    client = open_client(settings)  # what could never work is said before anything is read
+    asked = await _read(people, progress)
+    asked.check(what=people.noun, skip_rejected=skip_rejected)
+    store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
+    records = to_records(asked.keys)
+    with store.locked():
+        receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
+        if receipt is None:
+            receipt = _begun(asked, records, key, settings, do_not_reach=do_not_reach)
+            remember(settings.state_dir, key, records)
+            receipt.remembered = True
+            store.begin(receipt, records, key)
+        async with client:
+            return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+async def _read(people: People, progress: Progress) -> Asked:
+    """Everybody who is named. Raises what `People.read` raises, and NotFinished for a cancellation."""
+    stoppable = Stoppable(progress)
+    try:
+        return await in_thread(functools.partial(people.read, stoppable), stoppable.stop)
+    except asyncio.CancelledError:
+        raise NotFinished("interrupted while people were read: nothing was sent") from None
+
+
+def resume_erasure(erasure: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Receipt:
+    """`resume_erasure_async`, for callers without an event loop. Raises UsageError where one is running."""
+    refuse_running_loop("resume_erasure_async")
+    return asyncio.run(resume_erasure_async(erasure, settings=settings, progress=progress))
+
+
+async def resume_erasure_async(
+    erasure: str,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+) -> Receipt:
+    """Finish an erasure from the keys that it sealed; `erasure` is its id, or the beginning of just one.
+
+    The receipt of one that is complete comes back as it is. Raises what `forget_async` raises, and InputOutputFailed
+    when the keys cannot be unsealed.
+    """
+    settings, progress = settings or load_settings(), progress or NoProgress()
+    store = ErasureStore(settings.state_dir)
+    erasure_id = store.find(erasure)
+    with store.locked():
+        receipt = store.read(erasure_id)
+        if receipt.state == "complete":
+            progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")
+            return receipt
+        if not store.has_keys(erasure_id):  # killed between its last two steps
+            store.complete(receipt, datetime.now(UTC))
+            return receipt
+        settings = replace(settings, profile=find_profile(receipt.profile), account_id=receipt.account_id)
+        client = open_client(settings)
+        records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
+        async with client:
+            return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool) -> Receipt:
+    now = datetime.now(UTC)
+    until = format_time(pin_list_times(now, now).expires_at) if do_not_reach else None
+    return Receipt(
+        erasure_id=ErasureStore.new_id(now.timestamp()),
+        account_id=settings.require_account(),
+        profile=settings.profile.name,
+        started_at=format_time(now),
+        asked=asked.rows,
+        identifiers=dict(asked.identifiers),
+        forms=count_by_kind(records),
+        rejected=asked.reasons(),
+        do_not_reach_until=until,
+        fingerprint=fingerprint(records, key.derive(DIGESTS, _FINGERPRINTS)),
+    )
+
+
+def _continued(
+    store: ErasureStore,
+    records: HashedRecords,
+    key: StateKey,
+    settings: Settings,
+    progress: Progress,
+    *,
+    do_not_reach: bool,
+) -> Receipt | None:
+    """The erasure of the same people that ended early, if there is one."""
+    same = fingerprint(records, key.derive(DIGESTS, _FINGERPRINTS))
+    found = store.unfinished(same, settings.require_account(), do_not_reach=do_not_reach)
+    if found is not None:
+        progress.tell(f"erasure {found.erasure_id} of the same people ended early: it is finished now")
+    return found
+
+
+async def _erase(
+    receipt: Receipt,
+    records: HashedRecords,
+    client: ErasureService,
+    settings: Settings,
+    store: ErasureStore,
+    progress: Progress,
+    limiter: RateLimiter | None,
+) -> Receipt:
+    clock, account_id = SystemClock(), receipt.account_id
+    key, forgotten = find_state_key(settings.state_dir, settings.key), read_forgotten(settings.state_dir, settings.key)
+
+    def lock(target: Target) -> TargetLock:
+        return TargetLock(settings.state_dir, account_id, target, receipt.erasure_id)
+
+    async def leave(target: Target) -> None:
+        if target.kind.is_audience and forgotten is not None:
+            await in_thread(
+                functools.partial(
+                    leave_snapshot, settings.state_dir, account_id, target.id,
+                    key=key, forgotten=forgotten, now=datetime.now(UTC),
+                )
+            )  # fmt: skip
+
+    async with open_limiter(settings, clock=clock, given=limiter) as pace:
+        erasing = Erasing(
+            receipt,
+            records,
+            client,
+            profile=settings.profile,
+            limiter=pace,
+            policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
+            lock=lock,
+            doubts=doubts_of_runs(settings.state_dir, account_id, clock.now),
+            leave=leave,
+            store=store,
+            progress=progress,
+            concurrency=settings.concurrency,
+        )
+        return await erasing.run()

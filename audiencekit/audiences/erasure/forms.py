@@ -1,0 +1,144 @@
+"""Every form that an identifier can have been sent in: what an erasure has to name, since a Delete goes by hashes.
+
+Each rule is a row of FORMS, with its source. Most are the normal forms under the switches of `identifiers.rules`, of
+which a profile or an option may have chosen any; the others are what the same documentation has led other tools to
+send. A form that could be somebody else's is never made: national digits without their country are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from audiencekit.identifiers.definition import normalize_identifier
+from audiencekit.identifiers.email import lower
+from audiencekit.identifiers.hashing import accept_hashed
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import Rules
+
+Forms: TypeAlias = frozenset[str]
+
+_NO_SWITCHES: Final[tuple[dict[str, Any], ...]] = ({},)
+_SWITCHES: Final[Mapping[Kind, tuple[dict[str, Any], ...]]] = {
+    Kind.PHONE_NUMBER: ({"phone_validity": "valid"}, {"phone_validity": "possible"}),
+    Kind.DEVICE_ID: ({"device_id_case": "as_given"},),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One way to write identifiers of a kind: `of` makes it from a normal form, or from the text as it was given."""
+
+    kind: Kind
+    words: str
+    source: str
+    of: Callable[[str], str]
+    from_text: bool = False
+
+
+FORMS: Final = (
+    Form(
+        kind=Kind.EMAIL, words="trimmed and in lower case, the domain in ASCII",
+        source="the rule of identifiers.email", of=str,
+    ),
+    Form(
+        kind=Kind.EMAIL, words="trimmed and in lower case, the domain as it is written",
+        source="X, audience user data: trim and lower-case, and nothing else", of=lambda text: lower(trim(text)),
+        from_text=True,
+    ),
+    Form(
+        kind=Kind.PHONE_NUMBER, words="E.164 with its plus sign",
+        source="switch phone_form e164; X, Conversion API", of=lambda number: f"+{number.removeprefix('+')}",
+    ),
+    Form(
+        kind=Kind.PHONE_NUMBER, words="digits only",
+        source="switch phone_form digits; the service's own script of 2014", of=lambda number: number.removeprefix("+"),
+    ),
+    Form(
+        kind=Kind.DEVICE_ID, words="as it is written",
+        source="switch device_id_case as_given; X's older page: no lower-casing", of=str,
+    ),
+    Form(
+        kind=Kind.DEVICE_ID, words="in lower case",
+        source="switch device_id_case lower; X, audience user data", of=str.lower,
+    ),
+    Form(
+        kind=Kind.DEVICE_ID, words="in upper case, as iOS shows it",
+        source="switch device_id_case as_given, for a source that had it from the device", of=str.upper,
+    ),
+    Form(
+        kind=Kind.HANDLE, words="in lower case without @",
+        source="the rule of identifiers.handle; X, audience user data", of=str,
+    ),
+    Form(
+        kind=Kind.HANDLE, words="in lower case with @",
+        source="tools that hash a handle as it is shown", of=lambda handle: f"@{handle}",
+    ),
+    Form(
+        kind=Kind.PLATFORM_ID, words="digits without leading zeros",
+        source="the rule of identifiers.platform_id", of=str,
+    ),
+    Form(
+        kind=Kind.PARTNER_USER_ID, words="as it is written",
+        source="specification part 2, section 4.4: passed as it is", of=str,
+    ),
+    Form(
+        kind=Kind.PARTNER_USER_ID, words="trimmed",
+        source="a source whose reader took white space off", of=trim,
+    ),
+    Form(
+        kind=Kind.PARTNER_USER_ID, words="SHA-256 of it, trimmed",
+        source="option --hashed partner_user_id", of=lambda text: _sha256_hex(trim(text)),
+    ),
+)  # fmt: skip
+
+
+def forms_of(
+    kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None
+) -> Forms | Reason:
+    """`text` in every form, as it would be hashed (a partner user id: as it would be sent), or why there is none.
+
+    `country` is what the row says of its country, `default_country` holds for the others.
+    """
+    normal = _normal_forms(kind, text, country, default_country)
+    if isinstance(normal, Reason):
+        return normal
+    rules = [form for form in FORMS if form.kind is kind]
+    made = {form.of(one) for form in rules for one in ([text] if form.from_text else normal)}
+    return frozenset(made)
+
+
+def keys_of(kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None) -> Forms | Reason:
+    """`forms_of` as they stand in a request: SHA-256 in hex, but for partner user ids."""
+    forms = forms_of(kind, text, country=country, default_country=default_country)
+    if isinstance(forms, Reason) or not kind.is_hashed:
+        return forms
+    return frozenset(map(_sha256_hex, forms))
+
+
+def keys_of_hash(text: str) -> Forms | Reason:
+    """The one key of an identifier that is known as a hash only: its other forms cannot be made."""
+    accepted = accept_hashed(text)
+    return accepted if isinstance(accepted, Reason) else frozenset({str(accepted)})
+
+
+def _sha256_hex(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _normal_forms(kind: Kind, text: str, country: str | None, default_country: str | None) -> set[str] | Reason:
+    """What the definition makes of `text` under the switches that bear on it; FORMS has those of mere writing."""
+    found = set()
+    reason = Reason.EMPTY
+    for switches in _SWITCHES.get(kind, _NO_SWITCHES):
+        rules = Rules(default_country=default_country, **switches)
+        decided = normalize_identifier(kind, text, country=country, rules=rules)
+        if isinstance(decided, Reason):
+            reason = decided
+        else:
+            found.add(str(decided))
+    return found or reason

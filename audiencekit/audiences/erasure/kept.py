@@ -1,0 +1,181 @@
+"""The erasures of a state directory: one directory each, with the receipt, and the keys sealed until it is complete.
+
+erasures/<id>/receipt.json      the receipt as it stands, whole at every moment
+erasures/<id>/keys.sealed       the keys of the people, sealed; removed when every audience has confirmed
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.delivery.keptspool import KeptSpool, SpoolKey
+from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id
+from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keys import SPOOL, StateKey
+from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+
+ERASURES: Final = "erasures"
+RECEIPT, SEALED, LOCK = "receipt.json", "keys.sealed", ".lock"
+PREFIX: Final = "forget-"
+ERASURE_ID: Final = re.compile(r"forget-[0-9a-z-]{8,33}")
+
+
+def is_erasure(run: str) -> bool:
+    """Whether `run` means an erasure, not a run."""
+    return run.startswith(PREFIX)
+
+
+class ErasureStore:
+    """The erasures of one state directory. Raises InputOutputFailed when it cannot be written or read."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._directory = state_dir / ERASURES
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else erases from this state directory meanwhile. Raises AudienceBusy when somebody does."""
+        with explained("the directory of erasures cannot be made", self._directory):
+            self._directory.parent.mkdir(parents=True, exist_ok=True)
+            make_private_directory(self._directory)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            file = os.open(self._directory / LOCK, flags, 0o600)
+        try:
+            _take(file)
+            yield
+        finally:
+            os.close(file)
+
+    @staticmethod
+    def new_id(now: float) -> str:
+        """The id of an erasure that begins now."""
+        return PREFIX + new_run_id(now)
+
+    def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey) -> None:
+        """Keep a new erasure: its keys, sealed, then its receipt. One without a receipt was never begun."""
+        directory = self.directory(receipt.erasure_id)
+        with explained("the directory of the erasure cannot be made", directory):
+            self._remove_stillborn()
+            directory.mkdir(mode=0o700)
+            sync_directory(self._directory)
+        pass_point("before begin")
+        _seal(directory / SEALED, to_chunk(records), _spool_key(key, receipt.erasure_id))
+        self.write(receipt)
+        pass_point("after begin")
+
+    def write(self, receipt: Receipt) -> None:
+        """Keep the receipt as it stands."""
+        path = self.directory(receipt.erasure_id) / RECEIPT
+        with explained("the receipt cannot be written", path):
+            replace_file(path, orjson.dumps(receipt.to_kept(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+    def complete(self, receipt: Receipt, now: datetime) -> None:
+        """Destroy the keys, then keep the receipt as complete: one that says so has nothing sealed beside it."""
+        directory = self.directory(receipt.erasure_id)
+        pass_point("before finish")
+        with explained("the sealed keys cannot be removed", directory):
+            (directory / SEALED).unlink(missing_ok=True)
+            sync_directory(directory)
+        receipt.state, receipt.fingerprint = "complete", ""
+        receipt.finished_at = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.write(receipt)
+        pass_point("after finish")
+
+    def has_keys(self, erasure_id: str) -> bool:
+        """Whether its keys are still there: without them it had confirmed everything."""
+        return os.path.lexists(self.directory(erasure_id) / SEALED)
+
+    def records(self, erasure_id: str, key: StateKey) -> HashedRecords:
+        """The keys that were sealed. Raises InputOutputFailed when they are gone, damaged, or of another state key."""
+        hint = "forget the same people again: a repeated Delete changes nothing"
+        try:
+            with KeptSpool.open(self.directory(erasure_id) / SEALED, _spool_key(key, erasure_id)) as spool:
+                return from_chunk(RecordChunk(spool.read(0)))
+        except InputOutputFailed as error:
+            raise InputOutputFailed(f"the keys of the erasure cannot be read: {error}", hint=hint) from None
+
+    def read(self, erasure_id: str) -> Receipt:
+        """The receipt of `erasure_id`. Raises InputOutputFailed for what is none."""
+        path = self.directory(erasure_id) / RECEIPT
+        with explained("the receipt cannot be read", path):
+            content = read_file(path, MAX_REPORT_BYTES)
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            return Receipt.from_json(orjson.loads(content))
+        raise InputOutputFailed(f"{str(path)!r} is not a receipt")
+
+    def directory(self, erasure_id: str) -> Path:
+        """Where `erasure_id` lives. Raises UsageError for what is no id."""
+        if not ERASURE_ID.fullmatch(erasure_id):
+            raise UsageError("this is not the id of an erasure")
+        return self._directory / erasure_id
+
+    def find(self, erasure: str) -> str:
+        """The id that `erasure` is, or is the beginning of alone. Raises UsageError."""
+        found = [erasure_id for erasure_id in self.ids() if is_erasure(erasure) and erasure_id.startswith(erasure)]
+        if len(found) == 1:
+            return found[0]
+        raise UsageError(f"{len(found)} erasures begin like this" if found else "there is no such erasure")
+
+    def ids(self) -> list[str]:
+        """Every erasure that was begun, newest first."""
+        with explained("the erasures cannot be listed", self._directory):
+            try:
+                entries = list(os.scandir(self._directory))
+            except FileNotFoundError:
+                return []
+            begun = [one.name for one in entries if ERASURE_ID.fullmatch(one.name) and _has_receipt(Path(one.path))]
+        return sorted(begun, reverse=True)
+
+    def unfinished(self, fingerprint: str, account_id: str, *, do_not_reach: bool) -> Receipt | None:
+        """The erasure of the same people that has not come to its end."""
+        for erasure_id in self.ids():
+            receipt = self.read(erasure_id)
+            same = (receipt.fingerprint, receipt.account_id) == (fingerprint, account_id)
+            if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
+                return receipt
+        return None
+
+    def _remove_stillborn(self) -> None:
+        """What a kill has left of erasures that were never begun."""
+        for entry in list(os.scandir(self._directory)):
+            if ERASURE_ID.fullmatch(entry.name) and not _has_receipt(Path(entry.path)):
+                shutil.rmtree(entry.path)
+
+
+def _take(file: int) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise AudienceBusy(
+            "another erasure is at work in this state directory: nothing was sent",
+            run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
+        ) from None  # fmt: skip
+
+
+def _has_receipt(directory: Path) -> bool:
+    return (directory / RECEIPT).is_file()
+
+
+def _spool_key(key: StateKey, erasure_id: str) -> SpoolKey:
+    return SpoolKey(key.derive(SPOOL, erasure_id).unwrap())
+
+
+@guarded
+def _seal(path: Path, chunk: RecordChunk, key: SpoolKey) -> None:
+    with KeptSpool.create(path, key) as spool:
+        spool.append(chunk.unwrap())
+        spool.finish()
+    sync_directory(path.parent)

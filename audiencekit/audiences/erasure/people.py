@@ -1,0 +1,73 @@
+"""Whom to forget, as callers name them: identifiers one by one, or a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, cast
+
+from audiencekit.audiences.erasure.asked import Asked
+from audiencekit.audiences.erasure.lines import Lines, read_lines
+from audiencekit.audiences.erasure.rows import read_rows
+from audiencekit.errors import UsageError
+from audiencekit.planning.options import Keywords, read_keywords
+from audiencekit.profile import Profile
+from audiencekit.reporting.progress import Progress
+from audiencekit.sources.files import FilePath
+from audiencekit.sources.options import SourceOptions
+
+
+class SourceKeywords(TypedDict, total=False):
+    """Those keywords of `upload` that say how to read a source; of identifiers given one by one only `country`."""
+
+    columns: Mapping[str, str] | Iterable[tuple[str, str]]
+    country: str | None
+    country_column: str | None
+    hashed: Iterable[str]
+    split_cells: str | None
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    sql: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Identifiers, or a source; the other one is None."""
+
+    lines: Lines | None
+    source: FilePath | Sequence[FilePath] | None
+    options: SourceOptions
+
+    @classmethod
+    def given(
+        cls,
+        identifiers: Iterable[str] | None,
+        source: FilePath | Sequence[FilePath] | None,
+        keywords: SourceKeywords,
+        profile: Profile,
+    ) -> People:
+        """Checked. Raises UsageError for keywords that cannot be, and unless one of the two is given."""
+        if (identifiers is None) is (source is None):
+            raise UsageError("people are named by identifiers or by a source: one of the two")
+        if isinstance(identifiers, str):
+            raise UsageError("identifiers are a list of texts")
+        given = {name for name, value in keywords.items() if value is not None and value != ()}
+        alien = given - SourceKeywords.__annotations__.keys()
+        if identifiers is not None:
+            alien = given - {"country"}
+        if alien:
+            raise UsageError(f"{', '.join(sorted(alien))} cannot be heeded here", hint="they are about a source")
+        options = read_keywords(cast("Keywords", keywords), profile).source
+        return cls(None if identifiers is None else Lines(identifiers), source, options)
+
+    @property
+    def noun(self) -> str:
+        """What an entry is called."""
+        return "row" if self.lines is None else "line"
+
+    def read(self, progress: Progress) -> Asked:
+        """Everybody who is named. Raises what `read_rows` and `read_lines` raise."""
+        if self.source is not None:
+            return read_rows(self.source, self.options, progress)
+        return read_lines(self.lines or Lines(()), country=self.options.country)

@@ -1,0 +1,162 @@
+"""What an erasure came to, per audience: ids and names of audiences, counts and times, and no identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final, Literal, TypeAlias
+
+State: TypeAlias = Literal["complete", "incomplete"]
+TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]
+
+_SETTLED: Final = frozenset({"confirmed", "gone"})
+
+NO_READ_BACK: Final = (
+    "the service does not say who is in an audience: a Delete of somebody who was never sent is confirmed as well"
+)
+SHARED_KEYS: Final = "a Delete by a key takes out everybody who holds that key"
+NO_AUDIENCE: Final = "the account has no audience that people can be taken out of"
+NOT_LISTED: Final = "nobody is on the do-not-reach list: it takes emails and phone numbers only"
+
+
+@dataclass(slots=True, kw_only=True)
+class TargetReceipt:
+    """One audience, or the do-not-reach list. `requests` and `records` are those that the service confirmed.
+
+    `pending` is not tried or not confirmed yet, `busy` has another run at work on it, `refused` was refused by the
+    service, `gone` was deleted meanwhile; `why` says more. `refused_records` are forms that the service did not take.
+    """
+
+    id: str
+    name: str
+    state: TargetState = "pending"
+    requests: int = 0
+    records: int = 0
+    success_count: int = 0
+    refused_records: int = 0
+    confirmed_at: str | None = None
+    why: str = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.state in _SETTLED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """An audience that nobody can be taken out of, and why."""
+
+    id: str
+    name: str
+    why: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Receipt:
+    """An erasure as it stands; it is kept after every audience.
+
+    `asked` are lines or rows that named somebody, `identifiers` what they named, `forms` what was tried, by kind.
+    `remembered` says whether later uploads leave these people out. `do_not_reach_until` is None unless they were to be
+    put on the do-not-reach list, too. `fingerprint` tells whether the same is asked again, and is kept only until the
+    erasure is complete.
+    """
+
+    erasure_id: str
+    account_id: str
+    profile: str
+    started_at: str
+    asked: int
+    identifiers: dict[str, int]
+    forms: dict[str, int]
+    rejected: dict[str, int]
+    do_not_reach_until: str | None = None
+    remembered: bool = False
+    state: State = "incomplete"
+    finished_at: str | None = None
+    audiences: list[TargetReceipt] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    do_not_reach: TargetReceipt | None = None
+    fingerprint: str = field(default="", repr=False)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Receipt:
+        """The receipt that `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for what is none."""
+        known = {one.name: document[one.name] for one in fields(cls) if one.name != "fingerprint"}
+        known["fingerprint"] = document.get("fingerprint", "")
+        known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
+        known["skipped"] = [Skipped(**one) for one in known["skipped"]]
+        known["do_not_reach"] = known["do_not_reach"] and TargetReceipt(**known["do_not_reach"])
+        return cls(**known)
+
+    def to_kept(self) -> dict[str, Any]:
+        """Everything, as it is kept."""
+        return asdict(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the fingerprint, with `notes` for people."""
+        document = self.to_kept()
+        del document["fingerprint"]
+        return {**document, "notes": list(self.notes)}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know, in words."""
+        found = [NO_READ_BACK, SHARED_KEYS] if self.audiences else [NO_AUDIENCE]
+        if self.do_not_reach_until is not None and self.do_not_reach is None:
+            found.append(NOT_LISTED)
+        return tuple(found)
+
+    def find(self, audience_id: str) -> TargetReceipt | None:
+        """The audience of that id."""
+        return next((one for one in self.audiences if one.id == audience_id), None)
+
+    @property
+    def targets(self) -> Iterator[TargetReceipt]:
+        """Every audience, then the do-not-reach list if it is wanted."""
+        yield from self.audiences
+        if self.do_not_reach is not None:
+            yield self.do_not_reach
+
+    def left(self) -> list[TargetReceipt]:
+        """What is not settled."""
+        return [one for one in self.targets if not one.is_settled]
+
+    def to_text(self) -> str:
+        """The receipt for people."""
+        return "\n".join(_lines(self))
+
+
+def counted(count: int, what: str) -> str:
+    """`1 audience`, `2 audiences`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _lines(receipt: Receipt) -> Iterator[str]:
+    settled = sum(one.is_settled for one in receipt.audiences)
+    yield f"erasure {receipt.erasure_id}: {receipt.state}"
+    yield f"  asked       {counted(sum(receipt.identifiers.values()), 'identifier')}: {_by_kind(receipt.identifiers)}"
+    yield f"  forms       {counted(sum(receipt.forms.values()), 'form')} tried: {_by_kind(receipt.forms)}"
+    if receipt.rejected:
+        yield f"  left out    {_by_kind(receipt.rejected)}"
+    yield f"  audiences   {settled:,} of {len(receipt.audiences):,} settled"
+    yield from (f"    {_target_line(one)}" for one in receipt.audiences)
+    yield from (f"    {one.id}  skipped    {one.name!r}: {one.why}" for one in receipt.skipped)
+    if receipt.do_not_reach is not None:
+        yield f"  do not reach until {receipt.do_not_reach_until}"
+        yield f"    {_target_line(receipt.do_not_reach)}"
+    if receipt.remembered:
+        yield "  remembered  later uploads from this state directory leave these people out"
+    yield from (f"  note: {note}" for note in receipt.notes)
+
+
+def _target_line(target: TargetReceipt) -> str:
+    told = f"{target.id or '-'}  {target.state:<9}  {target.name!r}"
+    if target.state == "confirmed":
+        confirmed = f"{counted(target.records, 'record')} in {counted(target.requests, 'request')}"
+        return f"{told}: {confirmed}, {target.confirmed_at}"
+    return f"{told}: {target.why}" if target.why else told
+
+
+def _by_kind(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in dict(counts).items())

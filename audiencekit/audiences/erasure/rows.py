@@ -1,0 +1,82 @@
+"""The people of a source: every identifier of every row, in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from audiencekit.audiences.erasure.asked import Asked
+from audiencekit.audiences.erasure.forms import Forms, keys_of, keys_of_hash
+from audiencekit.errors import MappingRefused
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.personal import guarded
+from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.reporting.progress import Progress
+from audiencekit.sources.files import FilePath
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import open_source
+
+# What stands in a cell in place of an identifier: nobody is missed.
+_NOBODY: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
+
+
+def read_rows(source: FilePath | Sequence[FilePath], options: SourceOptions, progress: Progress) -> Asked:
+    """Everybody whom the source names, read to its end.
+
+    Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
+    """
+    opened, asked = open_source(source, options), Asked()
+    if not opened.mapping.columns:
+        raise MappingRefused("no column with identifiers was recognised", hint="name one with --map KIND=COLUMN")
+    for batch in opened.batches():
+        _read_batch(batch, opened.mapping, options.country, asked)
+        progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+    return asked
+
+
+@guarded
+def _read_batch(batch: TextBatch, mapping: ColumnMapping, default_country: str | None, asked: Asked) -> None:
+    columns = batch.columns.unwrap()
+    for fault in batch.faults.to_pylist():
+        asked.reject(fault["row"], fault["column"], fault["reason"])
+    rows = columns.column(ROW).to_pylist()
+    named = columns.column(COUNTRY).to_pylist() if mapping.country is not None else [None] * len(rows)
+    cells = [(column, columns.column(mapping.field_name(column))) for column in mapping.columns]
+    for place, (row, country) in enumerate(zip(rows, named, strict=True)):
+        _read_row(row, find_country(country or ""), default_country, [(one, each[place]) for one, each in cells], asked)
+
+
+def _read_row(
+    row: int, country: str | None, default_country: str | None, cells: list[tuple[MappedColumn, Any]], asked: Asked
+) -> None:
+    found = wrong = 0
+    for column, cell in cells:
+        for text in _texts(cell):
+            forms = _forms(column, text, country, default_country)
+            if not isinstance(forms, Reason):
+                found += 1
+                asked.add(column.kind, forms)
+            elif forms not in _NOBODY:
+                wrong += 1
+                asked.reject(row, column.name, forms)
+    asked.rows += bool(found)
+    if not found and not wrong:
+        asked.reject(row, None, Reason.NO_IDENTIFIER)
+
+
+def _forms(column: MappedColumn, text: str, country: str | None, default_country: str | None) -> Forms | Reason:
+    if column.hashed:
+        return keys_of_hash(text)
+    return keys_of(column.kind, text, country=country, default_country=default_country)
+
+
+def _texts(cell: Any) -> Iterator[str]:
+    """The values of one cell: one, several, or none."""
+    value = cell.as_py()
+    if isinstance(cell, pa.ListScalar | pa.LargeListScalar):
+        yield from (text for text in value or () if text is not None)
+    elif value is not None:
+        yield value

@@ -1,0 +1,116 @@
+"""`forget`: people out of every audience of the account, and kept out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from audiencekit.cli.options import as_keywords, json_option, reading_options
+from audiencekit.cli.output import complain, leave_with, print_json, say
+from audiencekit.cli.sending import pace_options, service_options
+from audiencekit.errors import AudiencekitError
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.erasure.receipt import Receipt
+    from audiencekit.reporting.progress import Progress
+    from audiencekit.settings import Settings
+
+    Work = Callable[[Settings, Progress], Coroutine[Any, Any, Receipt]]
+
+
+@click.command()
+@click.option("--from", "source", metavar="SOURCE", multiple=True, help="A file that names the people; repeatable.")
+@reading_options
+@click.option("--do-not-reach", is_flag=True, help="Put them on the do-not-reach list of the account, too.")
+@click.option("--skip-rejected", is_flag=True, help="Leave out the lines or rows that cannot be read.")
+@service_options
+@pace_options
+@json_option
+def forget(
+    source: tuple[str, ...],
+    do_not_reach: bool,
+    skip_rejected: bool,
+    as_json: bool,
+    account_id: str | None,
+    profile: str | None,
+    concurrency: int | None,
+    requests_per_minute: int | None,
+    **given: Any,
+) -> None:
+    """Take people out of every audience of the account, and leave them out of later uploads.
+
+    They are named on stdin, one identifier a line: its kind is recognised, or written as KIND=VALUE. Never as
+    arguments, which others can see.
+    """
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
+        from audiencekit.audiences.erasure.forgetting import forget_async
+        from audiencekit.audiences.erasure.lines import standard_input_lines
+
+        lines = None if source else standard_input_lines().unwrap()
+        return forget_async(
+            lines, source=source or None, do_not_reach=do_not_reach, skip_rejected=skip_rejected, settings=settings,
+            progress=progress, **as_keywords(given),
+        )  # fmt: skip
+
+    erase(
+        work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+    )  # fmt: skip
+
+
+def resume_erasure(erasure: str, *, as_json: bool, **given: Any) -> NoReturn:
+    """Finish an erasure that ended early, print its receipt, and leave."""
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
+        from audiencekit.audiences.erasure.forgetting import resume_erasure_async
+
+        return resume_erasure_async(erasure, settings=settings, progress=progress)
+
+    erase(work, as_json=as_json, **given)
+
+
+def show_receipt(erasure: str, *, as_json: bool) -> None:
+    """Print the receipt of an erasure as it stands."""
+    from audiencekit.audiences.erasure.kept import ErasureStore
+    from audiencekit.settings import load_settings
+
+    store = ErasureStore(load_settings().state_dir)
+    _print(store.read(store.find(erasure)), as_json=as_json)
+
+
+def erase(work: Work, *, as_json: bool, **given: Any) -> NoReturn:
+    """Print the receipt that `work` returns, and leave; `given` are settings. Signals end it in good order."""
+    from audiencekit.cli.interruption import run_until_interrupted
+    from audiencekit.reporting.progress import progress_for
+    from audiencekit.settings import load_settings
+
+    try:
+        settings = load_settings(**given)
+        with progress_for() as progress:
+            receipt = run_until_interrupted(work(settings, progress))
+    except AudiencekitError as error:
+        _leave_unfinished(error, as_json=as_json)
+    _print(receipt, as_json=as_json)
+    sys.exit(0)
+
+
+def _leave_unfinished(error: AudiencekitError, *, as_json: bool) -> NoReturn:
+    """As other commands do, with the receipt in place of a report."""
+    from audiencekit.audiences.erasure.receipt import Receipt
+
+    if as_json or error.document is None:
+        leave_with(error, as_json=as_json)
+    complain(error)
+    say(Receipt.from_json(error.document).to_text())
+    sys.exit(error.exit_code)
+
+
+def _print(receipt: Receipt, *, as_json: bool) -> None:
+    if as_json:
+        print_json(receipt.to_json())
+    else:
+        say(receipt.to_text())

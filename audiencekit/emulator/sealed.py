@@ -1,0 +1,63 @@
+"""Bodies that are kept for the log, out of memory: in a file without a name, under a key that is in memory alone.
+
+They hold hashes of people. The file goes with the process, however that ends.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from dataclasses import dataclass
+from typing import Final
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+_KEY_BITS: Final = 128
+_NONCE_BYTES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something was put."""
+
+    start: int
+    size: int
+
+
+class SealedFile:
+    """Takes texts, and gives them back. The file is opened for the first, and closed with the last reference."""
+
+    def __init__(self) -> None:
+        self._cipher = AESGCM(AESGCM.generate_key(_KEY_BITS))
+        self._descriptor = -1
+        self._end = 0
+
+    def add(self, content: bytes) -> Place:
+        """Where `content` is from now on. Raises OSError when there is no room for it."""
+        if self._descriptor < 0:
+            self._open()
+        sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
+        place = Place(self._end, len(sealed))
+        while sealed:
+            written = os.pwrite(self._descriptor, sealed, place.start + place.size - len(sealed))
+            sealed = sealed[written:]
+        self._end += place.size
+        return place
+
+    def read(self, place: Place) -> bytes:
+        """What was put there."""
+        sealed = b""
+        while len(sealed) < place.size:
+            sealed += os.pread(self._descriptor, place.size - len(sealed), place.start + len(sealed))
+        return self._cipher.decrypt(_nonce(place.start), sealed, None)
+
+    def _open(self) -> None:
+        self._descriptor, name = tempfile.mkstemp(prefix="audiencekit-emulator-")
+        os.unlink(name)
+        weakref.finalize(self, os.close, self._descriptor)
+
+
+def _nonce(start: int) -> bytes:
+    """Of its own for every text, since no two begin at one place."""
+    return start.to_bytes(_NONCE_BYTES, "big")

@@ -1,0 +1,258 @@
+"""`forget` from what callers give to the receipt, on the emulator."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import audiencekit
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
+from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.delivery.limiter import Unlimited
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.emulator import Emulator
+from audiencekit.errors import (
+    AudienceBusy,
+    AudiencekitError,
+    InputOutputFailed,
+    NotFinished,
+    PlanRefused,
+    ResumeRefused,
+    UsageError,
+)
+from audiencekit.personal import Secret
+from audiencekit.pipeline import check, prepare, resume_async, upload_async
+from audiencekit.planning.forgotten import read_forgotten
+from audiencekit.preparation.target import Target
+from audiencekit.settings import Settings
+
+
+async def _members(emulator: Emulator, audience_id: str) -> list[dict[str, Any]]:
+    def ask() -> Any:
+        with urllib.request.urlopen(f"{emulator.env['AUDIENCEKIT_ADS_URL']}/__members/{audience_id}") as answer:
+            return json.load(answer)["members"]
+
+    members: list[dict[str, Any]] = await asyncio.to_thread(ask)
+    return members
+
+
+@pytest.fixture
+async def audiences(emulator: Emulator, settings: Settings, tmp_path: Path) -> list[str]:
+    """Two audiences with the same four people in them."""
+    source = tmp_path / "people.csv"
+    rows = [f"person{number}@example.org,+4915112345{number:03}" for number in range(4)]
+    source.write_text("\n".join(["email,phone", *rows]) + "\n")
+    async with open_client(settings) as client:
+        other = (await client.create_custom_audience(name="Other")).data["id"]
+    for audience_id in (emulator.audience_id, other):
+        await upload_async(source, audience_id=audience_id, settings=settings)
+    return [emulator.audience_id, other]
+
+
+async def test_people_leave_every_audience(emulator: Emulator, settings: Settings, audiences: list[str]) -> None:
+    """One named by the address, one by a number in national form; the memory is there, nothing sealed is."""
+    receipt = await forget_async(["Person1@Example.org", "0151 12345002"], country="DE", settings=settings)
+    assert (receipt.state, receipt.asked, receipt.remembered) == ("complete", 2, True)
+    assert receipt.forms == {"email": 1, "phone_number": 2}
+    for audience_id in audiences:
+        assert len(await _members(emulator, audience_id)) == 2
+    forgotten = read_forgotten(settings.state_dir, settings.key)
+    assert forgotten is not None
+    assert len(forgotten) == 3
+    assert list(settings.state_dir.rglob("keys.sealed")) == []
+
+
+async def test_a_stale_file_does_not_bring_them_back(
+    emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """Whatever is planned from it leaves them out, counts them, and says so; in hashes, too. A Delete is sent."""
+    await forget_async(["person1@example.org", "0151 12345002"], country="DE", settings=settings)
+    source, hashed = tmp_path / "people.csv", tmp_path / "hashed.csv"
+    digests = [hashlib.sha256(f"person{number}@example.org".encode()).hexdigest() for number in range(4)]
+    hashed.write_text("\n".join(["email", *digests]) + "\n")
+    plan = check(source, settings=settings)
+    prepared = prepare(source, out=tmp_path / "out", settings=settings)
+    report = await upload_async(source, audience_id=audiences[0], settings=settings)
+    again = await upload_async(hashed, audience_id=audiences[0], hashed=["email"], settings=settings)
+    assert [one.rows.suppressed for one in (plan, prepared, report, again)] == [2, 2, 2, 1]
+    assert all(any("erased by `forget`" in note for note in one.notes) for one in (plan, prepared, report, again))
+    keys = {key for member in await _members(emulator, audiences[0]) for key in member["keys"].get("email", [])}
+    assert keys == {digests[0], digests[2], digests[3]}
+    deleted = await upload_async(source, audience_id=audiences[1], operation="delete", settings=settings)
+    assert (deleted.rows.sent, deleted.rows.suppressed) == (4, 0)
+
+
+async def test_a_memory_that_cannot_be_trusted_keeps_uploads_back(
+    settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """Nothing is sent without knowing who must not be."""
+    await forget_async(["person1@example.org"], settings=settings)
+    (settings.state_dir / "forgotten").write_bytes(b"")
+    for work in (
+        lambda: check(tmp_path / "people.csv", settings=settings),
+        lambda: prepare(tmp_path / "people.csv", out=tmp_path / "out", settings=settings),
+    ):
+        with pytest.raises(InputOutputFailed, match="erased people"):
+            work()
+    with pytest.raises(InputOutputFailed, match="erased people"):
+        await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings)
+
+
+async def test_an_upload_from_before_an_erasure_is_not_resumed(
+    settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """It would send people who were erased since."""
+    calls = 0
+
+    class Stopping(Unlimited):
+        async def acquire(self) -> None:
+            nonlocal calls
+            calls += 1
+            raise InputOutputFailed("the disk is full")
+
+    with pytest.raises(AudiencekitError) as ended:
+        await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings, limiter=Stopping())
+    assert calls
+    assert ended.value.document is not None
+    await forget_async(["person1@example.org"], settings=settings)
+    with pytest.raises(ResumeRefused, match="other people are to be suppressed"):
+        await resume_async(ended.value.document["run_id"], settings=settings)
+
+
+async def test_somebody_who_was_never_sent_is_confirmed_all_the_same(
+    emulator: Emulator, settings: Settings, audiences: list[str]
+) -> None:
+    """There is no read-back: the receipt says so, and nobody else goes."""
+    receipt = await forget_async(["nobody@example.org"], settings=settings)
+    assert receipt.state == "complete"
+    assert any("does not say who is in an audience" in note for note in receipt.notes)
+    assert len(await _members(emulator, audiences[0])) == 4
+
+
+async def test_people_of_a_source(emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path) -> None:
+    """In any format that uploads read."""
+    source = tmp_path / "gone.jsonl"
+    source.write_text('{"mail": "person0@example.org"}\n{"mail": "person3@example.org"}\n')
+    receipt = await forget_async(source=source, columns={"email": "mail"}, settings=settings)
+    assert (receipt.asked, receipt.identifiers) == (2, {"email": 2})
+    assert len(await _members(emulator, audiences[1])) == 2
+
+
+async def test_an_erasure_that_ended_early_is_finished_by_the_same_input(
+    emulator: Emulator, settings: Settings, audiences: list[str]
+) -> None:
+    """In any order; one audience was busy, and is not left out for good."""
+    lines = ["person1@example.org", "person2@example.org"]
+    held = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[1]), "20261121-1")
+    with held, pytest.raises(NotFinished, match="1 of 2 audiences confirmed"):
+        await forget_async(lines, settings=settings)
+    assert len(await _members(emulator, audiences[1])) == 4
+    (erasure_id,) = ErasureStore(settings.state_dir).ids()
+    receipt = await forget_async(lines[::-1], settings=settings)
+    assert (receipt.erasure_id, receipt.state) == (erasure_id, "complete")
+    assert len(await _members(emulator, audiences[1])) == 2
+
+
+async def test_an_erasure_that_ended_early_is_finished_without_its_input(
+    emulator: Emulator, settings: Settings, audiences: list[str]
+) -> None:
+    """By its id, or the beginning of it; afterwards there is nothing left to do."""
+    held = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[0]), "20261121-1")
+    with held, pytest.raises(NotFinished):
+        await forget_async(["person1@example.org"], settings=settings)
+    receipt = await resume_erasure_async("forget-", settings=replace(settings, account_id=None))
+    assert receipt.state == "complete"
+    assert len(await _members(emulator, audiences[0])) == 3
+    assert await resume_erasure_async(receipt.erasure_id, settings=settings) == receipt
+
+
+async def test_an_erasure_killed_before_its_last_word_is_complete(settings: Settings, audiences: list[str]) -> None:
+    """Its keys were destroyed, which happens only when everything had confirmed."""
+    receipt = await forget_async(["person1@example.org"], settings=settings)
+    receipt.state = "incomplete"
+    ErasureStore(settings.state_dir).write(receipt)
+    assert (await resume_erasure_async("forget-", settings=settings)).state == "complete"
+
+
+async def test_nothing_is_sent_before_everything_was_read(settings: Settings, audiences: list[str]) -> None:
+    """A line that cannot be read keeps everything back, the memory included, unless it may be left out."""
+    with pytest.raises(PlanRefused, match="line 2"):
+        await forget_async(["person1@example.org", "?"], settings=settings)
+    assert read_forgotten(settings.state_dir, settings.key) is None
+    receipt = await forget_async(["person1@example.org", "?"], skip_rejected=True, settings=settings)
+    assert receipt.rejected == {"no_identifier": 1}
+
+
+async def test_an_interruption_while_people_are_read_sends_nothing(settings: Settings, audiences: list[str]) -> None:
+    """And nothing is remembered."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def lines() -> Iterator[str]:
+        loop.call_soon_threadsafe(task.cancel)
+        yield "person1@example.org"
+
+    with pytest.raises(NotFinished, match="nothing was sent"):
+        await forget_async(lines(), settings=settings)
+    task.uncancel()
+    assert read_forgotten(settings.state_dir, settings.key) is None
+
+
+async def test_one_erasure_at_a_time(settings: Settings, audiences: list[str]) -> None:
+    """The second is refused before it remembers anybody."""
+    with ErasureStore(settings.state_dir).locked(), pytest.raises(AudienceBusy):
+        await forget_async(["person1@example.org"], settings=settings)
+    assert read_forgotten(settings.state_dir, settings.key) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "keywords"),
+    [
+        (None, {}),
+        (["a@example.org"], {"source": "people.csv"}),
+        ("a@example.org", {}),
+        (["a@example.org"], {"delimiter": ";"}),
+        (None, {"source": "people.csv", "operation": "update"}),
+        (["a@example.org"], {"country": "Nowhere"}),
+    ],
+)
+async def test_what_cannot_be_asked_for(given: Any, keywords: dict[str, Any], settings: Settings) -> None:
+    """People are named in one way, and every keyword is heeded or refused."""
+    with pytest.raises(UsageError):
+        await forget_async(given, settings=settings, **keywords)
+
+
+async def test_the_doors_without_an_event_loop_say_what_to_await(settings: Settings) -> None:
+    """As everywhere."""
+    with pytest.raises(UsageError, match="an event loop"):
+        forget(["a@example.org"], settings=settings)
+    with pytest.raises(UsageError, match="an event loop"):
+        audiencekit.resume_erasure("forget-", settings=settings)
+
+
+async def test_no_file_shows_who_was_erased(settings: Settings, audiences: list[str]) -> None:
+    """Neither the receipt nor the memory, nor what an unfinished erasure has sealed."""
+    held = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[0]), "20261121-1")
+    with held, pytest.raises(NotFinished) as unfinished:
+        await forget_async(["canary.7391@example.org", "partner_user_id=canary-7391"], settings=settings)
+    digest = hashlib.sha256(b"canary.7391@example.org")
+    marks = [b"canary", digest.digest(), digest.hexdigest().encode(), digest.hexdigest().upper().encode()]
+    for path in (path for path in settings.state_dir.rglob("*") if path.is_file()):
+        assert not any(mark in path.read_bytes() for mark in marks), path.name
+    assert "canary" not in json.dumps(unfinished.value.document)
+
+
+async def test_another_state_key_than_then_is_refused(settings: Settings, audiences: list[str]) -> None:
+    """Before anything is sent: the memory could not be trusted."""
+    await forget_async(["person1@example.org"], settings=settings)
+    with pytest.raises(audiencekit.AudiencekitError, match="another state key"):
+        await forget_async(["person2@example.org"], settings=replace(settings, key=Secret("ab" * 32)))

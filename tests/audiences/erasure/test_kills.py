@@ -1,0 +1,73 @@
+"""Erasures that are killed at every place between two durable steps, by SIGKILL, and finished afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audiencekit.api.opening import open_client
+from audiencekit.emulator import Emulator
+from audiencekit.pipeline import upload_async
+from audiencekit.settings import Settings
+from tests.crashes.conftest import Driver
+
+SIGKILL = -9
+PEOPLE = 6
+# Where it is killed, at which time of passing, and what finishes it.
+PLACES = [
+    ("before begin", 1, "forget"),
+    ("after begin", 1, "resume"),
+    ("before send", 1, "forget"),
+    ("after send", 2, "resume"),
+    ("before acknowledgement", 1, "resume"),
+    ("after acknowledgement", 2, "forget"),
+    ("before finish", 1, "forget"),
+    ("after finish", 1, "resume"),
+]
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """Starts processes quickly."""
+    started = Driver()
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize(("point", "nth", "again"), PLACES)
+async def test_whatever_ended_it_the_same_command_finishes_it(
+    point: str, nth: int, again: str, driver: Driver, emulator: Emulator, settings: Settings, tmp_path: Path
+) -> None:
+    """Or its id, once it has one; then nobody is left, and nothing sealed."""
+    (tmp_path / "all.csv").write_text("email\n" + "".join(f"p{number}@example.org\n" for number in range(PEOPLE)))
+    (tmp_path / "asked.csv").write_text("email\np1@example.org\np4@example.org\n")
+    async with open_client(settings) as client:
+        other = (await client.create_custom_audience(name="Other")).data["id"]
+    for audience_id in (emulator.audience_id, other):
+        await upload_async(tmp_path / "all.csv", audience_id=audience_id, settings=settings)
+    env = {**emulator.env, "AUDIENCEKIT_STATE_DIR": str(settings.state_dir)}
+    forget = ("forget", "--from", "asked.csv", "--json", "--concurrency", "1")
+
+    killed = await driver.run(tmp_path, env, *forget, kill={"point": point, "nth": nth})
+    assert killed.code == SIGKILL, killed.err
+    command = forget if again == "forget" else ("resume", "forget-", "--json")
+    ended = await driver.run(tmp_path, env, *command)
+
+    assert (ended.code, json.loads(ended.out)["state"]) == (0, "complete"), ended.err
+    assert len(list(settings.state_dir.glob("erasures/forget-*"))) == 1
+    assert list(settings.state_dir.rglob("keys.sealed")) == []
+    for audience_id in (emulator.audience_id, other):
+        assert await _count(emulator, audience_id) == PEOPLE - 2
+
+
+async def _count(emulator: Emulator, audience_id: str) -> int:
+    def ask() -> int:
+        with urllib.request.urlopen(f"{emulator.env['AUDIENCEKIT_ADS_URL']}/__members/{audience_id}") as answer:
+            return len(json.load(answer)["members"])
+
+    return await asyncio.to_thread(ask)

@@ -1,0 +1,24 @@
+"""Erasures on virtual time, through kills, faults and late answers: nobody is left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.audiences.erasure.trial import run_trial
+
+# All hundred of the bar with ERASURE_TRIALS=100, or by `python -m tests.audiences.erasure.trial`.
+TRIALS = int(os.environ.get("ERASURE_TRIALS", "2"))
+
+
+@pytest.mark.parametrize("seed", range(TRIALS))
+def test_nobody_is_left_and_nobody_else_is_lost(seed: int, tmp_path: Path) -> None:
+    """50 audiences, 30 people in random subsets and key mixes; and the do-not-reach list holds every form."""
+    assert run_trial(seed, tmp_path).differences() == []
+
+
+def test_who_does_not_wait_for_late_updates_leaves_people(tmp_path: Path) -> None:
+    """The trial notices what it is there to notice."""
+    assert any("people left" in one for one in run_trial(1, tmp_path, settling=False).differences())

@@ -1,0 +1,101 @@
+"""Records and rejections in one stream are those of the core, however the rows are divided."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audiencekit.errors import AudiencekitError, SourceRefused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.rules import Rules
+from audiencekit.integrations.outcomes import OUTCOME_SCHEMA, PartitionWork
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.records import UPDATE
+from audiencekit.preparation.tally import Tally
+from audiencekit.sources.typedcolumns import TypedColumns
+
+EMAILS = ["ann@example.com", "no address", None, "Bob@Example.com ", "ann@example.com", "test@"]
+MAPPING = ColumnMapping(columns=(MappedColumn(kind=Kind.EMAIL, position=1, name="mail"),))
+
+
+def _work(*, names_rows: bool = False) -> PartitionWork:
+    return PartitionWork(
+        mapping=MAPPING,
+        typed=TypedColumns((pa.int64(), pa.string()), None),
+        rules=Rules(),
+        operation_type=UPDATE,
+        names_rows=names_rows,
+    )
+
+
+def _outcomes(batches: list[Any], work: PartitionWork, *, before: int = 0) -> tuple[list[dict[str, Any]], list[Tally]]:
+    counted: list[Tally] = []
+    found = [row for batch in work.outcomes(batches, before=before, done=counted.append) for row in batch.to_pylist()]
+    return sorted(found, key=lambda row: (row["row"], row["reason"] or "")), counted
+
+
+def _batches(sizes: list[int]) -> list[Any]:
+    column, batches = pa.array(EMAILS), []
+    for size in [*sizes, len(EMAILS)]:
+        batches.append(pa.record_batch([column.slice(0, size)], names=["c1"]))
+        column = column.slice(size)
+    return batches
+
+
+def test_a_row_is_a_record_or_a_rejection() -> None:
+    """By its number, with the counts of both at the end."""
+    found, (tally,) = _outcomes(_batches([]), _work(), before=100)
+    assert [(row["row"], row["operation"], row["column"], row["reason"]) for row in found] == [
+        (101, "Update", None, None),
+        (102, None, "mail", "invalid_syntax"),
+        (103, None, None, "no_identifier"),
+        (104, "Update", None, None),
+        (105, "Update", None, None),
+        (106, None, "mail", "invalid_syntax"),
+    ]
+    assert (tally.rows_read, tally.rows_rejected, tally.records) == (6, 3, 3)
+    assert tally.reasons == Counter({"invalid_syntax": 2, "no_identifier": 1})
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 4), max_size=5))
+def test_how_rows_are_divided_changes_nothing(sizes: list[int]) -> None:
+    """Neither outcomes nor counts."""
+    assert _outcomes(_batches(sizes), _work()) == _outcomes(_batches([]), _work())
+
+
+def test_rows_may_have_numbers_of_their_own() -> None:
+    """In the first column; a row without one cannot be told from others."""
+    batch = pa.record_batch([pa.array([70, 5], pa.int32()), pa.array(EMAILS[:2])], names=["c0", "c1"])
+    found, _ = _outcomes([batch], _work(names_rows=True))
+    assert [row["row"] for row in found] == [5, 70]
+    without = pa.record_batch([pa.array([None, 5], pa.int64()), pa.array(EMAILS[:2])], names=["c0", "c1"])
+    with pytest.raises(SourceRefused, match="no number in some row"):
+        _outcomes([without], _work(names_rows=True))
+
+
+def test_every_batch_has_the_schema() -> None:
+    """Also where there are only records, or only rejections; of no rows there is no batch."""
+    for emails in (EMAILS[:1], EMAILS[1:2]):
+        (batch,) = _work().outcomes([pa.record_batch([pa.array(emails)], names=["c1"])], before=0, done=lambda _: None)
+        assert batch.schema == OUTCOME_SCHEMA
+    assert _outcomes([], _work()) == ([], [Tally()])
+
+
+def test_what_goes_wrong_shows_no_cell() -> None:
+    """An executor writes what it raises into its log."""
+    batch = pa.record_batch([pa.array(["ann@example.com"]), pa.array(["x"])], names=["c1", "c2"])
+    with pytest.raises(AudiencekitError) as caught:
+        _outcomes([batch], _work())
+    assert "ann" not in f"{caught.value} {caught.value.__context__}"
+
+
+def test_the_work_can_be_shipped() -> None:
+    """And is the same when it arrives."""
+    assert pickle.loads(pickle.dumps(_work())) == _work()

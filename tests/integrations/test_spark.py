@@ -1,0 +1,194 @@
+"""Spark: the same hashes, row for row, whatever happens to an executor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import audiencekit
+from audiencekit.errors import MappingRefused, Refused, SourceRefused, UsageError
+from audiencekit.integrations.spark import PARTITION_ROWS, prepare
+from benchmarks.contacts import write_contacts
+
+pytestmark = [
+    pytest.mark.spark,
+    # Spark and pandas have deprecations of their own.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = 20_000
+COLUMNS = {"email": "email", "phone_number": "phone"}
+OPTIONS: dict[str, Any] = {"columns": COLUMNS, "country_column": "country"}
+
+
+@pytest.fixture(scope="module")
+def contacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list of invented people, a fifth of its rows dirty, with the number of each row."""
+    directory = tmp_path_factory.mktemp("contacts")
+    write_contacts(directory / "contacts.csv", rows=ROWS)
+    text = pa.csv.ConvertOptions(column_types={name: pa.string() for name in ("email", "phone", "country")})
+    table = pa.csv.read_csv(directory / "contacts.csv", convert_options=text)
+    table = table.append_column("number", pa.array(range(1, table.num_rows + 1), pa.int64()))
+    pq.write_table(table, directory / "contacts.parquet", row_group_size=2_500)
+    return directory / "contacts.parquet"
+
+
+@pytest.fixture(scope="module")
+def expected(contacts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one machine makes of the list."""
+    out = tmp_path_factory.mktemp("expected")
+    audiencekit.prepare(contacts, out=out, **OPTIONS)
+    return out
+
+
+def _rows(frame: Any) -> list[dict[str, Any]]:
+    return [row.asDict() for row in frame.orderBy("row").collect()]
+
+
+def _expected_records(expected: Path, rows: set[int]) -> dict[int, dict[str, Any]]:
+    records = {record["row"]: record for record in pq.read_table(expected / "records.parquet").to_pylist()}
+    return {row: record for row, record in records.items() if row in rows}
+
+
+def test_records_and_rejections_are_those_of_one_machine(spark: Any, contacts: Path, expected: Path) -> None:
+    """Row for row; the counts of both jobs are those of one."""
+    prepared = prepare(spark.read.parquet(str(contacts)).repartition(5), row_column="number", **OPTIONS)
+    records = {row["row"]: row for row in _rows(prepared.records)}
+    rejections = sorted((row["row"], row["column"] or "", row["reason"]) for row in prepared.rejections.collect())
+    told = [line.split(",") for line in (expected / "rejections.csv").read_text("utf-8").splitlines()[1:]]
+    plan = audiencekit.check(contacts, **OPTIONS)
+    report = prepared.report()
+    # One machine leaves duplicates out, which no executor can see.
+    alone = _expected_records(expected, set(records))
+    assert len(alone) == plan.records
+    assert {row: records[row] for row in alone} == alone
+    assert rejections == sorted((int(row), column, reason) for row, column, reason in told)
+    assert report["rows"] == {"read": ROWS, "rejected": plan.rows.rejected, "records": len(records)}
+    assert report["identifiers"] == plan.identifiers
+    assert report["rejections"] == plan.rejections
+    assert report["problems"] == []
+
+
+def _die_once(marker: str) -> Any:
+    """A step that passes rows on, and takes its executor with it where it comes first."""
+
+    def step(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        yield from batches
+        if TaskContext.get().partitionId() == 1:
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return
+            daemon = Path(f"/proc/{os.getppid()}/stat").read_text("ascii").rpartition(")")[2].split()
+            os.kill(int(daemon[1]), signal.SIGKILL)
+
+    return step
+
+
+def test_a_killed_executor_changes_nothing(spark: Any, contacts: Path, tmp_path: Path) -> None:
+    """Not a record, and not a count."""
+    frame = spark.read.parquet(str(contacts)).repartition(4, "number")
+    calm = prepare(frame, row_column="number", **OPTIONS)
+    undisturbed = _rows(calm.records)
+    dying = frame.mapInArrow(_die_once(str(tmp_path / "died")), frame.schema)
+    prepared = prepare(dying, row_column="number", **OPTIONS)
+    assert _rows(prepared.records) == undisturbed
+    assert (tmp_path / "died").exists()
+    assert prepared.report() == calm.report()
+
+
+def test_what_is_written_is_a_source(spark: Any, contacts: Path, expected: Path, tmp_path: Path) -> None:
+    """The directory, as Spark leaves it; every record of one machine is in it."""
+    prepared = prepare(spark.read.parquet(str(contacts)), **OPTIONS)
+    prepared.records.write.parquet(str(tmp_path / "records"))
+    prepared.require_sound()
+    again = audiencekit.prepare(tmp_path / "records", out=tmp_path / "again")
+    assert again.source["format"] == "prepared"
+    assert again.rows.rejected == 0
+    columns = [name for name in pq.read_schema(expected / "records.parquet").names if name != "row"]
+
+    def contents(path: Path) -> set[str]:
+        return {repr(record) for record in pq.read_table(path / "records.parquet", columns=columns).to_pylist()}
+
+    assert contents(tmp_path / "again") == contents(expected)
+
+
+def test_rows_are_numbered_by_partition(spark: Any) -> None:
+    """From 1 in each, far apart."""
+    frame = spark.createDataFrame([(f"p{n}@example.com",) for n in range(6)], "email STRING").coalesce(2)
+    rows = [row["row"] for row in _rows(prepare(frame, columns={"email": "email"}).records)]
+    assert rows == sorted(rows)
+    assert {row // PARTITION_ROWS for row in rows} <= {0, 1}
+    assert [row % PARTITION_ROWS for row in rows if row < PARTITION_ROWS] == list(
+        range(1, 1 + sum(row < PARTITION_ROWS for row in rows))
+    )
+
+
+def test_the_list_as_a_whole_is_judged(spark: Any) -> None:
+    """After the job, since no executor sees all of it; no value is told."""
+    frame = spark.createDataFrame([(f"no address {n}",) for n in range(20)], "email STRING")
+    prepared = prepare(frame, columns={"email": "email"})
+    with pytest.raises(UsageError, match="no row was prepared yet"):
+        prepared.report()
+    assert prepared.records.count() == 0
+    with pytest.raises(Refused, match="20 of 20"):
+        prepared.require_sound()
+    assert "no address" not in str(prepared.report()) + repr(prepared)
+
+
+def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
+    """As `spark-submit` would run it, on one machine."""
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    pytest.importorskip("pyspark", reason="the package pyspark is not installed (pip install '.[spark]')")
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    submitted = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+    environment |= {
+        "PYTHONPATH": str(ROOT),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": f"--master local[1] {submitted} pyspark-shell",
+        "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"),
+    }
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / "out")],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.stdout.splitlines() == ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]
+    (rejections,) = (tmp_path / "out/rejections").glob("part-*.csv")
+    assert "operation,unknown_operation" in rejections.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({}, UsageError, "columns is required"),
+        ({"columns": {"email": "mail"}}, MappingRefused, "there is no column 'mail'"),
+        ({"columns": {"platform_id": "share"}}, SourceRefused, "floating-point"),
+        ({"columns": {"email": "email"}, "sql": "SELECT 1"}, UsageError, "sql: not an option"),
+        ({"columns": {"email": "email"}, "row_column": "email"}, MappingRefused, "whole numbers"),
+        ({"columns": {"email": "when"}}, SourceRefused, "neither text nor whole numbers"),
+    ],
+)
+def test_what_cannot_be_is_said_before_a_job_runs(
+    spark: Any, keywords: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Columns that are missing or no text, options of other places."""
+    frame = spark.createDataFrame([], "email STRING, share DOUBLE, `when` INTERVAL DAY TO SECOND")
+    with pytest.raises(error, match=message):
+        prepare(frame, **keywords)

@@ -1,0 +1,42 @@
+"""Small batches become large ones, and nothing else changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audiencekit.personal import RawColumns
+from audiencekit.preparation.batches import REJECTION_SCHEMA, TextBatch
+from audiencekit.sources import gathering
+from audiencekit.sources.gathering import gathered
+
+NUMBERS = st.integers(1, 2**40)
+
+
+def _batch(rows: list[int], faults: list[int]) -> TextBatch:
+    columns = pa.record_batch([pa.array(rows, pa.int64())], names=["row"])
+    told: dict[str, Any] = {"row": faults, "column": [None] * len(faults), "reason": ["ragged"] * len(faults)}
+    return TextBatch(RawColumns(columns), pa.RecordBatch.from_pydict(told, schema=REJECTION_SCHEMA))
+
+
+@pytest.fixture(autouse=True)
+def _few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "BATCH_ROWS", 5)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.lists(NUMBERS, max_size=4), st.lists(NUMBERS, max_size=1))))
+def test_rows_stay_in_order(sizes: list[tuple[list[int], list[int]]]) -> None:
+    """In batches of no more than the limit, and hardly more of them than there must be."""
+    batches = list(gathered(_batch(*size) for size in sizes))
+    rows = [batch.columns.unwrap().num_rows + batch.faults.num_rows for batch in batches]
+    assert [row for batch in batches for row in batch.columns.unwrap().column(0).to_pylist()] == [
+        row for size in sizes for row in size[0]
+    ]
+    assert sum(rows) == sum(len(good) + len(bad) for good, bad in sizes)
+    assert all(count <= 5 for count in rows)
+    assert len(batches) <= 1 + 2 * sum(rows) // 5
