@@ -308,7 +308,9 @@ def _begin(
         memories=memories if target.is_audience else (), tagger=tagger,
     )  # fmt: skip
     notes = suppress_listed(options, keysets, progress, on_suppressed)
-    return Gathered(spool or stack.enter_context(Spool(directory)), aside, keysets, profile), notes
+    if spool is None:  # one that is given is empty as yet, and false
+        spool = stack.enter_context(Spool(directory))
+    return Gathered(spool, aside, keysets, profile), notes
 
 
 def _planned(

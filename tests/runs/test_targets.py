@@ -85,7 +85,7 @@ async def test_the_report_says_what_a_list_does_not_do(source: Path, settings: S
 
     report = await upload_to(target, source, settings=settings, progress=Listener())
     (note,) = [note for note in report.notes if "takes nobody out of an audience" in note]
-    assert told == [f"note: {note}"]
+    assert told[1:] == [f"note: {note}"]  # the first says what a resumption takes
     assert not any("too few" in note for note in report.notes)
 
 
