@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from audiencekit.delivery.journal.moments import seconds_in_the_past, this_moment
 from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.runs import RUNS
 from audiencekit.errors import InputOutputFailed, ResumeRefused
-from audiencekit.limits import OUTAGE_PATIENCE_SECONDS, SETTLE_SECONDS
+from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
 from audiencekit.preparation.target import Target
 from audiencekit.runs.kept import opened_journal
 
@@ -40,27 +41,21 @@ def _journals(state_dir: Path) -> list[Path]:
 
 
 def _left(path: Path, account_id: str, target: Target, now: float) -> float:
-    """Seconds that a run's last word is too young by, when it left something in doubt."""
+    """Seconds until nothing that a run left in doubt can be applied to the target any more."""
     try:
         age = now - path.stat().st_mtime
     except OSError:
         return 0.0
-    if age >= SETTLE_SECONDS + OUTAGE_PATIENCE_SECONDS:
-        return 0.0
-    return max(0.0, _doubted_seconds(path.parent, account_id, target) - age)
-
-
-def _doubted_seconds(directory: Path, account_id: str, target: Target) -> float:
-    """For how long after its last word something of the run may still be applied to the target."""
     try:
-        with opened_journal(directory) as journal:
-            facts, sums = journal.facts(), journal.sums()
+        with opened_journal(path.parent) as journal:
+            facts, departures = journal.facts(), journal.departures()
     except ResumeRefused as refusal:
-        return 0.0 if refusal.reason in _NOTHING_SENT else SETTLE_SECONDS
+        return 0.0 if refusal.reason in _NOTHING_SENT else max(0.0, SETTLE_SECONDS - age)
     except InputOutputFailed:
-        return SETTLE_SECONDS
+        return max(0.0, SETTLE_SECONDS - age)
     if (facts.account_id, facts.target) != (account_id, target):
         return 0.0
-    if sums.unknown:  # it may have tried again and again before it was killed, which no journal says
-        return SETTLE_SECONDS + OUTAGE_PATIENCE_SECONDS
-    return SETTLE_SECONDS if sums.attempts - sums.rate_limited > sums.confirmed else 0.0
+    # Of another start of the machine a departure tells nothing; but it stands in the journal before bytes leave, so
+    # that none left later than the file was written.
+    elapsed = seconds_in_the_past(departures, this_moment()) or age - EXCHANGE_TIMEOUT_SECONDS
+    return max(0.0, SETTLE_SECONDS - max(0.0, elapsed))

@@ -102,7 +102,7 @@ class Receipt:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know, in words."""
-        found = [NO_READ_BACK, SHARED_KEYS] if self.audiences else [NO_AUDIENCE]
+        found = [NO_READ_BACK, SHARED_KEYS] if self.audiences else [NO_AUDIENCE] if self.state == "complete" else []
         if self.do_not_reach_until is not None and self.do_not_reach is None:
             found.append(NOT_LISTED)
         return tuple(found)

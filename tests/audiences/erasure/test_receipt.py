@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from audiencekit.audiences.erasure.receipt import NO_READ_BACK, Receipt, Skipped, TargetReceipt, counted
+from audiencekit.audiences.erasure.receipt import (
+    NO_AUDIENCE,
+    NO_READ_BACK,
+    Receipt,
+    Skipped,
+    State,
+    TargetReceipt,
+    counted,
+)
 
 RECEIPT = Receipt(
     erasure_id="forget-20261121-120000-abcdef", account_id="18ce54d4x5t", profile="spec",
@@ -27,6 +37,12 @@ def test_programs_get_everything_but_the_fingerprint() -> None:
     assert "fingerprint" not in document
     assert NO_READ_BACK in document["notes"]
     assert Receipt.from_json(document) == Receipt.from_json({**RECEIPT.to_kept(), "fingerprint": ""})
+
+
+@pytest.mark.parametrize(("state", "expected"), [("incomplete", ()), ("complete", (NO_AUDIENCE,))])
+def test_only_a_whole_listing_shows_that_there_is_no_audience(state: State, expected: tuple[str, ...]) -> None:
+    """Of an erasure that ended before it, nobody knows."""
+    assert replace(RECEIPT, audiences=[], state=state).notes == expected
 
 
 def test_people_get_a_line_for_each_audience() -> None:
