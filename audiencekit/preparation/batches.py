@@ -42,7 +42,10 @@ class MappedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:
-    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it."""
+    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it.
+
+    `for_query` says that the columns are read for a query, which may compare the words true and false.
+    """
 
     columns: tuple[MappedColumn, ...]
     country: int | None = None
@@ -51,6 +54,7 @@ class ColumnMapping:
     operation_name: str | None = None
     consent: int | None = None
     consent_name: str | None = None
+    for_query: bool = False
 
     @property
     def single(self) -> dict[str, tuple[int, str | None]]:

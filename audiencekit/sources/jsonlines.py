@@ -160,6 +160,7 @@ class _RowReader:
     def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping) -> None:
         names = column_names(mapping)
         single = {place for place, _ in mapping.single.values()}
+        self._for_query = mapping.for_query
         self._places = {place: keys[place] for place in used_positions(mapping)}
         self._wanted = [(key, names[place], place in single) for place, key in self._places.items()]
 
@@ -187,8 +188,8 @@ class _RowReader:
             return found, None
         cells: list[Texts] = []
         for key, name, is_single in self._wanted:
-            if is_single and isinstance(found.get(key), bool):
-                cells.append(str(found[key]).lower())  # as a consent may be written
+            if (is_single or self._for_query) and isinstance(found.get(key), bool):
+                cells.append(str(found[key]).lower())  # as a consent may be written, or a query compares
                 continue
             try:
                 cell = texts_of(found, key, line)

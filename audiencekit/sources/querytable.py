@@ -163,7 +163,8 @@ def _mapping_of(found: Mapping[str, int], columns: Iterable[str]) -> ColumnMappi
     return ColumnMapping(
         columns=tuple(
             MappedColumn(kind=Kind.PARTNER_USER_ID, position=place, name=f"column{place + 1}") for place in places
-        )
+        ),
+        for_query=True,
     )
 
 

@@ -29,9 +29,10 @@ class TypedColumns:
         """Raises SourceRefused for mapped columns that are no text."""
         names = column_names(mapping)
         single = {place for place, _ in mapping.single.values()}
+        words = set(used_positions(mapping)) if mapping.for_query else single
         for place in used_positions(mapping):
             why = refusal_of(self.types[place])
-            if why is not None and not (place in single and pt.is_boolean(self.types[place])):
+            if why is not None and not (place in words and pt.is_boolean(self.types[place])):
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
                     column=names[place],

@@ -310,3 +310,12 @@ def test_the_order_of_rows_is_the_same_in_every_process(write: Callable[..., Pat
     }  # fmt: skip
     assert len(digests) == 1
     assert len(digests.pop().split()) == len(queries)
+
+
+def test_true_and_false_are_words_that_a_query_compares(tmp_path: Path, rows_of: Rows) -> None:
+    """In NDJSON as in Parquet."""
+    parquet, ndjson = tmp_path / "a.parquet", tmp_path / "b.jsonl"
+    pq.write_table(pa.table({"mail": ["a@example.com", "b@example.com"], "active": [True, False]}), parquet)
+    ndjson.write_bytes(b'{"mail":"c@example.com","active":false}\n{"mail":"d@example.com","active":true}\n')
+    source = open_source([parquet, ndjson], SourceOptions(sql="SELECT mail FROM source WHERE active = 'true'"))
+    assert [row["c0"] for row in rows_of(source)] == ["a@example.com", "d@example.com"]
