@@ -48,7 +48,8 @@ def nobody_left(selection: Selection, options: Options) -> list[Refused]:
     """A source of which everybody is suppressed is more likely a mistake than not."""
     if not selection.suppressed or selection.kept.count() or options.bounds.allow_empty:
         return []
-    hint = "look at --suppress and --consent-column; give --allow-empty if that is expected"
+    causes = "--suppress and --consent-column" if options.suppresses else "who was erased by `forget`"
+    hint = f"look at {causes}; give --allow-empty if that is expected"
     return [PlanRefused(f"all of {selection.suppressed:,} records are suppressed: nobody is left to send", hint=hint)]
 
 

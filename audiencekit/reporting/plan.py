@@ -11,13 +11,18 @@ from audiencekit.reporting.counts import RowCounts
 Verdict = Literal["ready", "empty", "refused"]
 
 
-def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False) -> str:
-    """Whether an upload that is ended early can be resumed, and what it takes, in words."""
+def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
+    """Whether a run that is ended early can be resumed, and what it takes, in words.
+
+    `again` is the command that goes on with one that is never resumed: a sync or a renewal.
+    """
+    if again:
+        return f"when the run is ended early, {again} goes on with it"
     if keeps_spool:
         return "the run can be resumed: what was read is kept, sealed, until it has ended"
     if is_repeatable:
         return "the run can be resumed as long as its source is unchanged"
-    return "standard input cannot be resumed: give --keep-spool"
+    return "standard input and data frames come once: give --keep-spool to be able to resume"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,8 @@ async def execute(
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
-                progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
+                facts, is_repeatable = run.facts, planned.source.repeatable
+                progress.tell(how_resumable(is_repeatable, keeps_spool=facts.keep_spool, again=facts.again))
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.

@@ -255,6 +255,8 @@ class Run:
         if planned is not None:
             facts = facts_for_report(planned, sums)
             facts["notes"] += notes
+        if self.facts.again:  # what its plan would call it is one of the verbs that it sends
+            facts["operation"] = self.facts.operation
         if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))
         return Report(

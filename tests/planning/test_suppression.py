@@ -289,6 +289,7 @@ def test_nobody_left_is_refused(tmp_path: Path, source: Path) -> None:
     plan = _check(tmp_path, source, consent_column="marketing=on")
     assert (plan.verdict, plan.exit_code, plan.rows.suppressed) == ("refused", 3, 4)
     assert "nobody is left" in str(plan.refusals[0])
+    assert "--consent-column" in plan.refusals[0].hint
     assert _check(tmp_path, source, consent_column="marketing=on", allow_empty=True).verdict == "empty"
 
 

@@ -78,6 +78,8 @@ async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
     """A memory that holds one of the keys suppresses the member."""
 
     class Everybody:
+        note = "everybody was erased"
+
         def holds(self, kind: Any, hashes: Any) -> Any:
             import numpy as np
 
@@ -85,6 +87,7 @@ async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
 
     report = await _renew(owner, 30, memories=(Everybody(),))
     assert (report.rows.suppressed, report.rows.sent) == (5, 0)
+    assert Everybody.note in report.notes
     assert not owner.service.log
 
 
