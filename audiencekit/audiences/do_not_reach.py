@@ -135,13 +135,20 @@ def do_not_reach_upload(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     run_id: str | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`do_not_reach_upload_async`, for callers without an event loop. Raises UsageError where one is running."""
     refuse_running_loop("do_not_reach_upload_async")
     return asyncio.run(
         do_not_reach_upload_async(
-            source, settings=settings, rejections=rejections, progress=progress, run_id=run_id, **keywords
+            source,
+            settings=settings,
+            rejections=rejections,
+            progress=progress,
+            run_id=run_id,
+            keep_spool=keep_spool,
+            **keywords,
         )
     )
 
@@ -153,19 +160,22 @@ async def do_not_reach_upload_async(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     run_id: str | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
 
-    A run like that of `upload_async`, which raises what it raises and heeds `run_id` as it does, on a list that is
-    created when it is missing. A source that would be refused creates none, unless it is standard input or a reader,
-    which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no list.
+    A run like that of `upload_async`, which raises what it raises and heeds `run_id` and `keep_spool` as it does, on a
+    list that is created when it is missing. A source that would be refused creates none, unless it is standard input
+    or a reader, which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no
+    list.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     found = await _prepared_list(source, settings, progress, keywords)
     return await upload_to(
-        found.target, source, settings=settings, rejections=rejections, progress=progress, run_id=run_id, **keywords
-    )
+        found.target, source, settings=settings, rejections=rejections, progress=progress, run_id=run_id,
+        keep_spool=keep_spool, **keywords,
+    )  # fmt: skip
 
 
 async def _prepared_list(

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.connection import require_terminal, with_client
-from audiencekit.cli.options import as_keywords, json_option, list_options, rejections_option, source_options
+from audiencekit.cli.options import (
+    as_keywords,
+    json_option,
+    keep_spool_option,
+    list_options,
+    max_minutes_option,
+    rejections_option,
+    source_options,
+)
 from audiencekit.cli.output import print_json, say
 from audiencekit.cli.sending import pace_options, send, service_options
 
@@ -84,17 +92,21 @@ def delete_list(yes: bool, as_json: bool) -> None:
 @source_options
 @list_options
 @rejections_option
+@keep_spool_option
 @service_options
 @pace_options
+@max_minutes_option
 @json_option
 def upload_list(
     source: tuple[str, ...],
     as_json: bool,
     rejections: str | None,
+    keep_spool: bool,
     account_id: str | None,
     profile: str | None,
     concurrency: int | None,
     requests_per_minute: int | None,
+    max_minutes: float | None,
     **given: Any,
 ) -> None:
     """Put the people of SOURCE on the list, which is created when it is missing; or take them off it.
@@ -106,12 +118,13 @@ def upload_list(
         from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 
         return do_not_reach_upload_async(
-            source, settings=settings, rejections=rejections, progress=progress, **as_keywords(given)
-        )
+            source, settings=settings, rejections=rejections, progress=progress, keep_spool=keep_spool,
+            **as_keywords(given),
+        )  # fmt: skip
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute,
+        requests_per_minute=requests_per_minute, max_minutes=max_minutes,
     )  # fmt: skip
 
 

@@ -142,6 +142,9 @@ def sync_options(function: F) -> F:
 max_minutes_option = click.option(
     "--max-minutes", type=click.FloatRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
 )
+keep_spool_option = click.option(
+    "--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 

@@ -11,6 +11,7 @@ from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import (
     as_keywords,
     json_option,
+    keep_spool_option,
     max_minutes_option,
     plan_options,
     rejections_option,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @plan_options
 @suppression_options
 @rejections_option
-@click.option("--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source.")
+@keep_spool_option
 @service_options
 @pace_options
 @max_minutes_option
