@@ -155,7 +155,8 @@ def _begin(
         memories=memories if target.is_audience else (), tagger=tagger,
     )  # fmt: skip
     notes = suppress_listed(options, keysets, progress, on_suppressed)
-    return Gathered(spool or stack.enter_context(Spool(directory)), aside, keysets, profile), notes
+    records = stack.enter_context(Spool(directory)) if spool is None else spool
+    return Gathered(records, aside, keysets, profile), notes
 
 
 def _planned(

@@ -68,7 +68,8 @@ async def execute(
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
-                progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
+                if not run.facts.again:
+                    progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.

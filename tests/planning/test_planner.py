@@ -88,7 +88,7 @@ async def test_it_is_said_before_the_first_request(tmp_path: Path, emulator: Emu
             told.append(message)
 
     await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings, progress=Listener())
-    assert len(told) == 1
+    assert sum(FEW in message for message in told) == 1
 
 
 def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
