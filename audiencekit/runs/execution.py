@@ -26,7 +26,8 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import PlannedRun, plan_kept, plan_run
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile

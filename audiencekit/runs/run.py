@@ -253,10 +253,8 @@ class Run:
         rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
         facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
         if planned is not None:
-            facts = facts_for_report(planned, sums)
+            facts |= facts_for_report(planned, sums)
             facts["notes"] += notes
-        if self.facts.again:  # what its plan would call it is one of the verbs that it sends
-            facts["operation"] = self.facts.operation
         if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))
         return Report(

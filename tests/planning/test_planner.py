@@ -1,4 +1,4 @@
-"""`audiencekit.planning.plannedrun`."""
+"""`audiencekit.planning.planner`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audiencekit.errors import UsageError
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.pipeline import check, upload_async
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.settings import Settings, load_settings
