@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Final
 
@@ -70,12 +71,7 @@ def _groups() -> Iterator[tuple[str, list[Endpoint]]]:
 
 
 def _reference_lines() -> Iterator[str]:
-    yield "## All endpoints"
-    yield ""
-    yield "| name | method | path |"
-    yield "|---|---|---|"
-    yield from (f"| [`{row.name}`](#{row.name}) | {row.method} | `{row.path}` |" for row in ENDPOINTS)
-    yield ""
+    yield from _table()
     yield "## Open for all of them"
     yield ""
     yield from (f"- {ambiguity}" for ambiguity in AMBIGUITIES)
@@ -84,6 +80,27 @@ def _reference_lines() -> Iterator[str]:
         yield f"## {group.replace('_', ' ').capitalize()}"
         for row in rows:
             yield from _section(row)
+
+
+def _table() -> Iterator[str]:
+    served = _served()
+    yield from ("## All endpoints", "")
+    yield f"The [emulator](emulator.md) serves {sum(map(served, ENDPOINTS))} of {len(ENDPOINTS)}, each at its address."
+    yield from ("", "| name | method | path | emulator |", "|---|---|---|---|")
+    for row in ENDPOINTS:
+        there = "served" if served(row) else "not served"
+        yield f"| [`{row.name}`](#{row.name}) | {row.method} | `{row.path}` | {there} |"
+    yield ""
+
+
+def _served() -> Callable[[Endpoint], bool]:
+    """Whether the emulator has a route for an endpoint, at its address."""
+    from audiencekit.emulator.calls import Address
+    from audiencekit.emulator.routes import ROUTES
+
+    addresses = {"ads_url": Address.ADS, "ads_sandbox_url": Address.SANDBOX, "base_url": Address.BASE}
+    routes = {(route.method, re.sub(r":\w+", "{}", "/" + "/".join(route.pattern))): route.addresses for route in ROUTES}
+    return lambda row: addresses[row.base] in routes.get((row.method, re.sub(r"\{\w+\}", "{}", row.path)), ())
 
 
 def _section(endpoint: Endpoint) -> Iterator[str]:

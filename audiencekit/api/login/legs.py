@@ -15,7 +15,7 @@ from audiencekit.settings import Settings
 
 OUT_OF_BAND: Final = "oob"  # in the place of a callback: the service shows a PIN
 NO_TOKEN: Final = Secret("")
-_INVALID_TOKEN: Final = "89"  # specification part 0, section 7
+_WORTHLESS: Final = "89"  # specification part 0, section 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ async def invalidate(settings: Settings, credentials: Credentials) -> bool:
         async with open_calls(settings, credentials) as calls:
             await calls.call("oauth_invalidate_token")
     except Unauthorized as error:
-        if _INVALID_TOKEN not in error.codes:
+        if _WORTHLESS not in error.codes:
             raise
         return False
     return True
