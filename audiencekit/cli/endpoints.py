@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from audiencekit.api.catalogue import ENDPOINTS, Endpoint, RateWindow
+from audiencekit.api.catalogue.components import COMPONENTS, Shape
 from audiencekit.api.catalogue.conventions import AMBIGUITIES
 from audiencekit.api.catalogue.parameters import Parameter
 from audiencekit.api.catalogue.wording import expectation
@@ -80,6 +81,8 @@ def _reference_lines() -> Iterator[str]:
         yield f"## {group.replace('_', ' ').capitalize()}"
         for row in rows:
             yield from _section(row)
+        if group == "cards":
+            yield from _components()
 
 
 def _table() -> Iterator[str]:
@@ -112,6 +115,22 @@ def _section(endpoint: Endpoint) -> Iterator[str]:
     if endpoint.parameters:
         yield from ("", "| parameter | in | must be |", "|---|---|---|")
         yield from (f"| `{one.name}` | {_where(one)} | {_describe(one)} |" for one in endpoint.parameters)
+
+
+def _components() -> Iterator[str]:
+    yield from ("", "### Components of a card", "", "| component | member | must be |", "|---|---|---|")
+    for kind, shape in COMPONENTS.items():
+        yield from (f"| `{kind}` | `{path}` | {_describe(member)} |" for path, member in _members(shape))
+    rules = [(kind, inner) for kind, shape in COMPONENTS.items() for inner in shape.inner.values()]
+    yield ""
+    yield from (f"- rule of `{kind}`: {rule.words}" for kind, inner in rules for rule in inner.rules)
+
+
+def _members(shape: Shape, above: str = "") -> Iterator[tuple[str, Parameter]]:
+    for member in shape.members:
+        yield above + member.name, member
+        if member.name in shape.inner:
+            yield from _members(shape.inner[member.name], f"{above}{member.name}.")
 
 
 def _facts(endpoint: Endpoint) -> Iterator[str]:
