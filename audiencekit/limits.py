@@ -9,6 +9,7 @@ from typing import Final
 # --- the users endpoint: spec 2, section 8 ---
 MAX_OPERATIONS: Final = 2_500  # operation objects in one request; records are not limited by number
 MAX_BODY_BYTES: Final = 5_000_000  # JSON body as sent; decimal megabytes
+MIN_BODY_BYTES: Final = 2_000  # the smallest limit that a caller may set; ours: a record of every kind fits
 REQUESTS_PER_WINDOW: Final = 1_500  # users requests in one window, per account and token
 WINDOW_SECONDS: Final = 60.0
 EXPIRY_MONTHS: Final = 13  # spec 2, section 4.4: default of expires_at, counted from the request
@@ -92,6 +93,7 @@ REDIS_MEMORY_SECONDS: Final = 3_600.0  # an unused key is forgotten; the slowest
 MAX_LATENESS_SECONDS: Final = 0.1  # of an answer of Redis, and then of its use: 5 requests at most move into a window
 CONNECT_TIMEOUT_SECONDS: Final = 10.0
 READ_TIMEOUT_SECONDS: Final = 60.0  # between two reads of an answer
+REQUEST_SECONDS: Final = 3_600.0  # one request with all its re-sends and waits; ours: P10, no run hangs on one request
 EXCHANGE_TIMEOUT_SECONDS: Final = 120.0  # one attempt, from the first byte out to the last byte in
 MAX_ANSWER_BYTES: Final = 16_000_000  # an answer beyond this is not read
 LOGIN_SECONDS: Final = 300.0  # that a login waits for its person to say yes in the browser

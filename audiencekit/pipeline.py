@@ -26,7 +26,7 @@ from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.errors import UsageError
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.planning.prepared import write_prepared
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
@@ -105,6 +105,7 @@ def upload(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     run_id: str | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
@@ -118,6 +119,7 @@ def upload(
             rejections=rejections,
             progress=progress,
             run_id=run_id,
+            keep_spool=keep_spool,
             **keywords,
         )
     )
@@ -141,6 +143,7 @@ async def upload_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
     run_id: str | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """Check the source, then send it to the audience; the report of a complete run.
@@ -148,7 +151,7 @@ async def upload_async(
     Whatever is less than complete is raised, with the report's JSON as `document`: Refused (nothing was sent),
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
-    own.
+    own. `keep_spool` keeps what was read, sealed, until the run has ended, so that `resume` needs no source.
 
     A caller that may be started again gives a `run_id` of its own (see `named`): a run under it that has not ended is
     finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
@@ -163,6 +166,7 @@ async def upload_async(
         progress=progress,
         limiter=limiter,
         run_id=run_id,
+        keep_spool=keep_spool,
         **keywords,
     )
 
@@ -176,6 +180,7 @@ async def upload_to(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
     run_id: str | None = None,
+    keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
@@ -192,11 +197,11 @@ async def upload_to(
         if run_id is not None:
             named = NamedRun(
                 run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
-                rejections=rejections, settings=settings,
+                rejections=rejections, settings=settings, keep_spool=keep_spool,
             )  # fmt: skip
             return await named.carry_out(client, pace, progress)
         with ExitStack() as stack:
-            run = Run.start(source, target, keywords, settings, rejections, stack)
+            run = Run.start(source, target, keywords, settings, rejections, stack, keep_spool=keep_spool)
             return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
@@ -215,10 +220,10 @@ async def resume_async(
 ) -> Report:
     """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`. The report of the whole run.
 
-    The source is read again, and what was not confirmed is sent, the same bytes as before. A run that is complete
-    already is not touched: its report comes back. Raises ResumeRefused, with nothing sent, when the source, the columns
-    or the options are not those of then, when the journal cannot be trusted, or when the run was refused for good;
-    AudienceBusy while a run is at work on its target; and what `upload_async` raises.
+    The source, or the spool that was kept of it, is read again, and what was not confirmed is sent, the same bytes as
+    before. A run that is complete already is not touched: its report comes back. Raises ResumeRefused, with nothing
+    sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
+    the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     run_id = RunStore(settings.state_dir).find(run)

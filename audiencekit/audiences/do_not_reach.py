@@ -162,15 +162,28 @@ async def do_not_reach_upload_async(
     which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no list.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
-    async with open_client(settings) as client:
-        found = await find_list(client)
-        if found is None:
-            await _check_first(source, settings, progress, keywords)
-            found = await ensure_list(client, clock=SystemClock())
-            progress.tell(f"the do-not-reach list {found.id} was created: the account had none")
+    found = await _prepared_list(source, settings, progress, keywords)
     return await upload_to(
         found.target, source, settings=settings, rejections=rejections, progress=progress, run_id=run_id, **keywords
     )
+
+
+async def _prepared_list(
+    source: AnySource, settings: Settings, progress: Progress, keywords: Keywords
+) -> DoNotReachList:
+    """The list of the account. Raises what refuses the source when it has none, NotFinished for a cancellation."""
+    try:
+        async with open_client(settings) as client:
+            if (found := await find_list(client)) is not None:
+                return found
+            await _check_first(source, settings, progress, keywords)
+            made = await ensure_list(client, clock=SystemClock())
+        progress.tell(f"the do-not-reach list {made.id} was created: the account had none")
+        return made
+    except asyncio.CancelledError:
+        interrupted = NotFinished("interrupted before anybody was put on the do-not-reach list", hint=_AGAIN)
+    interrupted.document = {"state": "incomplete"}
+    raise interrupted
 
 
 async def _check_first(source: AnySource, settings: Settings, progress: Progress, keywords: Keywords) -> None:

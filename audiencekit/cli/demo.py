@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,9 @@ from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
+    from audiencekit.emulator import Emulator
+    from audiencekit.emulator.faults import Fault
+    from audiencekit.planning.options import Keywords
     from audiencekit.reporting.report import Report
 
 # Invented people; every seventh row has something wrong with it.
@@ -22,23 +25,31 @@ LAST = ("Arden", "Birk", "Colt", "Dahl", "Esser", "Finch", "Grove", "Holm", "Ive
 FAULTS = ("not an address", "test@test.com", "", "someone@example", "two@example.com;three@example.com")
 
 
+STORM_BODY_BYTES = 4_000  # so that a thousand rows are some forty requests, and each fault has its occasion
+STORM_CONCURRENCY = 4
+STORM_SECONDS = 30.0  # then nothing else strikes, and the run comes to its end
+
+
 @click.command()
 @click.option("--rows", type=click.IntRange(1, 5_000_000), default=1_000, show_default=True, help="Rows to make.")
+@click.option("--faults", metavar="FILE", help="Faults on the way: a JSON file, or a rehearsal such as storm.")
 @json_option
-def demo(rows: int, as_json: bool) -> None:
+def demo(rows: int, faults: str | None, as_json: bool) -> None:
     """Start a local ads API, make a contact list, upload it, and print the report."""
     import asyncio
     import tempfile
 
+    from audiencekit.cli.emulator import faults_of
     from audiencekit.reporting.text import render_report
 
+    orders = faults_of(faults)
     with tempfile.TemporaryDirectory(prefix="audiencekit-demo-") as directory:
         source = Path(directory) / "contacts.csv"
         with source.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in sample_lines(rows))
         click.echo(f"made {rows:,} rows of invented people; they go to an emulator on this machine", err=True)
         try:
-            report = asyncio.run(_run(source, Path(directory) / "state"))
+            report = asyncio.run(_run(source, Path(directory) / "state", orders))
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
     if as_json:
@@ -48,18 +59,43 @@ def demo(rows: int, as_json: bool) -> None:
     sys.exit(0)
 
 
-async def _run(source: Path, state_dir: Path) -> Report:
+async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report:
+    import asyncio
+
     from audiencekit.emulator import Emulator, EmulatorOptions
     from audiencekit.pipeline import upload_async
     from audiencekit.reporting.progress import progress_for
     from audiencekit.settings import load_settings
 
-    async with Emulator(EmulatorOptions()) as emulator:
-        settings = load_settings(emulator.env, directory=state_dir, state_dir=state_dir)
-        with progress_for() as progress:
-            return await upload_async(
-                source, audience_id=emulator.audience_id, settings=settings, progress=progress, country="US"
-            )
+    concurrency = STORM_CONCURRENCY if faults else None
+    keywords: Keywords = {"country": "US"}
+    if faults:
+        keywords["max_body_bytes"] = STORM_BODY_BYTES
+    async with Emulator(EmulatorOptions(faults=tuple(faults))) as emulator:
+        settings = load_settings(emulator.env, directory=state_dir, state_dir=state_dir, concurrency=concurrency)
+        calm = asyncio.get_running_loop().call_later(STORM_SECONDS, emulator.faults.replace, ())
+        try:
+            with progress_for(every_seconds=0.0 if faults else None) as progress:
+                return await upload_async(
+                    source, audience_id=emulator.audience_id, settings=settings, progress=progress, **keywords
+                )
+        finally:
+            calm.cancel()
+            if faults:
+                click.echo(_struck(emulator), err=True)
+
+
+def _struck(emulator: Emulator) -> str:
+    """What struck, how often, and how many people the service has in the end."""
+    from collections import Counter
+
+    from audiencekit.emulator.faults.catalogue import CATALOGUE
+
+    fired = Counter(strike["fault"] for strike in emulator.faults.document()["fired"])
+    lines = [f"  {CATALOGUE[number].name:<40}{count:>4}" for number, count in sorted(fired.items())]
+    audience = emulator.store.find_audience(emulator.audience_id)
+    members = 0 if audience is None else sum(1 for _ in audience.members.members(emulator.clock.now()))
+    return "\n".join([f"faults that struck: {fired.total()}", *lines, f"the service has {members:,} people"])
 
 
 def sample_lines(rows: int) -> Iterator[str]:

@@ -61,7 +61,7 @@ def emulator(
         sink=sink,
         profile=profile,
         state=state,
-        faults=tuple(_read_faults(faults)),
+        faults=tuple(faults_of(faults)),
     )
     try:
         asyncio.run(serve(options, announce=_announce))
@@ -69,7 +69,7 @@ def emulator(
         raise click.UsageError(str(error)) from None
 
 
-def _read_faults(source: str | None) -> list[Fault]:
+def faults_of(source: str | None) -> list[Fault]:
     """The faults to begin with. Raises click.BadParameter with the place of what is wrong."""
     from audiencekit.emulator.faults import FaultError, load_faults
 

@@ -15,17 +15,30 @@ T = TypeVar("T")
 ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_until_interrupted(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more."""
-    return asyncio.run(_work(work))
+def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
+    """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of
+    `max_minutes`."""
+    return asyncio.run(_work(work, max_minutes))
 
 
-async def _work(work: Coroutine[Any, Any, T]) -> T:
-    task = asyncio.current_task()
+async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101
     for ending in ENDINGS:
-        asyncio.get_running_loop().add_signal_handler(ending, _interrupt, task)
-    return await work
+        loop.add_signal_handler(ending, _interrupt, task)
+    if max_minutes is None:
+        return await work
+    alarm = loop.call_later(max_minutes * 60, _run_out, task, max_minutes)
+    try:
+        return await work
+    finally:
+        alarm.cancel()
+
+
+def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
+    if not task.cancelling():
+        click.echo(f"the {minutes:g} minutes of this run are over", err=True)
+        _interrupt(task)
 
 
 def _interrupt(task: asyncio.Task[Any]) -> None:

@@ -139,6 +139,9 @@ def sync_options(function: F) -> F:
     return stacked(click.option("--expires-at", metavar="TIME", help=text), _TTL, _REJECTED_SHARE)(function)
 
 
+max_minutes_option = click.option(
+    "--max-minutes", type=click.FloatRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 

@@ -38,8 +38,17 @@ def pace_options(function: F) -> F:
     )(function)
 
 
-def send(work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]], *, as_json: bool, **given: Any) -> NoReturn:
-    """Print the report that `work` returns, and leave; `given` are settings. Signals end it in good order."""
+def send(
+    work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
+    *,
+    as_json: bool,
+    max_minutes: float | None = None,
+    **given: Any,
+) -> NoReturn:
+    """Print the report that `work` returns, and leave; `given` are settings.
+
+    Signals end it in good order, and so do `max_minutes`.
+    """
     from audiencekit.cli.interruption import run_until_interrupted
     from audiencekit.reporting.progress import progress_for
     from audiencekit.reporting.text import render_report
@@ -48,7 +57,7 @@ def send(work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]], *, a
     try:
         settings = load_settings(**given)
         with progress_for() as progress:
-            report = run_until_interrupted(work(settings, progress))
+            report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if as_json:

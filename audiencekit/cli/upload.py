@@ -11,6 +11,7 @@ from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import (
     as_keywords,
     json_option,
+    max_minutes_option,
     plan_options,
     rejections_option,
     source_options,
@@ -30,18 +31,22 @@ if TYPE_CHECKING:
 @plan_options
 @suppression_options
 @rejections_option
+@click.option("--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source.")
 @service_options
 @pace_options
+@max_minutes_option
 @json_option
 def upload(
     source: tuple[str, ...],
     audience: str,
     as_json: bool,
     rejections: str | None,
+    keep_spool: bool,
     account_id: str | None,
     profile: str | None,
     concurrency: int | None,
     requests_per_minute: int | None,
+    max_minutes: float | None,
     **given: Any,
 ) -> None:
     """Put the people of SOURCE into an audience, or take them out with --operation delete."""
@@ -51,20 +56,28 @@ def upload(
 
         keywords = as_keywords(given)
         return upload_async(
-            source, audience_id=audience, settings=settings, rejections=rejections, progress=progress, **keywords
-        )
+            source, audience_id=audience, settings=settings, rejections=rejections, progress=progress,
+            keep_spool=keep_spool, **keywords,
+        )  # fmt: skip
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
-        requests_per_minute=requests_per_minute,
+        requests_per_minute=requests_per_minute, max_minutes=max_minutes,
     )  # fmt: skip
 
 
 @click.command()
 @click.argument("run", default="last")
 @pace_options
+@max_minutes_option
 @json_option
-def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute: int | None) -> None:
+def resume(
+    run: str,
+    as_json: bool,
+    concurrency: int | None,
+    requests_per_minute: int | None,
+    max_minutes: float | None,
+) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
     from audiencekit.audiences.erasure.kept import is_erasure
 
@@ -76,4 +89,7 @@ def resume(run: str, as_json: bool, concurrency: int | None, requests_per_minute
 
         return resume_async(run, settings=settings, progress=progress)
 
-    send(work, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute)
+    send(
+        work, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
+        max_minutes=max_minutes,
+    )  # fmt: skip

@@ -34,6 +34,10 @@ class Course:
         self._is_isolated, self._halted_by = halted_by is None, halted_by
         self.refused = refused if halted_by is None else ()
 
+    def halt(self, error: AudiencekitError) -> None:
+        """Notes what keeps its bytes from leaving again."""
+        self._halted_by = error
+
     @property
     def error(self) -> AudiencekitError | None:
         """What ended the request, None when it is confirmed."""
@@ -73,4 +77,5 @@ class Course:
             error=None if error is None else type(error).__name__,
             codes=getattr(error, "codes", ()),
             refused=self.refused,
+            is_doubtful=self.doubtful_at is not None or self.outcome is Outcome.UNKNOWN,
         )

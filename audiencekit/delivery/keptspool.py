@@ -1,7 +1,7 @@
 """A spool that outlives its process, for sources that cannot be read twice (`--keep-spool`; design, section 4.4).
 
     8 bytes                 MARK
-    32 bytes                salt: the file's own key is made from it and the key that is given
+    32 bytes                salt: the file's own key is made from it and the key of the run
     chunks                  sealed, in the order in which they were written
     directory               sealed: nonce, offset and size of each chunk, as uint64
     8 bytes                 size of the directory as sealed, as uint64, little-endian as all numbers here
@@ -28,7 +28,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.delivery.spool import KEY_BITS, NONCE_BYTES, SEAL_BYTES, SealedFile
 from audiencekit.errors import InputOutputFailed
-from audiencekit.personal import Personal
+from audiencekit.machine.keys import SubKey
+from audiencekit.machine.privatefiles import sync_directory
 
 MARK: Final = b"AKSPOOL1"
 SALT_BYTES: Final = 32
@@ -40,15 +41,11 @@ _HEAD_BYTES: Final = len(MARK) + SALT_BYTES
 _TAIL: Final = struct.Struct(f"<Q{len(MARK)}s")
 
 
-class SpoolKey(Personal[bytes]):
-    """32 bytes from which the key of every kept spool is made."""
-
-
 class KeptSpool(SealedFile):
     """Chunks in a file with a name, which its owner alone may read."""
 
     @classmethod
-    def create(cls, path: Path, key: SpoolKey) -> Self:
+    def create(cls, path: Path, key: SubKey) -> Self:
         """An empty spool in a new file. Raises InputOutputFailed when there is one, or none can be made."""
         salt = secrets.token_bytes(SALT_BYTES)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -62,7 +59,7 @@ class KeptSpool(SealedFile):
         return spool
 
     @classmethod
-    def open(cls, path: Path, key: SpoolKey) -> Self:
+    def open(cls, path: Path, key: SubKey) -> Self:
         """A finished spool, to be read. Raises InputOutputFailed when it is not whole, or not of this key."""
         file = _open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, "opened")
         try:
@@ -90,11 +87,30 @@ class KeptSpool(SealedFile):
             raise InputOutputFailed(f"the spool cannot be written: {error.strerror}") from None
 
 
-def _file_key(key: SpoolKey, salt: bytes) -> bytes:
+def destroy_spool(path: Path) -> None:
+    """Leave no file at `path` that its key could open: the salt goes first. Raises InputOutputFailed."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _not_removed(path, error) from None
+    try:
+        os.pwrite(file, bytes(_HEAD_BYTES), 0)
+        os.fsync(file)
+        os.unlink(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise _not_removed(path, error) from None
+    finally:
+        os.close(file)
+
+
+def _file_key(key: SubKey, salt: bytes) -> bytes:
     return HKDF(SHA256(), KEY_BITS // 8, salt, _PURPOSE).derive(key.unwrap())
 
 
-def _read_directory(file: int, key: SpoolKey) -> tuple[bytes, array[int]]:
+def _read_directory(file: int, key: SubKey) -> tuple[bytes, array[int]]:
     """The file's own key, and the places of its chunks. Raises ValueError or InvalidTag for what is no such file."""
     end = os.fstat(file).st_size - _TAIL.size
     head = os.pread(file, _HEAD_BYTES, 0)
@@ -128,6 +144,10 @@ def _open(path: Path, flags: int, what: str) -> int:
         return os.open(path, flags, 0o600)
     except OSError as error:
         raise _unusable(path, f"cannot be {what}: {error.strerror}") from None
+
+
+def _not_removed(path: Path, error: OSError) -> InputOutputFailed:
+    return InputOutputFailed(f"the spool {str(path)!r} cannot be removed: {error.strerror}", hint="remove it")
 
 
 def _unusable(path: Path, what: str) -> InputOutputFailed:

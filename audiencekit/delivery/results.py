@@ -66,7 +66,8 @@ class RequestResult:
 
     `outcome` is None when nothing was ever sent, and `unknown` as soon as one attempt may have been applied
     without a confirmation. `error` is the class name of the last error, `codes` the service's words for it.
-    `records` of a confirmed request are those that the service took: the `refused` ones do not count.
+    `records` of a confirmed request are those that the service took: the `refused` ones do not count. `is_doubtful`
+    says that an attempt may still be applied, even where a later one was confirmed.
     """
 
     number: int
@@ -78,6 +79,7 @@ class RequestResult:
     error: str | None = None
     codes: tuple[str, ...] = ()
     refused: tuple[RefusedRow, ...] = ()
+    is_doubtful: bool = False
 
     @property
     def is_confirmed(self) -> bool:

@@ -17,6 +17,7 @@ from audiencekit.limits import (
     MAX_RETRY_AFTER_SECONDS,
     PROBE_SECONDS,
     RATE_LIMIT_FALLBACK_SECONDS,
+    REQUEST_SECONDS,
     RESIGN_SECONDS,
     RETRY_BASE_SECONDS,
     RETRY_CAP_SECONDS,
@@ -27,7 +28,10 @@ MOST_STEPS: Final = 16  # of growth; the cap holds long before
 
 
 class RetryPolicy:
-    """The patience of a run, shared by all its requests: attempts, waits, budget, outages, corrections of the clock."""
+    """The patience of a run, shared by all its requests: attempts, waits, budget, outages, corrections of the clock.
+
+    `request_seconds` are what one request may take, from its first byte to the end of its last wait.
+    """
 
     def __init__(
         self,
@@ -37,6 +41,7 @@ class RetryPolicy:
         quota: RetryQuota | None = None,
         outage: Outage | None = None,
         max_attempts: int = MAX_ATTEMPTS,
+        request_seconds: float = REQUEST_SECONDS,
     ) -> None:
         self.clock = clock
         self._randomness = randomness
@@ -44,6 +49,7 @@ class RetryPolicy:
         self.quota = quota or RetryQuota()
         self.outage = outage or Outage(clock=clock)
         self.max_attempts = max_attempts
+        self.request_seconds = request_seconds
 
     def succeeded(self, *, began_at: float, after_resend: bool) -> None:
         """Notes that an exchange which began then was confirmed: the budget grows, an outage is over."""

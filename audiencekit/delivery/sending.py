@@ -31,12 +31,10 @@ class Sending:
         """Whether the limiter found out that somebody else uses the same quota."""
         return isinstance(self._limiter, Pausable) and self._limiter.is_quota_shared
 
-    async def settle(
-        self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
+    async def settle(self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]]) -> None:
         """Returns when `request` is confirmed, given up or refused, as `tries` says then.
 
-        `announce` is called when its turn has come, before its first byte leaves; what it raises keeps the byte back.
+        `announce` is called every time its turn has come, before a byte leaves; what it raises keeps the byte back.
         Raises CancelledError when a stop ends a wait, or the worker is cancelled.
         """
 
@@ -47,11 +45,10 @@ class Sending:
         await calling(self._attempt, request, tries, announce)
 
     async def _attempt(
-        self, request: PackedRequest, tries: Tries, announce: Callable[[], Awaitable[None]] | None
+        self, request: PackedRequest, tries: Tries, announce: Callable[[], Awaitable[None]]
     ) -> Attempted:
         await self._stop.idly(self._turn)
-        if announce is not None and not tries.exchanges:
-            await self._stop.idly(announce)
+        await self._stop.idly(announce)
         tries.begin_exchange()
         try:
             return _checked(await self._send(request), request.records)

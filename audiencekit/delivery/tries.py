@@ -34,6 +34,7 @@ class Tries:
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy = policy
         self._failures: Counter[RetryClass] = Counter()
+        self._first_began_at: float | None = None
         self._failing_since = self._began_at = self._began_before = 0.0
         self._rate_limits_in_a_row = 0
         self._under_way = self._was_stale = False
@@ -72,6 +73,8 @@ class Tries:
         self._under_way = True
         self._began_before = self._began_at
         self._began_at = self._policy.clock.monotonic()
+        if self._first_began_at is None:
+            self._first_began_at = self._began_at
 
     def record(self, attempted: Attempted) -> None:
         """Notes what an exchange came to; decides `reaction`, `delay_seconds`, `is_probing` and `given_up`."""
@@ -91,11 +94,17 @@ class Tries:
             self._record_rate_limit(attempted, answer)
         elif self.reaction is Reaction.RESEND:
             self._record_failure(attempted, answer)
+        self.given_up = self.given_up or self._is_overdue()
 
     def probe_delay(self, probes: int) -> float:
         """Seconds before the `probes`-th probe of an outage, when this request makes it."""
         assert self.error is not None  # noqa: S101
         return self._policy.probe_delay(self.error, probes)
+
+    def _is_overdue(self) -> bool:
+        """Whether it would have taken too long when the wait before another attempt is over."""
+        began_at = self._began_at if self._first_began_at is None else self._first_began_at
+        return self._policy.clock.monotonic() + self.delay_seconds - began_at > self._policy.request_seconds
 
     def _record_rate_limit(self, error: AudiencekitError, answer: RetryClass) -> None:
         self.rate_limited += 1

@@ -48,6 +48,7 @@ async def deliver(
     drain_seconds: float = DRAIN_SECONDS,
     settle_seconds: float = SETTLE_SECONDS,
     confirmed_before: int | None = None,
+    left_seconds_ago: float = 0.0,
 ) -> Delivered:
     """What became of `requests`, which are taken one by one, in order, only as fast as they can be sent.
 
@@ -59,7 +60,8 @@ async def deliver(
     `journal` hears of each request before its first byte leaves, and of its end. A wave waits `settle_seconds`
     after an attempt of an earlier one that may be applied late, so that this cannot undo what the wave does. With
     `confirmed_before`, the number of requests that earlier processes of this run have confirmed, such attempts may
-    have been left behind by them, of any wave; None when this is the first process.
+    have been left behind by them, of any wave, and ended at least `left_seconds_ago`; None when this is the first
+    process.
     """
     if concurrency < 1:
         raise UsageError("concurrency must be at least 1")
@@ -70,7 +72,7 @@ async def deliver(
         on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
     )  # fmt: skip
     if confirmed_before is not None:
-        delivery.follow(confirmed_before)
+        delivery.follow(confirmed_before, left_seconds_ago)
     return await delivery.run(concurrency, drain_seconds)
 
 
@@ -99,10 +101,10 @@ class _Delivery:
         self._confirmed_before = 0
         self._unrecorded: AudiencekitError | None = None  # what kept a result from the journal, or from the caller
 
-    def follow(self, confirmed: int) -> None:
-        """Notes what processes before this one have confirmed, and that attempts of theirs may still be applied."""
+    def follow(self, confirmed: int, left_seconds_ago: float) -> None:
+        """Notes what processes before this one have confirmed, and since when none of theirs is under way."""
         self._confirmed_before = confirmed
-        self._waves.doubt(FIRST_WAVE, self._clock.monotonic())
+        self._waves.doubt(FIRST_WAVE, self._clock.monotonic() - left_seconds_ago)
 
     async def run(self, concurrency: int, drain_seconds: float) -> Delivered:
         """All workers to their end, and the facts."""
@@ -186,8 +188,15 @@ class _Delivery:
                 self._isolating.release()
 
     async def _announce(self, request: PackedRequest, course: Course) -> None:
-        course.is_intended = True  # who is stopped in the middle has it written all the same
-        await self._journal.intend(request)
+        was_intended, course.is_intended = course.is_intended, True  # who is stopped now has it written all the same
+        if not was_intended:
+            await self._journal.intend(request)
+            return
+        try:
+            await self._journal.leave_again(request.number)
+        except Exception as error:
+            course.halt(without_frames(error))
+            raise
 
     async def _isolate(self, request: PackedRequest, course: Course) -> None:
         """Sends `request` in parts until each record is confirmed or refused alone."""
@@ -201,7 +210,7 @@ class _Delivery:
         while (group := isolation.next_group()) is not None:
             tries = course.begin_part()
             part = await _aside(request, functools.partial(opened.part, group.records))
-            await self._sending.settle(part, tries)
+            await self._sending.settle(part, tries, announce=lambda: self._announce(request, course))
             if tries.is_confirmed:
                 isolation.taken(group)
             elif tries.wants_isolation and tries.error is not None:

@@ -14,6 +14,7 @@ from typing import Self
 from .calls import Address
 from .clock import Clock
 from .faults.effects import Outage
+from .faults.register import Register
 from .faults.sites import FaultSites
 from .listening import Listener
 from .options import EmulatorOptions
@@ -46,6 +47,11 @@ class Emulator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._close()
+
+    @property
+    def faults(self) -> Register:
+        """The faults that are set, and what they struck."""
+        return self._reception.faults
 
     @property
     def ads_url(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, cast
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
+from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
 from audiencekit.preparation.judgement import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
@@ -26,7 +26,8 @@ class Keywords(TypedDict, total=False):
     several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
     `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in.
-    `consent_column`: NAME=VALUE, the column and the word of rows that may be.
+    `consent_column`: NAME=VALUE, the column and the word of rows that may be. `max_body_bytes`: of one request;
+    5,000,000 by default.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -49,6 +50,7 @@ class Keywords(TypedDict, total=False):
     allow_empty: bool
     suppress: FilePath | Iterable[FilePath]
     consent_column: str | None
+    max_body_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class Options:
     plan_time: str | None
     suppress: tuple[str, ...] = ()
     consent: str | None = None
+    max_body_bytes: int | None = None
 
     @property
     def suppresses(self) -> bool:
@@ -109,6 +112,9 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     if not isinstance(share, int | float) or not 0 <= share <= 1:
         raise UsageError("the share of rejected rows must be from 0 to 1")
+    body_bytes = given.get("max_body_bytes")
+    if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
+        raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
     consent_column, consent = _read_consent(given.get("consent_column"))
     source = _source_options(given, consent_column)
     return Options(
@@ -128,6 +134,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         plan_time=given.get("plan_time"),
         suppress=tuple(os.fspath(path) for path in paths_of(given["suppress"])) if given.get("suppress") else (),
         consent=consent,
+        max_body_bytes=body_bytes,
     )
 
 

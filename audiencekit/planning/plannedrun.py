@@ -1,58 +1,33 @@
-"""Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent."""
+"""The plan of one run: what is sent, from which records, and what people are told of it before."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
-from audiencekit.delivery.spool import Spool
-from audiencekit.errors import Refused, UsageError
+from audiencekit.errors import Refused
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.reading import ReadBatch, read_batches, seal, unseal
 from audiencekit.planning.remarks import (
     lost_numbers,
-    nobody_left,
-    refuse_options,
-    refuse_other_kinds,
-    unheeded_operation,
     what_it_does,
 )
-from audiencekit.planning.suppression import read_suppression
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
-from audiencekit.preparation.judgement import judge
-from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.plan import PlannedRequest
 from audiencekit.preparation.selection import Layout, Selection, Wave
-from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
-from audiencekit.preparation.suppression import KeyMemory
-from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
-from audiencekit.preparation.times import PlanTimes, format_time, parse_time, pin_list_times, pin_times
-from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
+from audiencekit.preparation.times import PlanTimes, format_time
+from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
-from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.rejections import RejectionsFile
-from audiencekit.sources.files import AnySource, paths_among
-from audiencekit.sources.source import open_source
 from audiencekit.sources.table import Description, Part
-
-_NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 
 
 class Origin(Protocol):
@@ -73,6 +48,10 @@ class Origin(Protocol):
     @property
     def mapping(self) -> ColumnMapping:
         """Which columns carry what."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all of it can be read again."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -185,146 +164,8 @@ class PlannedRun:
             expires_at=format_time(self.times.expires_at),
             effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
             verdict=verdict,
+            is_repeatable=self.source.repeatable,
             refusals=tuple(self.refusals),
             notes=self.notes,
             changes=self.changes,
         )
-
-
-def plan_run(
-    source: AnySource,
-    options: Options,
-    *,
-    profile: Profile,
-    now: datetime,
-    progress: Progress,
-    stack: ExitStack,
-    spool_dir: Path | None = None,
-    rejections: str | os.PathLike[str] | None = None,
-    on_batch: Callable[[ReadBatch], None] | None = None,
-    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
-    memories: Sequence[KeyMemory] = (),
-    target: TargetKind = TargetKind.AUDIENCE,
-    tagger: Tagger | None = None,
-    revise: Revise | None = None,
-) -> PlannedRun:
-    """Read the source to its end and plan every request; what it opens is closed with `stack`.
-
-    `on_batch` is called with every batch, in the order of the source, `on_suppressed` with the records of suppression
-    sources. Nobody whose key one of `memories` holds is put into an audience. `revise` may choose others to be sent,
-    and add records that are not of the source; `tagger` makes the tags that it compares. Raises SourceRefused for what
-    cannot be read to the end; what was read but must not be sent stands in `refusals`.
-    """
-    times = _pinned(options, now, target)
-    paths = tuple(os.fspath(path) for path in paths_among(source))
-    refuse_options(options, paths, target)
-    if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
-        raise UsageError("the rejections would be written over the source", hint="give them another name")
-    opened = open_source(source, options.source)
-    refuse_other_kinds(opened.mapping, target)
-    directory = spool_dir or Path(tempfile.gettempdir())
-    spool, aside = (stack.enter_context(Spool(directory)) for _ in range(2))
-    keysets = KeySets(
-        aside, mixed=opened.mapping.operation is not None, suppressing=options.suppresses,
-        memories=memories if target.is_audience else (), tagger=tagger,
-    )  # fmt: skip
-    suppression_notes: tuple[str, ...] = ()
-    for path in options.suppress:
-        suppression_notes += read_suppression(
-            path, options.source.country, keysets, progress=progress, on_records=on_suppressed
-        )
-    gathered = Gathered(spool, aside, keysets, profile)
-    with ExitStack() as writing:
-        rejected = writing.enter_context(RejectionsFile(Path(rejections))) if rejections else None
-        for batch in read_batches(opened, options, profile, gathered.keysets, spool):
-            gathered.add(batch)
-            if rejected:
-                rejected.add(batch.rejections)
-            if on_batch:
-                on_batch(batch)
-            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
-    suppression_notes += tuple(memory.note for memory in memories if memory.note)
-    selection = gathered.keysets.select()
-    alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
-    if revise is not None:
-        selection = revise(gathered, selection, times)
-    layout, requests = gathered.plan(selection, times)
-    refusals = [
-        *unheeded_operation(opened, options, is_revised=revise is not None),
-        *judge(gathered.tally, opened.mapping, options.bounds, notes=opened.notes),
-        *alone,
-    ]
-    return PlannedRun(
-        source=opened,
-        options=options,
-        times=times,
-        tally=gathered.tally,
-        selection=selection,
-        layout=layout,
-        requests=requests,
-        refusals=refusals,
-        unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
-        profile=profile,
-        target=target,
-        suppression_notes=suppression_notes,
-    )
-
-
-def _pinned(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
-    plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
-    wishes = {"expires_at": options.expires_at, "effective_at": options.effective_at}
-    if target.is_audience:
-        return pin_times(plan_time, ttl_days=options.ttl_days, **wishes)
-    return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)
-
-
-def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
-
-
-class Gathered:
-    """What pass one keeps of the records: bits and counts in memory, tags and sizes put `aside`, sealed."""
-
-    def __init__(self, spool: Spool, aside: Spool, keysets: KeySets, profile: Profile) -> None:
-        self.keysets, self.tally, self.aside = keysets, Tally(), aside
-        self.batch_records: list[int] = []
-        self._spool, self._profile = spool, profile
-        self._sizes: list[int] = []  # chunks of `aside`, one a batch
-
-    def plan(self, selection: Selection, times: PlanTimes) -> tuple[Layout, list[PlannedRequest]]:
-        """Where the chosen records stand, and the requests that hold them."""
-        layout = Layout(selection, self.batch_records)
-
-        def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
-            for number, chosen in layout.of_wave((wave, deletes)):
-                yield self.sizes(number)[chosen]
-
-        return layout, plan_requests(selection.waves(), sizes_of, times=times, packing=Packing())
-
-    def unsealed(self, batch: int) -> HashedRecords:
-        """The records of one batch, RECORD_SCHEMA. May be called from any thread."""
-        return unseal(batch, self._spool)
-
-    def append(self, records: HashedRecords) -> None:
-        """Add records that are not of the source, as the next batch."""
-        seal(to_chunk(records), len(self.batch_records), self._spool)
-        sizes = measure_users(records, self._profile)
-        self.batch_records.append(len(sizes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
-
-    def add(self, batch: ReadBatch) -> None:
-        self.tally.add(batch.tally)
-        self.keysets.add(batch.tagged)
-        self.batch_records.append(len(batch.user_bytes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
-
-    def sizes(self, batch: int) -> Sizes:
-        """Bytes of each user of `batch`, without its comma."""
-        return sizes_from_bytes(self.aside.read(self._sizes[batch]))
-
-
-# Chooses what is sent of what was gathered, in the place of what pass one chose.
-Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from audiencekit.delivery.spool import Spool
+from audiencekit.delivery.spool import SealedFile
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
@@ -39,7 +39,13 @@ class ReadBatch:
 
 
 def read_batches(
-    source: Source, options: Options, profile: Profile, keysets: KeySets, spool: Spool, *, workers: int | None = None
+    source: Source,
+    options: Options,
+    profile: Profile,
+    keysets: KeySets,
+    spool: SealedFile,
+    *,
+    workers: int | None = None,
 ) -> Iterator[ReadBatch]:
     """All batches, in the order of the source, prepared by `workers` threads (one a core by default).
 
@@ -61,11 +67,11 @@ def read_batches(
 
 
 @guarded
-def seal(chunk: RecordChunk, number: int, spool: Spool) -> None:
+def seal(chunk: RecordChunk, number: int, spool: SealedFile) -> None:
     """Put the records of batch `number` into the spool."""
     spool.append(chunk.unwrap(), number)
 
 
-def unseal(number: int, spool: Spool) -> HashedRecords:
+def unseal(number: int, spool: SealedFile) -> HashedRecords:
     """The records of batch `number`, RECORD_SCHEMA."""
     return from_chunk(RecordChunk(spool.read(number)))

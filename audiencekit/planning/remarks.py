@@ -6,11 +6,11 @@ from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.planning.options import Options
+from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
-from audiencekit.sources.source import Source
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 
@@ -33,7 +33,7 @@ def refuse_other_kinds(mapping: ColumnMapping, target: TargetKind) -> None:
         )
 
 
-def unheeded_operation(source: Source, options: Options, *, is_revised: bool) -> list[Refused]:
+def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:
     """People who are to be taken out must not be put in because an option was forgotten; `is_revised` for a sync."""
     if source.operation_hint is None or options.operation_was_given:
         return []

@@ -21,6 +21,7 @@ from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.keysets import KeySets
@@ -51,6 +52,16 @@ class _ReadBatch:
     rows: int
     usable_rows: int
     numbers_lost: int
+
+
+def suppress_listed(
+    options: Options, keysets: KeySets, progress: Progress, on_records: Callable[[RecordChunk], None]
+) -> tuple[str, ...]:
+    """Gather in `keysets` whom all suppression sources of `options` name; what people should know of them."""
+    notes: tuple[str, ...] = ()
+    for path in options.suppress:
+        notes += read_suppression(path, options.source.country, keysets, progress=progress, on_records=on_records)
+    return notes
 
 
 def read_suppression(

@@ -11,12 +11,22 @@ from audiencekit.reporting.counts import RowCounts
 Verdict = Literal["ready", "empty", "refused"]
 
 
+def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False) -> str:
+    """Whether an upload that is ended early can be resumed, and what it takes, in words."""
+    if keeps_spool:
+        return "the run can be resumed: what was read is kept, sealed, until it has ended"
+    if is_repeatable:
+        return "the run can be resumed as long as its source is unchanged"
+    return "standard input cannot be resumed: give --keep-spool"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
     `source` is what the source was found to be; `sources` the same of each of its files, with its name and rows.
-    `minutes` is the least time that the service's rate allows. `bytes` counts bodies as sent.
+    `is_repeatable` says that it can be read again, so that a run of it can be resumed without more. `minutes` is the
+    least time that the service's rate allows. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]
@@ -38,6 +48,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
+    is_repeatable: bool = True
 
     @property
     def exit_code(self) -> int:
@@ -63,6 +74,7 @@ class Plan:
                 "plan_time": self.plan_time,
                 "expires_at": self.expires_at,
                 "effective_at": self.effective_at,
+                "resumable": self.is_repeatable,
             },
             "changes": self.changes,
             "verdict": self.verdict,

@@ -63,15 +63,21 @@ class Stoppable:
 class LineProgress:
     """One plain line when a stage starts, every few seconds, and when it ends."""
 
-    def __init__(self, stream: TextIO, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._monotonic = stream, monotonic
+    def __init__(
+        self,
+        stream: TextIO,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        every_seconds: float = LINE_EVERY_SECONDS,
+    ) -> None:
+        self._stream, self._monotonic, self._every_seconds = stream, monotonic, every_seconds
         self._stage, self._started, self._spoken = "", 0.0, 0.0
         self._told: deque[float] = deque(maxlen=MESSAGES_AT_ONCE)
 
     def tell(self, message: str) -> None:
         """Write the message, unless several were written just now: a storm is not to fill the log."""
         now = self._monotonic()
-        if len(self._told) < MESSAGES_AT_ONCE or now - self._told[0] >= LINE_EVERY_SECONDS:
+        if len(self._told) < MESSAGES_AT_ONCE or now - self._told[0] >= self._every_seconds:
             self._told.append(now)
             self._stream.write(f"{message}\n")
             self._stream.flush()
@@ -81,7 +87,7 @@ class LineProgress:
         now = self._monotonic()
         if stage != self._stage:
             self._stage, self._started, self._spoken = stage, now, now
-        elif now - self._spoken < LINE_EVERY_SECONDS and done != total:
+        elif now - self._spoken < self._every_seconds and done != total:
             return
         self._spoken = now
         rate = done / (now - self._started) if now > self._started else 0.0
@@ -139,6 +145,8 @@ def _pace(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
-def progress_for(stream: TextIO = sys.stderr) -> BarProgress | LineProgress:
-    """A bar on a terminal, lines otherwise."""
-    return BarProgress() if stream.isatty() else LineProgress(stream)
+def progress_for(stream: TextIO = sys.stderr, *, every_seconds: float | None = None) -> BarProgress | LineProgress:
+    """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default."""
+    if stream.isatty():
+        return BarProgress()
+    return LineProgress(stream, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

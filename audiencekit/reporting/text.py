@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from audiencekit.preparation.target import Target
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
 
 Lines = list[str]
@@ -58,6 +58,7 @@ def render_plan(plan: Plan) -> str:
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, {_minutes(planned['minutes'])} at the least",
         f"  expires at {planned['expires_at']}",
+        f"  {how_resumable(plan.is_repeatable)}",
     ]
     lines += _remarks(document)
     lines += ["", f"verdict: {plan.verdict}"]

@@ -8,13 +8,14 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
+from audiencekit.delivery.journal.moments import seconds_in_the_past, this_moment
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
@@ -25,13 +26,16 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import PlannedRun, plan_run
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
+from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.planfacts import facts_for_journal
+from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run, failure_of
 from audiencekit.settings import Settings
 
@@ -64,6 +68,8 @@ async def execute(
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
+                if not run.facts.again:
+                    progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.
@@ -110,24 +116,32 @@ async def _plan(
 ) -> PlannedRun:
     """What the source gives with the arguments that the run was begun with, read in a thread of its own."""
     stoppable = Stoppable(progress)
-    return await in_thread(
-        functools.partial(
-            planner,
-            run.items,
-            read_keywords(run.keywords, settings.profile),
-            profile=settings.profile,
-            now=run.started_at,
-            progress=stoppable,
-            stack=stack,
-            spool_dir=run.directory,
-            rejections=rejections,
-            on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
-            on_suppressed=fingerprints.suppressed.add,
-            memories=memories_of(settings),
-            target=run.facts.target.kind,
-        ),
-        stoppable.stop,
-    )
+    arguments = {
+        "profile": settings.profile,
+        "now": run.started_at,
+        "progress": stoppable,
+        "stack": stack,
+        "spool_dir": run.directory,
+        "rejections": rejections,
+        "on_batch": lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+        "on_suppressed": fingerprints.suppressed.add,
+        "memories": memories_of(settings),
+        "target": run.facts.target.kind,
+    }
+    work = functools.partial(_plan_from_spool_or_source, run, planner, settings.profile, stack, arguments)
+    return await in_thread(work, stoppable.stop)
+
+
+def _plan_from_spool_or_source(
+    run: Run, planner: Planner, profile: Profile, stack: ExitStack, arguments: dict[str, Any]
+) -> PlannedRun:
+    """The plan, from the spool that the run kept of its sources, or from the sources."""
+    options = read_keywords(run.keywords, profile)
+    if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
+        return plan_kept(stack.enter_context(kept_spool(run.directory, run.spool_key)), options, **arguments)
+    if run.facts.keep_spool and run.journal.ending() is None:
+        arguments["keep"] = stack.enter_context(new_spool(run.directory, run.spool_key))
+    return planner(run.items, options, **arguments)
 
 
 async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
@@ -252,6 +266,7 @@ async def _deliver(
             clock=clock,
             journal=journal,
             confirmed_before=None if run.plan is None else run.earlier.confirmed,
+            left_seconds_ago=seconds_in_the_past(run.journal.departures(), this_moment()),
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,

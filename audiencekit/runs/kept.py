@@ -16,6 +16,7 @@ from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.reporting.report import Report
+from audiencekit.runs.resumption import can_resume
 
 
 def list_runs(state_dir: Path) -> list[dict[str, Any]]:
@@ -102,11 +103,12 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path) -
     if summary["state"] == "incomplete":
         try:
             with opened_journal(store.directory(run_id)) as journal:
-                facts = journal.facts()
+                facts, is_planned = journal.facts(), journal.plan() is not None
         except (ResumeRefused, InputOutputFailed):
             return {**summary, "resumable": False, "running": False}
         named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
         summary = {**named, **summary}
         running = is_running(state_dir, facts.account_id, facts.target, run_id)
-        resumable = not running and not facts.again
+        is_there = can_resume(facts, store.directory(run_id), is_planned=is_planned)
+        resumable = not running and not facts.again and is_there
     return {**summary, "resumable": resumable, "running": running}

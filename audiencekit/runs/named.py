@@ -37,6 +37,7 @@ class NamedRun:
     keywords: Keywords
     rejections: FilePath | None
     settings: Settings
+    keep_spool: bool = False
 
     async def carry_out(self, client: AdsClient, limiter: RateLimiter, progress: Progress) -> Report:
         """The report of the run that is complete for this input, whoever completed it. Raises what `execute` raises.
@@ -58,8 +59,9 @@ class NamedRun:
         with ExitStack() as stack:
             run_id = store.next_in_line(self.run_id)
             run = Run.start(
-                self.sources, self.target, self.keywords, self.settings, self.rejections, stack, run_id=run_id
-            )
+                self.sources, self.target, self.keywords, self.settings, self.rejections, stack,
+                run_id=run_id, keep_spool=self.keep_spool,
+            )  # fmt: skip
             return await execute(run, client, self.settings, limiter=limiter, progress=progress)
 
     async def _go_on(self, run_id: str, client: AdsClient, limiter: RateLimiter, progress: Progress) -> Report | None:

@@ -30,7 +30,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.machine.keys import DIGESTS, SubKey, find_state_key
+from audiencekit.machine.keys import DIGESTS, SPOOL, SubKey, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.target import Target
@@ -41,10 +41,10 @@ from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
+from audiencekit.runs.resumption import forget_spool, refuse_what_came_once
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames import Frame
-from audiencekit.sources.standardinput import STANDARD_INPUT
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"
@@ -63,6 +63,7 @@ class Run:
     directory: Path
     journal: JournalFile
     key: SubKey = field(repr=False)
+    spool_key: SubKey = field(repr=False)
     items: tuple[Item, ...] = ()
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
@@ -79,6 +80,7 @@ class Run:
         *,
         run_id: str | None = None,
         operation: str | None = None,
+        keep_spool: bool = False,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
         state directory cannot be written. Without `run_id` it gets one that nobody has."""
@@ -88,8 +90,8 @@ class Run:
         run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
         stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
-        key = _run_key(settings, run_id)
-        directory = store.create(run_id)
+        state_key = find_state_key(settings.state_dir, settings.key)
+        key, directory = state_key.derive(DIGESTS, run_id), store.create(run_id)
         facts = RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
@@ -101,10 +103,14 @@ class Run:
             keywords=dict(keywords),
             started_at=format_time(now),
             audiencekit=__version__,
+            keep_spool=keep_spool,
         )
         journal = JournalFile.begin(directory / JOURNAL, facts, key)
         stack.callback(journal.close)
-        return cls(facts=facts, store=store, directory=directory, journal=journal, key=key, items=items)
+        return cls(
+            facts=facts, store=store, directory=directory, journal=journal, key=key,
+            spool_key=state_key.derive(SPOOL, run_id), items=items,
+        )  # fmt: skip
 
     @classmethod
     def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
@@ -113,16 +119,18 @@ class Run:
         directory = store.directory(run_id)
         journal = JournalFile.open(directory / JOURNAL)
         stack.callback(journal.close)
-        facts, key = journal.facts(), _run_key(settings, run_id)
+        state_key = find_state_key(settings.state_dir, settings.key)
+        facts, key = journal.facts(), state_key.derive(DIGESTS, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
             _refuse_changes(facts)
-            _refuse_what_came_once(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
+            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None)
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            items=tuple(facts.sources), earlier=journal.sums(), plan=journal.plan(),
+            spool_key=state_key.derive(SPOOL, run_id), items=tuple(facts.sources),
+            earlier=journal.sums(), plan=journal.plan(),
         )  # fmt: skip
 
     def ended(self) -> Report | None:
@@ -133,6 +141,7 @@ class Run:
         ending = self.journal.ending()
         if ending is None:
             return None
+        forget_spool(self.directory)  # a kill may have come between the end and this
         document = self.store.read_report(self.facts.run_id)
         if ending.state == "complete":
             return Report.from_json(document)
@@ -182,6 +191,7 @@ class Run:
         try:
             self.write(report)
             self.journal.finish(Ending(state="complete", exit_code=0), self.key)
+            forget_spool(self.directory)
             return report
         except InputOutputFailed as error:
             failure = error
@@ -224,6 +234,7 @@ class Run:
             if final:
                 ending = Ending(state=state, exit_code=error.exit_code, message=str(error), hint=error.hint)
                 self.journal.finish(ending, self.key)
+                forget_spool(self.directory)
         except InputOutputFailed as failure:
             error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
         return error
@@ -242,7 +253,7 @@ class Run:
         rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
         facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
         if planned is not None:
-            facts = facts_for_report(planned, sums)
+            facts |= facts_for_report(planned, sums)
             facts["notes"] += notes
         if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))
@@ -275,21 +286,6 @@ def _refuse_changes(facts: RunFacts) -> None:
             reason="changes",
             hint=f"{facts.again} sends what is left",
         )
-
-
-def _refuse_what_came_once(facts: RunFacts) -> None:
-    names = {STANDARD_INPUT: ("standard input", "standard_input"), FRAME_MARK: ("a data frame", "data_frame")}
-    sources = (*facts.sources, *facts.keywords.get("suppress", ()))
-    for name, reason in (names[source] for source in sources if source in names):
-        raise ResumeRefused(
-            f"a source was {name}, which cannot be read again",
-            reason=reason,
-            hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing",
-        )
-
-
-def _run_key(settings: Settings, run_id: str) -> SubKey:
-    return find_state_key(settings.state_dir, settings.key).derive(DIGESTS, run_id)
 
 
 def _cannot_resume(reason: str, message: str) -> ResumeRefused:

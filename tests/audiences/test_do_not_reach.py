@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -261,3 +263,29 @@ async def test_the_client_fits(emulator: Emulator, settings: Settings) -> None:
         assert await find_list(client) is None
         second = await ensure_list(client, clock=StepClock())
     assert (second.state, second.id == first.id) == ("created", False)
+
+
+async def test_an_interruption_before_the_run_is_not_finished(
+    source: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """While the source is checked for a list that is not there yet; the same again does no harm."""
+    loop = asyncio.get_running_loop()
+
+    class Impatient:
+        def step(self, *_: Any, **__: Any) -> None:
+            loop.call_soon_threadsafe(cancel)
+            assert cancelled.wait(10)
+
+        def tell(self, message: str) -> None:
+            raise AssertionError(message)
+
+    def cancel() -> None:
+        uploading.cancel()
+        cancelled.set()
+
+    cancelled = threading.Event()
+    uploading = asyncio.create_task(do_not_reach_upload_async(source, settings=settings, progress=Impatient()))
+    with pytest.raises(NotFinished, match="before anybody was put on") as caught:
+        await uploading
+    assert caught.value.document == {"state": "incomplete"}
+    assert _lists(emulator) == []

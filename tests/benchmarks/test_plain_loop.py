@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
@@ -43,7 +43,7 @@ def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
             now=datetime.now(UTC),
             progress=NoProgress(),
             stack=stack,
-            on_records=gather,
+            on_batch=lambda batch: gather(batch.chunk),
         )
     return found
 

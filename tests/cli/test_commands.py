@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -263,6 +264,32 @@ def test_the_demo_closes(run: Run) -> None:
     assert rows["sent"] > 200
 
 
+def test_the_demo_rehearses_a_bad_day(run: Run, tmp_path: Path) -> None:
+    """Each fault that is met is told, what struck is counted, and nobody is missing in the end."""
+    orders = [
+        {"fault": 9, "nth": 2, "match": {"path": "*/users"}, "status": 504},
+        {"fault": 13, "where": "after_apply", "nth": 4, "match": {"path": "*/users"}},
+    ]
+    (tmp_path / "day.json").write_text(json.dumps(orders))
+    done = run("demo", "--rows", "200", "--faults", "day.json", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["state"], report["requests"]["planned"] > 4) == ("complete", True)
+    assert report["requests"]["attempts"] == report["requests"]["planned"] + 2
+    assert "status 504" in done.stderr
+    assert "faults that struck: 2" in done.stderr
+    assert f"the service has {report['rows']['sent']} people" in done.stderr
+
+
+def test_the_demo_of_a_day_that_ends_badly_says_so(run: Run) -> None:
+    """A revoked token ends it with the code of an upload; a rehearsal that is none is a usage error."""
+    done = run("demo", "--rows", "400", "--faults", "revoked")
+    assert done.returncode == 77, done.stderr
+    assert "faults that struck" in done.stderr
+    done = run("demo", "--faults", "calm")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_every_command_explains_itself(run: Run) -> None:
     """--help of each."""
     for command in (
@@ -400,6 +427,7 @@ def test_a_killed_upload_is_shown_and_resumed(run: Run, service: Service, tmp_pa
     assert run("runs").stdout.rstrip().endswith("resumable")
     kept = json.loads(run("report", "--json").stdout)
     assert (kept["requests"]["confirmed"], kept["rows"]["pending"]) == (1, 130_000 - kept["rows"]["sent"])
+    _forget_the_pace(tmp_path)
     done = run("resume", listed["run_id"][:-2], **service.ready["env"])
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "state: complete"
@@ -409,6 +437,11 @@ def test_a_killed_upload_is_shown_and_resumed(run: Run, service: Service, tmp_pa
     assert (again.returncode, json.loads(again.stdout)["state"]) == (0, "complete")
     assert "nothing is left to send" in again.stderr
     assert len([entry for entry in json.loads(service.get("/__requests")) if entry["path"].endswith("/users")]) == 3
+
+
+def _forget_the_pace(tmp_path: Path) -> None:
+    """At one request a minute the next may leave in a minute; nobody has to see that."""
+    shutil.rmtree(tmp_path / "state" / "limiter")
 
 
 def _is_something_under_way(tmp_path: Path) -> bool:
@@ -463,6 +496,7 @@ def test_an_upload_that_meets_another_leaves_with_75(run: Run, service: Service,
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=60)
     assert json.loads(out)["state"] == "incomplete"
+    _forget_the_pace(tmp_path)
     assert run("resume", **service.ready["env"]).returncode == 0
 
 

@@ -37,9 +37,16 @@ class Driver:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."},
         )  # fmt: skip
 
-    async def run(self, directory: Path, env: dict[str, str], *argv: str, kill: dict[str, Any] | None = None) -> Ended:
+    async def run(
+        self,
+        directory: Path,
+        env: dict[str, str],
+        *argv: str,
+        stdin: str = os.devnull,
+        kill: dict[str, Any] | None = None,
+    ) -> Ended:
         """One command from start to end."""
-        job = {"argv": argv, "env": env, "directory": str(directory), "kill": kill}
+        job = {"argv": argv, "env": env, "directory": str(directory), "stdin": stdin, "kill": kill}
         code = await asyncio.to_thread(self._ask, json.dumps(job))
         return Ended(code, (directory / "out").read_text(), (directory / "err").read_text())
 

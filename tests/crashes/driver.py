@@ -1,9 +1,10 @@
 """Runs the command line in processes that end where they are told to: `python -m tests.crashes.driver`.
 
-One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `kill`. It is forked from this one, which
-has imported everything, runs `audiencekit.cli.main`, and writes to the files `out` and `err` of its directory. The
-answer is one line: how it ended, negative for a signal. `kill` is null, `{"point", "nth"}` for the n-th time that a
-point of `crashpoints` is passed, or `{"seconds"}`. The run that it makes has the id RUN_ID.
+One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `stdin`, `kill`. It is forked from this
+one, which has imported everything, runs `audiencekit.cli.main`, reads the file `stdin`, and writes to the files `out`
+and `err` of its directory. The answer is one line: how it ended, negative for a signal. `kill` is null, `{"point",
+"nth"}` for the n-th time that a point of `crashpoints` is passed, or `{"seconds"}`. The run that it makes has the id
+RUN_ID.
 
 With a job as its argument it runs that one in this process.
 """
@@ -27,6 +28,7 @@ RUN_ID = "20261121-013000-1f3a9c"
 def main() -> None:
     if len(sys.argv) > 1:
         run(json.loads(sys.argv[1]))
+    import audiencekit.audiences.synchronisation.sync
     import audiencekit.cli  # what takes its time is imported once
     import audiencekit.pipeline  # noqa: F401
 
@@ -44,7 +46,7 @@ def run(job: dict[str, Any]) -> None:
     """The child: never comes back."""
     os.chdir(job["directory"])
     os.environ.update(job["env"])
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(job["stdin"], os.O_RDONLY), 0)
     for name, stream in (("out", 1), ("err", 2)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
     make_requests_small()
@@ -71,16 +73,18 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit.planning import plannedrun
+    from audiencekit.planning import planner
 
-    plannedrun.Packing = functools.partial(plannedrun.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
+    planner.Packing = functools.partial(planner.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
 
 
 def make_settling_short() -> None:
     """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
+    from audiencekit.audiences.synchronisation import sync
     from audiencekit.runs import execution
 
     execution.deliver = functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment]
+    sync.Session = functools.partial(sync.Session, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment,misc]
 
 
 def fix_run_id() -> None:

@@ -115,7 +115,7 @@ async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
 
 
 def _run_on_failing_disk(tmp_path: Path, env: dict[str, str], upload: list[str], fault: Fault) -> Ended:
-    job = {"argv": upload, "env": env, "directory": str(tmp_path), "kill": None}
+    job = {"argv": upload, "env": env, "directory": str(tmp_path), "stdin": os.devnull, "kill": None}
     command = [*fault.strace(tmp_path / "state"), sys.executable, "-m", "tests.crashes.driver", json.dumps(job)]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."}, check=False, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."}, check=False, timeout=900)
     return Ended(done.returncode, (tmp_path / "out").read_text(), (tmp_path / "err").read_text())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +23,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.personal import Personal
-from tests.delivery.scripted import Upload, lost
+from tests.delivery.scripted import Counts, Upload, lost
 
 MARKER = "marker-of-a-person"
 
@@ -88,6 +89,9 @@ class Notebook:
 
     async def intend(self, request: Any) -> None:
         self._note(("intend", request.number))
+
+    async def leave_again(self, number: int) -> None:
+        self._note(("again", number))
 
     async def conclude(self, result: RequestResult) -> None:
         self._note(("conclude", result.number, result.outcome, len(result.refused)))
@@ -198,17 +202,20 @@ def test_body_that_cannot_be_opened_shows_nothing(virtually: Any, clock: Clock) 
 
 
 def test_journal_hears_intent_before_the_first_byte(virtually: Any, clock: Clock) -> None:
-    """One intent and one conclusion a request, whatever its parts and re-sends; the intent comes first."""
+    """One intent and one conclusion a request, a word for each part and re-send; the word comes before the bytes."""
     journal, picky = Notebook(), Picky({(2, 1)})
 
+    left: set[int] = set()
+
     async def send(request: Any) -> Any:
-        assert ("intend", request.number) in journal.heard
+        assert journal.heard[-1] == ("again" if request.number in left else "intend", request.number)
+        left.add(request.number)
         assert not [one for one in journal.heard if one[:2] == ("conclude", request.number)]
         return await picky.send(request)
 
     delivered, _ = run(virtually, clock, [Packed(1), Packed(2)], send, journal=journal)
     assert delivered.is_complete
-    assert journal.heard == [
+    assert [one for one in journal.heard if one != ("again", 2)] == [
         ("intend", 1),
         ("conclude", 1, Outcome.CONFIRMED, 0),
         ("intend", 2),
@@ -226,6 +233,20 @@ def test_journal_that_fails_stops_before_the_next_request(virtually: Any, clock:
     assert isinstance(delivered.error, InputOutputFailed)
     assert not delivered.is_complete
     assert picky.exchanges == list(range(1, fails_at // 2 + 1))
+
+
+def test_disk_that_fails_before_a_re_send_is_why_the_run_ends(virtually: Any, clock: Clock) -> None:
+    """Not the lost answer before it; and nothing leaves again."""
+    journal, sent = Notebook(fails_at=2), []
+
+    async def send(request: Any) -> Any:
+        sent.append(request.number)
+        raise TransportFailed("no answer", sent=True)
+
+    delivered, _ = run(virtually, clock, [Packed(1)], send, journal=journal)
+    assert isinstance(delivered.error, InputOutputFailed)
+    assert sent == [1]
+    assert [(pending.outcome, pending.is_doubtful) for pending in delivered.pending] == [(Outcome.UNKNOWN, True)]
 
 
 def test_request_that_never_left_is_not_concluded(virtually: Any, clock: Clock) -> None:
@@ -288,3 +309,21 @@ def test_resumed_run_settles_what_was_left_behind(virtually: Any, clock: Clock) 
     """Attempts of a process before this one may be applied late as well; the first wave does not wait."""
     _, moments, _ = settled(virtually, clock, TransportFailed("no", sent=False), waves=(0, 1), confirmed_before=3)
     assert moments == [0, 0, 900]
+
+
+@pytest.mark.parametrize(("left_seconds_ago", "waits"), [(0.0, 900.0), (600.0, 300.0), (2_000.0, 0.0), (math.inf, 0.0)])
+def test_what_earlier_processes_left_is_waited_for_as_long_as_it_can_still_come(
+    virtually: Any, clock: Clock, left_seconds_ago: float, waits: float
+) -> None:
+    """The wait of the second wave is what is left of the settle time since its bytes left."""
+    sent: list[tuple[int, float]] = []
+
+    async def send(request: Any) -> Any:
+        sent.append((request.number, clock.monotonic()))
+        return Counts(request.records, request.records)
+
+    requests = [Packed(1), Packed(2, wave=1)]
+    delivered, _ = run(virtually, clock, requests, send, confirmed_before=3, left_seconds_ago=left_seconds_ago)
+    assert delivered.is_complete
+    assert sent[1][1] - sent[0][1] == pytest.approx(waits, abs=1.0)
+    assert bool(delivered.notes) == bool(waits)

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from audiencekit.delivery.keptspool import MARK, KeptSpool, SpoolKey
+from audiencekit.delivery.keptspool import MARK, KeptSpool, destroy_spool
 from audiencekit.errors import Bug, InputOutputFailed
+from audiencekit.machine.keys import SubKey
 
-KEY = SpoolKey(bytes(range(32)))
+KEY = SubKey(bytes(range(32)))
 MARKER = b"marker-of-a-person"
 CHUNKS = [b"one", b"", MARKER * 50, b"four"]
 
 
-def _kept(path: Path, chunks: list[bytes] | None = None, key: SpoolKey = KEY) -> Path:
+def _kept(path: Path, chunks: list[bytes] | None = None, key: SubKey = KEY) -> Path:
     with KeptSpool.create(path, key) as spool:
         for chunk in CHUNKS if chunks is None else chunks:
             spool.append(chunk)
@@ -57,8 +58,8 @@ def test_nothing_readable_is_in_the_file(tmp_path: Path) -> None:
     assert not pieces[0] & pieces[1]
 
 
-@pytest.mark.parametrize("key", [SpoolKey(bytes(32)), SpoolKey(bytes(range(1, 33)))])
-def test_another_key_opens_nothing(tmp_path: Path, key: SpoolKey) -> None:
+@pytest.mark.parametrize("key", [SubKey(bytes(32)), SubKey(bytes(range(1, 33)))])
+def test_another_key_opens_nothing(tmp_path: Path, key: SubKey) -> None:
     """And says what may be wrong."""
     with pytest.raises(InputOutputFailed, match="belongs to another key"):
         KeptSpool.open(_kept(tmp_path / "spool"), key)
@@ -154,3 +155,21 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_key_is_not_shown() -> None:
     """Like every secret."""
     assert KEY.unwrap().hex() not in repr(KEY) + str(KEY) + f"{KEY}"
+
+
+def test_what_is_destroyed_cannot_be_opened_by_another_name(tmp_path: Path) -> None:
+    """The salt is overwritten before the name goes: another name of the same file opens nothing."""
+    path, other = _kept(tmp_path / "spool"), tmp_path / "other"
+    os.link(path, other)
+    destroy_spool(path)
+    assert not path.exists()
+    with pytest.raises(InputOutputFailed, match="not whole"):
+        KeptSpool.open(other, KEY)
+    destroy_spool(path)  # which is not there
+
+
+def test_what_cannot_be_destroyed_is_told(tmp_path: Path) -> None:
+    """A directory in its place is not ours to remove."""
+    (tmp_path / "spool").mkdir()
+    with pytest.raises(InputOutputFailed, match="cannot be removed"):
+        destroy_spool(tmp_path / "spool")

@@ -183,7 +183,7 @@ def test_dead_service_is_not_stormed(virtually: Any, clock: Clock) -> None:
 
 
 def test_a_byte_leaves_only_after_it_was_announced(virtually: Any, clock: Clock) -> None:
-    """The journal hears of a request when its turn has come, once for all tries; its failure keeps the bytes back."""
+    """The journal hears of a request when its turn has come, before every try; its failure keeps the bytes back."""
     heard: list[tuple[str, int]] = []
 
     class Journal:
@@ -192,12 +192,16 @@ def test_a_byte_leaves_only_after_it_was_announced(virtually: Any, clock: Clock)
             if request.number == 3:
                 raise InputOutputFailed("the disk is full")
 
+        async def leave_again(self, number: int) -> None:
+            heard.append(("again", number))
+
         async def conclude(self, result: Any) -> None:
             heard.append(("conclude", result.number))
 
     upload = Upload(clock, plan(4), {1: [lost()]}, journal=Journal(), concurrency=1)
     delivered = virtually(upload.run())
-    assert heard == [(word, number) for number in (1, 2, 3) for word in ("intend", "conclude")]
+    assert heard[1] == ("again", 1)
+    assert heard[:1] + heard[2:] == [(word, number) for number in (1, 2, 3) for word in ("intend", "conclude")]
     assert (delivered.confirmed, delivered.attempts) == (2, 3)
     assert isinstance(delivered.error, InputOutputFailed)
     assert [(result.number, result.outcome) for result in delivered.pending] == [(3, None)]

@@ -195,3 +195,16 @@ def test_cancellation_passes_through(virtually: Any, clock: Clock, where: str) -
     virtually(main())
     assert tries.exchanges == 1
     assert tries.outcome is (Outcome.UNKNOWN if where == "in the exchange" else Outcome.REFUSED)
+
+
+@pytest.mark.parametrize("step", [LIMITED, BUSY, SHORT, LOST, STALE, SKEWED], ids=lambda step: type(step).__name__)
+def test_no_request_takes_longer_than_it_may(virtually: Any, clock: Clock, step: Step) -> None:
+    """It is given up before a wait that would end after its time, whatever patience is left for it otherwise."""
+    limited = RateLimited("wait", status=429)
+    limited.reset_at = None
+    tries, _ = run_script(virtually, clock, [step, limited], request_seconds=150.0, max_attempts=1_000)
+    assert tries.given_up
+    assert not tries.is_confirmed
+    patient, _ = run_script(virtually, clock, [step, limited, limited, limited, GOOD], max_attempts=1_000)
+    assert patient.is_confirmed
+    assert tries.exchanges < patient.exchanges

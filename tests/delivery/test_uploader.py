@@ -83,7 +83,7 @@ def test_progress_tells_each_request_once(virtually: Any, clock: Clock) -> None:
     }
     assert upload.progress == [
         RequestResult(number=2, attempts=1, rate_limited=0, **outcome),
-        RequestResult(number=1, attempts=3, rate_limited=1, **outcome),
+        RequestResult(number=1, attempts=3, rate_limited=1, is_doubtful=True, **outcome),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import sqlite3
 from collections.abc import Callable
@@ -12,14 +13,16 @@ from typing import Any
 
 import pytest
 
+from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, NotFinished, ResumeRefused
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
 from audiencekit.runs.kept import list_runs, read_report
+from audiencekit.runs.resumption import KEPT
 from audiencekit.settings import Settings
 
 ROWS = 30
@@ -41,7 +44,7 @@ class EndsAfter:
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
 
 
 @pytest.fixture
@@ -220,7 +223,7 @@ async def test_a_version_that_cuts_otherwise_is_refused(
 ) -> None:
     """The same records in other requests are not the same requests."""
     run_id = await _begin(source, emulator, settings)
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_400))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_400))
     with pytest.raises(ResumeRefused) as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "requests"
@@ -306,10 +309,19 @@ async def test_reports_come_back_from_json(source: Path, emulator: Emulator, set
     assert Report.from_json(json.loads(json.dumps(report.to_json()))) == report
 
 
+@pytest.mark.parametrize(("seconds_ago", "waits"), [(None, False), (0.0, True), (3_600.0, False)])
 async def test_what_earlier_processes_left_on_its_way_is_waited_for(
-    tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    emulator: Emulator,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds_ago: float | None,
+    waits: bool,
 ) -> None:
-    """A Delete that overrules an Update of a process that is gone waits as after a lost answer; the report says so."""
+    """A Delete that overrules an Update of a process that is gone waits while that may be late; the report says so.
+
+    Not when nothing was left on its way, or long ago.
+    """
     people = [f"person{number}@example.com" for number in range(ROWS)]
     source = tmp_path / "list.csv"
     lines = [f"{person},h{number},update" for number, person in enumerate(people)]
@@ -317,6 +329,76 @@ async def test_what_earlier_processes_left_on_its_way_is_waited_for(
     source.write_text("\n".join(["email,handle,what", *lines]) + "\n")
     monkeypatch.setattr(execution, "deliver", functools.partial(execution.deliver, settle_seconds=1.0))
     run_id = await _begin(source, emulator, settings, operation_column="what")
+    if seconds_ago is not None:
+        moment = this_moment()
+        journal = sqlite3.connect(settings.state_dir / "runs" / run_id / "journal.sqlite")
+        left = (moment.boot, moment.seconds - seconds_ago)
+        journal.execute("UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = 1", left)
+        journal.commit()
+        journal.close()
     report = await resume_async(run_id, settings=settings, limiter=EndsAfter(100))
-    assert [note for note in report.notes if note.startswith("waited ")]
+    assert any(note.startswith("waited ") for note in report.notes) is waits
     assert _members(emulator) == ROWS - 3
+
+
+async def test_a_kept_spool_stands_for_the_source(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """The file may be gone; the rejections are written as before, and the spool is gone with the end of the run."""
+    text = source.read_text()
+    source.write_text(text + "not an address,,x\n")
+    run_id = await _begin(source, emulator, settings, keep_spool=True)
+    directory = settings.state_dir / "runs" / run_id
+    rejections = (directory / "rejections.csv").read_text()
+    source.unlink()
+    (directory / "rejections.csv").unlink()
+    report = await resume_async(run_id, settings=settings)
+    assert (report.rows.read, report.rows.sent, report.rows.rejected) == (ROWS + 1, ROWS, 1)
+    assert _members(emulator) == ROWS
+    assert (directory / "rejections.csv").read_text() == rejections
+    assert not (directory / KEPT).exists()
+
+
+async def test_a_refused_run_keeps_no_spool(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """Nothing of it could ever be sent."""
+    path = tmp_path / "empty.csv"
+    path.write_text("email\nnull\n")
+    with pytest.raises(AudiencekitError):
+        await upload_async(path, audience_id=emulator.audience_id, settings=settings, keep_spool=True)
+    assert not list(settings.state_dir.rglob(KEPT))
+
+
+async def test_a_removed_spool_lets_the_source_be_read_again(
+    source: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """Only what comes once depends on it."""
+    run_id = await _begin(source, emulator, settings, keep_spool=True)
+    (settings.state_dir / "runs" / run_id / KEPT).unlink()
+    assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
+
+
+@pytest.mark.parametrize("keep_spool", [True, False])
+async def test_the_list_of_runs_knows_what_standard_input_left(
+    emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch, keep_spool: bool
+) -> None:
+    """Resumable with a kept spool; otherwise the refusal says what would have helped."""
+    text = "\n".join([HEADER, *LINES]) + "\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    told: list[str] = []
+
+    class Listener:
+        def step(self, *_: Any, **__: Any) -> None:
+            pass
+
+        tell = staticmethod(told.append)
+
+    run_id = await _begin(Path("-"), emulator, settings, keep_spool=keep_spool, progress=Listener())
+    (listed,) = list_runs(settings.state_dir)
+    assert listed["resumable"] is keep_spool
+    if keep_spool:
+        assert any("what was read is kept" in message for message in told)
+        assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
+        return
+    assert any("give --keep-spool" in message for message in told)
+    with pytest.raises(ResumeRefused, match="cannot be read again") as caught:
+        await resume_async(run_id, settings=settings)
+    assert caught.value.reason == "standard_input"
+    assert "--keep-spool" in caught.value.hint

@@ -82,7 +82,7 @@ def _apply(bug: Bug, tree: Path, *options: str) -> bool:
 
 
 def _run_tests(tree: Path, tests: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    options = ["-q", "--tb=no", "-rf", "-p", "no:cacheprovider", "-m", ""]
+    options = ["-q", "-n0", "--tb=no", "-rf", "-p", "no:cacheprovider", "-m", ""]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, *tests],

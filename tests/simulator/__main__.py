@@ -19,7 +19,7 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
         yield options.seed or 0, tuple(options.pair)
     elif options.pairs:
         for first in EFFECTS:
-            yield from ((first * 100 + second, (first, second)) for second in EFFECTS)
+            yield from ((options.first + first * 100 + second, (first, second)) for second in EFFECTS)
     elif options.seed is not None:
         yield options.seed, None
     else:
@@ -38,7 +38,7 @@ def tell(seed: int, pair: tuple[int, int] | None, outcome: Outcome) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulator", description=__doc__)
     parser.add_argument("--seed", type=int, help="the one run to replay")
-    parser.add_argument("--first", type=int, default=0, help="first seed of many")
+    parser.add_argument("--first", type=int, default=0, help="first seed of many, or what is added to those of pairs")
     parser.add_argument("--count", type=int, default=2_000, help="how many seeds")
     parser.add_argument("--pairs", action="store_true", help="every ordered pair of faults instead of seeds")
     parser.add_argument("--pair", type=int, nargs=2, metavar="FAULT", help="one ordered pair of faults")

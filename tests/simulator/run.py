@@ -12,6 +12,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.journal.facts import Sums
+from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -46,6 +47,7 @@ class Disk:
     def __init__(self) -> None:
         self.intended: set[int] = set()
         self.results: dict[int, RequestResult] = {}
+        self.departures: dict[int, Moment] = {}
         self.fails_next = False
 
     @property
@@ -59,17 +61,31 @@ class DiskJournal:
     def __init__(self, disk: Disk, clock: VirtualClock) -> None:
         self._disk, self._clock = disk, clock
         self._has_failed = False
+        self._doubtful = set(disk.intended) - disk.confirmed
         self.is_dead = False
+
+    def now(self) -> Moment:
+        """The machine is started once; its processes come and go."""
+        return Moment("one start", self._clock.monotonic())
 
     async def intend(self, request: PackedRequest) -> None:
         if self._write():
             self._disk.intended.add(request.number)
+            self._disk.departures[request.number] = self.now()
+        await self._clock.sleep(0.001)
+
+    async def leave_again(self, number: int) -> None:
+        if self._write():
+            assert number in self._disk.intended, "left again before it was intended"
+            self._disk.departures[number] = self.now()
         await self._clock.sleep(0.001)
 
     async def conclude(self, result: RequestResult) -> None:
         if self._write():
             assert result.number in self._disk.intended, "concluded without intent"
             self._disk.results[result.number] = result
+            if not result.is_doubtful and result.number not in self._doubtful:
+                del self._disk.departures[result.number]
         await self._clock.sleep(0.001)
 
     def _write(self) -> bool:
@@ -168,6 +184,7 @@ class World:
             concurrency=self.chance.randint(1, 8),
             settle_seconds=self._settle_seconds,
             confirmed_before=len(confirmed) if self.processes > 1 else None,
+            left_seconds_ago=seconds_in_the_past(self.disk.departures.values(), journal.now()),
         )
 
     def differences(self) -> list[str]:

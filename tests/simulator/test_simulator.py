@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tests.simulator.__main__ import command_for
@@ -9,6 +11,8 @@ from tests.simulator.faults import EFFECTS
 from tests.simulator.run import simulate
 
 SEEDS, CHUNK = 2_000, 100
+PAIRS, PAIRS_CHUNK = 200, 20  # of 36 x 36; `python -m tests.simulator --pairs` makes all of them
+SAMPLED = random.Random(36).sample([(first, second) for first in EFFECTS for second in EFFECTS], PAIRS)
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -18,11 +22,11 @@ def test_every_seed_ends_exact(first: int) -> None:
     assert {command: differences for command, differences in wrong.items() if differences} == {}
 
 
-@pytest.mark.parametrize("first", EFFECTS)
-def test_every_ordered_pair_of_faults_ends_exact(first: int) -> None:
-    """All 36 x 36, the second on the heels of the first."""
+@pytest.mark.parametrize("place", range(0, PAIRS, PAIRS_CHUNK))
+def test_ordered_pairs_of_faults_end_exact(place: int) -> None:
+    """The second on the heels of the first."""
     wrong = {}
-    for second in EFFECTS:
+    for first, second in SAMPLED[place : place + PAIRS_CHUNK]:
         seed, pair = first * 100 + second, (first, second)
         wrong[command_for(seed, pair)] = simulate(seed, pair=pair).differences
     assert {command: differences for command, differences in wrong.items() if differences} == {}

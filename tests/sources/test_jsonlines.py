@@ -169,7 +169,7 @@ LINE = st.dictionaries(st.sampled_from(["email", "y", "x"]), VALUE).map(json.dum
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(LINE, max_size=12), batch_rows=st.integers(1, 5))
 def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines: list[str], batch_rows: int) -> None:
     """Whatever stands in a line; also across batches."""

@@ -19,11 +19,11 @@ from typing import Final
 import orjson
 
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.delivery.keptspool import KeptSpool, SpoolKey
+from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.keys import SPOOL, StateKey
+from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
@@ -169,12 +169,12 @@ def _has_receipt(directory: Path) -> bool:
     return (directory / RECEIPT).is_file()
 
 
-def _spool_key(key: StateKey, erasure_id: str) -> SpoolKey:
-    return SpoolKey(key.derive(SPOOL, erasure_id).unwrap())
+def _spool_key(key: StateKey, erasure_id: str) -> SubKey:
+    return key.derive(SPOOL, erasure_id)
 
 
 @guarded
-def _seal(path: Path, chunk: RecordChunk, key: SpoolKey) -> None:
+def _seal(path: Path, chunk: RecordChunk, key: SubKey) -> None:
     with KeptSpool.create(path, key) as spool:
         spool.append(chunk.unwrap())
         spool.finish()

@@ -23,9 +23,10 @@ import numpy as np
 import orjson
 
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
-from audiencekit.delivery.keptspool import KeptSpool, SpoolKey
+from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
@@ -82,7 +83,7 @@ class Changes:
             raise InputOutputFailed("the changes of a run cannot be read") from None
 
     @classmethod
-    def open(cls, path: Path, key: SpoolKey) -> Changes | None:
+    def open(cls, path: Path, key: SubKey) -> Changes | None:
         """Those at `path`; None when there are none."""
         return cls(KeptSpool.open(path, key)) if os.path.lexists(path) else None
 
@@ -127,7 +128,7 @@ def _days(wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_str
 
 def write_changes(
     path: Path,
-    key: SpoolKey,
+    key: SubKey,
     facts: ChangesFacts,
     *,
     layout: Layout,

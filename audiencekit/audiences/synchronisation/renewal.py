@@ -33,8 +33,8 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import refuse_running_loop
+from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.options import Keywords, Options, plain_keywords
-from audiencekit.planning.plannedrun import Gathered
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets
@@ -113,6 +113,7 @@ class _Members:
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     mapping: ColumnMapping = _NO_COLUMNS
+    repeatable: bool = True
 
 
 def plan_renewal(

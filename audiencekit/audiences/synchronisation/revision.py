@@ -19,7 +19,7 @@ from audiencekit.audiences.synchronisation.removals import (
 )
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.plannedrun import Gathered
+from audiencekit.planning.gathering import Gathered
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
@@ -74,7 +74,7 @@ class Revision:
         return from_bytes(MemberChunk(self.gathered.aside.read(number)))
 
     def _take_out(self, tagger: Tagger) -> None:
-        firsts = np.cumsum([0, *self.gathered.batch_records[:-1]]).tolist()
+        firsts = np.cumsum([0, *self.gathered.batch_records])[:-1].tolist()
         staying = Staying(self.difference.wanted, firsts, self.gathered.unsealed, tagger)
         parts = range(len(self.difference.removed))
         keys = count_holders((self._leaving(part) for part in parts), staying)

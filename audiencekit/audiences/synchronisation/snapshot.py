@@ -30,7 +30,7 @@ from audiencekit.audiences.synchronisation.members import (
     from_bytes,
     to_bytes,
 )
-from audiencekit.delivery.keptspool import KeptSpool, SpoolKey
+from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.spool import NONCE_BYTES
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
 from audiencekit.machine.crashpoints import pass_point
@@ -131,9 +131,9 @@ class SnapshotStore:
         """The directory of the audience."""
         return self._directory
 
-    def spool_key(self) -> SpoolKey:
+    def spool_key(self) -> SubKey:
         """The key of the files."""
-        return _spool_key(self._key)
+        return self._key
 
     def tagger(self) -> Tagger:
         """Makes the tags that order this audience's members, the same in every run."""
@@ -259,11 +259,6 @@ def _trusted() -> Iterator[None]:
         yield
     except InputOutputFailed:
         raise untrusted() from None
-
-
-@guarded
-def _spool_key(key: SubKey) -> SpoolKey:
-    return SpoolKey(key.unwrap())
 
 
 def _read_facts(spool: KeptSpool) -> SnapshotFacts:

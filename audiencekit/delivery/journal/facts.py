@@ -21,7 +21,8 @@ class RunFacts:
     """What a run was begun with, enough to read its source once more just as before.
 
     `sources` and `rejections` are absolute paths; `-` stands for standard input. `keywords` are those of `upload`, as
-    JSON has them; when they name no plan time, it is `started_at`.
+    JSON has them; when they name no plan time, it is `started_at`. `keep_spool` says that what was read is kept,
+    sealed, in the directory of the run until it has ended.
     """
 
     run_id: str
@@ -34,6 +35,7 @@ class RunFacts:
     keywords: dict[str, Any]
     started_at: str
     audiencekit: str
+    keep_spool: bool = False
 
     @property
     def again(self) -> str:

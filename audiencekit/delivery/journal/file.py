@@ -13,6 +13,7 @@ import orjson
 
 from audiencekit.delivery.journal.digests import DOCUMENTS, digest_of
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
+from audiencekit.delivery.journal.moments import Moment
 from audiencekit.delivery.journal.schema import connect, connect_new, damaged, not_begun
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, ResumeRefused
@@ -138,6 +139,14 @@ class JournalFile:
         """The state of every request of the plan, by number."""
         with _explained(self._path, "read"):
             return dict(self._connection.execute("SELECT number, state FROM requests"))
+
+    def departures(self) -> tuple[Moment, ...]:
+        """When bytes left, the last time of each start of a machine, of attempts that may still be applied."""
+        found = "SELECT left_boot, max(left_seconds) FROM requests WHERE left_boot IS NOT NULL GROUP BY left_boot"
+        with _explained(self._path, "read"):
+            rows = self._connection.execute(found).fetchall()
+        with _sound():
+            return tuple(Moment(str(boot), float(seconds)) for boot, seconds in rows)
 
     def digests(self) -> dict[int, bytes]:
         """Of the requests that may have left and are not confirmed: number and keyed digest of the body."""

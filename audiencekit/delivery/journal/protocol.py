@@ -13,6 +13,9 @@ class Journal(Protocol):
     async def intend(self, request: PackedRequest) -> None:
         """Notes that the bytes of `request` are about to leave for the first time in this process."""
 
+    async def leave_again(self, number: int) -> None:
+        """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
+
     async def conclude(self, result: RequestResult) -> None:
         """Notes how the request ended, after its counts were checked."""
 
@@ -21,6 +24,9 @@ class NoJournal:
     """Keeps nothing: for callers who do without."""
 
     async def intend(self, request: PackedRequest) -> None:
+        """Returns at once."""
+
+    async def leave_again(self, number: int) -> None:
         """Returns at once."""
 
     async def conclude(self, result: RequestResult) -> None:

@@ -18,6 +18,7 @@ BUSY_SECONDS: Final = 5.0  # somebody else looks into the journal
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
 
+# `left_boot`, `left_seconds`: when the bytes last left; null once no attempt can still be applied late.
 # Never an identifier, neither raw nor hashed: counts, numbers of rows, keyed digests, words of the service.
 _SCHEMA: Final = f"""
 PRAGMA application_id={APPLICATION_ID};
@@ -31,6 +32,8 @@ CREATE TABLE requests (
     first_row INTEGER,
     last_row INTEGER,
     digest BLOB,
+    left_boot TEXT,
+    left_seconds REAL,
     state TEXT NOT NULL DEFAULT 'planned'
         CHECK (state IN ('planned', 'intended', 'confirmed', 'refused', 'unknown')),
     attempts INTEGER NOT NULL DEFAULT 0,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
 from audiencekit.delivery.journal.digests import BODIES, KeyedDigest
 from audiencekit.delivery.journal.file import Entry, JournalFile
+from audiencekit.delivery.journal.moments import Moment, this_moment
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
@@ -19,14 +21,18 @@ from audiencekit.personal import guarded, without_frames
 # A try that was begun earlier and that nobody lived to conclude has been a try.
 _INTEND = """
 UPDATE requests
-SET attempts = attempts + (state = 'intended'), state = 'intended', first_row = ?, last_row = ?, digest = ?
+SET attempts = attempts + (state = 'intended'), state = 'intended', first_row = ?, last_row = ?, digest = ?,
+    left_boot = ?, left_seconds = ?
 WHERE number = ? AND state <> 'confirmed'
 """
+_LEAVE = "UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = ?"
 # An earlier try whose end nobody knows stays in doubt until one is confirmed.
 _CONCLUDE = """
 UPDATE requests
 SET attempts = attempts + :attempts, rate_limited = rate_limited + :rate_limited,
-    success_count = :success_count, total_count = :total_count, state = :state
+    success_count = :success_count, total_count = :total_count, state = :state,
+    left_boot = CASE WHEN :is_doubtful THEN left_boot END,
+    left_seconds = CASE WHEN :is_doubtful THEN left_seconds END
 WHERE number = :number
 """
 
@@ -37,8 +43,8 @@ class RunJournal:
     Once a write has failed nothing else is written: what the disk holds then is what a resumed run starts from.
     """
 
-    def __init__(self, file: JournalFile, key: SubKey) -> None:
-        self._file, self._key = file, key
+    def __init__(self, file: JournalFile, key: SubKey, *, moment: Callable[[], Moment] = this_moment) -> None:
+        self._file, self._key, self._moment = file, key, moment
         self._thread = ThreadPoolExecutor(1, "audiencekit-journal")
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
         self._flushing: asyncio.Task[None] | None = None
@@ -62,10 +68,15 @@ class RunJournal:
         Raises ResumeRefused when they are not those that left before.
         """
         pass_point("before intent")
-        key = self._key
+        key, moment = self._key, self._moment()
         self._intended.add(request.number)  # who is cancelled in the middle has it written all the same
-        await self._write(lambda connection: _intend(connection, request, key))
+        await self._write(lambda connection: _intend(connection, request, key, moment))
         pass_point("after intent")
+
+    async def leave_again(self, number: int) -> None:
+        """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
+        moment = self._moment()
+        await self._write(lambda connection: _leave(connection, number, moment))
 
     async def conclude(self, result: RequestResult) -> None:
         """Notes how the request ended. One that never left is as it was before."""
@@ -78,8 +89,9 @@ class RunJournal:
         pass_point("after acknowledgement")
 
     def _values(self, result: RequestResult) -> dict[str, int | str]:
+        was_doubtful = result.number in self._doubtful
         state = "planned" if result.outcome is None else result.outcome.value
-        if state in ("planned", "refused") and result.number in self._doubtful:
+        if state in ("planned", "refused") and was_doubtful:
             state = "unknown"
         counted = result.records if result.is_confirmed else 0
         return {
@@ -89,6 +101,7 @@ class RunJournal:
             "rate_limited": result.rate_limited,
             "success_count": counted,
             "total_count": counted,
+            "is_doubtful": result.is_doubtful or was_doubtful,
         }
 
     async def _write(self, entry: Entry) -> None:
@@ -126,13 +139,17 @@ def _another(failure: AudiencekitError) -> AudiencekitError:
     return (InputOutputFailed if isinstance(failure, InputOutputFailed) else Bug)(str(failure), hint=failure.hint)
 
 
-def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey) -> None:
+def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey, moment: Moment) -> None:
     digest = body_digest(request, key)
     known = connection.execute("SELECT digest FROM requests WHERE number = ?", (request.number,)).fetchone()
     if known is None or known[0] not in (None, digest):
         raise other_bytes(request.number)
     first, last = int(request.rows.min()), int(request.rows.max())
-    connection.execute(_INTEND, (first, last, digest, request.number))
+    connection.execute(_INTEND, (first, last, digest, moment.boot, moment.seconds, request.number))
+
+
+def _leave(connection: sqlite3.Connection, number: int, moment: Moment) -> None:
+    connection.execute(_LEAVE, (moment.boot, moment.seconds, number))
 
 
 def _conclude(

@@ -13,6 +13,7 @@ import pytest
 
 from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.journal.file import Entry, JournalFile
+from audiencekit.delivery.journal.moments import Moment
 from audiencekit.delivery.journal.writer import RunJournal
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import Bug, InputOutputFailed, Outcome, ResumeRefused
@@ -189,3 +190,31 @@ async def test_a_bug_shows_no_body(planned: JournalFile, monkeypatch: pytest.Mon
         with pytest.raises(Bug, match="no values are shown") as caught:
             await journal.intend(broken)
     assert "somebody" not in str(caught.value)
+
+
+async def test_an_attempt_that_may_come_late_is_remembered(planned: JournalFile) -> None:
+    """When its bytes last left; of one that cannot, nothing."""
+    seconds = iter(range(1, 100))
+    async with RunJournal(planned, KEY, moment=lambda: Moment("one start", next(seconds))) as journal:
+        await journal.intend(packed(1))
+        assert planned.departures() == (Moment("one start", 1),)
+        await journal.leave_again(1)
+        assert planned.departures() == (Moment("one start", 2),)
+        await journal.conclude(result_of(1))
+        assert planned.departures() == ()
+        await journal.intend(packed(2))
+        await journal.leave_again(2)
+        await journal.conclude(replace(result_of(2), is_doubtful=True))
+        assert planned.departures() == (Moment("one start", 4),)
+
+
+async def test_doubt_of_an_earlier_process_stays(planned: JournalFile) -> None:
+    """What it left on its way is not settled by a confirmation of what was sent again."""
+    async with RunJournal(planned, KEY, moment=lambda: Moment("first start", 50)) as journal:
+        await journal.intend(packed(1))
+        await journal.intend(packed(2))
+        await journal.conclude(replace(result_of(2), is_doubtful=True))
+    async with RunJournal(planned, KEY, moment=lambda: Moment("second start", 5)) as journal:
+        await journal.intend(packed(1))
+        await journal.conclude(result_of(1))
+    assert set(planned.departures()) == {Moment("first start", 50), Moment("second start", 5)}

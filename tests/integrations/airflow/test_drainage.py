@@ -60,6 +60,7 @@ def test_a_drain_cancels_once() -> None:
                 await asyncio.sleep(0)
             except asyncio.CancelledError:
                 seen.append("cancelled")
+                drainage.drain()
         return "drained"
 
     assert drainage.run(work()) == "drained"

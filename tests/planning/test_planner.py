@@ -1,18 +1,26 @@
-"""`audiencekit.planning.plannedrun`."""
+"""`audiencekit.planning.planner`."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from audiencekit.emulator import Emulator
+from audiencekit.errors import UsageError
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.pipeline import check, upload_async
+from audiencekit.planning.options import read_keywords
+from audiencekit.planning.planner import plan_run
+from audiencekit.profile import find_profile
+from audiencekit.reporting.progress import NoProgress
 from audiencekit.settings import Settings, load_settings
 
 FEW = "too few"
+PROFILE = find_profile("spec")
 
 
 def _list(tmp_path: Path, people: int, *more: str, operation: str = "") -> Path:
@@ -80,4 +88,20 @@ async def test_it_is_said_before_the_first_request(tmp_path: Path, emulator: Emu
             told.append(message)
 
     await upload_async(_list(tmp_path, 3), audience_id=emulator.audience_id, settings=settings, progress=Listener())
-    assert len(told) == 1
+    assert sum(FEW in message for message in told) == 1
+
+
+def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
+    """Then there are more of them, each within what was asked for; what no body could keep to is refused."""
+    source = tmp_path / "list.csv"
+    source.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(200)))
+    with ExitStack() as stack:
+        planned = plan_run(
+            source, read_keywords({"max_body_bytes": 2_000}, PROFILE), profile=PROFILE, now=datetime.now(UTC),
+            progress=NoProgress(), stack=stack,
+        )  # fmt: skip
+        assert len(planned.requests) > 8
+        assert max(request.body_bytes for request in planned.requests) <= 2_000
+    for wrong in (0, 1_999, 5_000_001, "2000"):
+        with pytest.raises(UsageError, match="a body is at most"):
+            read_keywords({"max_body_bytes": wrong}, PROFILE)  # type: ignore[typeddict-item]

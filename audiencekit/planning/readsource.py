@@ -1,0 +1,49 @@
+"""What a plan says of its source once it was read to its end: names of columns, forms of files. Never a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.source import Source
+from audiencekit.sources.table import Description, Part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSource:
+    """The facts of a Source, which are the same when its rows come from a kept spool."""
+
+    mapping: ColumnMapping
+    description: Description
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+    operation_hint: str | None
+    repeatable: bool
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """Those of `source`, all of whose batches were read."""
+        return cls(
+            mapping=source.mapping,
+            description=source.description,
+            parts=source.parts,
+            notes=source.notes,
+            operation_hint=source.operation_hint,
+            repeatable=source.repeatable,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """The facts whose `to_json` is `document`."""
+        facts = dict(document)
+        mapping = dict(facts.pop("mapping"))
+        columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
+        parts, notes = tuple(Part(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
+        return cls(mapping=ColumnMapping(columns=columns, **mapping), parts=parts, notes=notes, **facts)

@@ -1,0 +1,87 @@
+"""Whether a run can be resumed, from what: its sources as they were, or the sealed spool that it kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from audiencekit.delivery.journal.facts import RunFacts
+from audiencekit.delivery.keptspool import KeptSpool, destroy_spool
+from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.machine.keys import SubKey
+from audiencekit.sources.files import FRAME_MARK
+from audiencekit.sources.standardinput import STANDARD_INPUT
+
+KEPT: Final = "spool.sealed"
+# What cannot be read again, in words, and the reason of a refusal.
+_CAME_ONCE: Final = {
+    STANDARD_INPUT: ("standard input", "standard_input"),
+    FRAME_MARK: ("a data frame", "data_frame"),
+}
+
+
+def has_kept_spool(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
+    """Whether the run goes on from its spool. One that was left before there was a plan is not whole."""
+    return facts.keep_spool and is_planned and (directory / KEPT).exists()
+
+
+def can_resume(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
+    """Whether there is something to read: whether it still is what it was shows then."""
+    return _what_is_gone(facts, directory, is_planned=is_planned) is None
+
+
+def refuse_what_came_once(facts: RunFacts, directory: Path, *, is_planned: bool) -> None:
+    """Raises ResumeRefused when a source cannot be read again and nothing was kept of it; half a spool is removed."""
+    gone = _what_is_gone(facts, directory, is_planned=is_planned)
+    if gone is None:
+        return
+    name, reason = _CAME_ONCE[gone]
+    if not is_planned:
+        forget_spool(directory)
+        message = f"a source was {name}, and the run ended before it was read to its end: nothing was sent"
+        raise ResumeRefused(message, reason=reason, hint="upload the same rows again")
+    raise ResumeRefused(
+        f"a source was {name}, which cannot be read again",
+        reason=reason,
+        hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing; "
+        "--keep-spool keeps what a resumption needs",
+    )
+
+
+def _what_is_gone(facts: RunFacts, directory: Path, *, is_planned: bool) -> str | None:
+    """One of the sources that can be read only once and is needed again. A spool holds no suppression source."""
+    needed = tuple(facts.keywords.get("suppress", ()))
+    if not has_kept_spool(facts, directory, is_planned=is_planned):
+        needed += tuple(facts.sources)
+    return next((source for source in needed if source in _CAME_ONCE), None)
+
+
+@contextmanager
+def kept_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
+    """The finished spool of the run. Raises ResumeRefused when it is not whole, or of another key."""
+    refusal: ResumeRefused
+    try:
+        spool = KeptSpool.open(directory / KEPT, key)
+    except InputOutputFailed as error:
+        hint = "restore it; or remove it, and a source that can be read again will be"
+        refusal = ResumeRefused(f"{error}: nothing was sent", reason="spool", hint=hint)
+    else:
+        with spool:
+            yield spool
+        return
+    raise refusal
+
+
+@contextmanager
+def new_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
+    """An empty spool in the place of one that was not finished. Raises InputOutputFailed."""
+    forget_spool(directory)
+    with KeptSpool.create(directory / KEPT, key) as spool:
+        yield spool
+
+
+def forget_spool(directory: Path) -> None:
+    """Leave nothing of the spool, if there is one. Raises InputOutputFailed."""
+    destroy_spool(directory / KEPT)

@@ -1,0 +1,81 @@
+"""What stops a sync before it sends, and what it warns about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.synchronisation.guards import judge_size, warn_of_few, warn_of_pace
+from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
+from audiencekit.errors import PlanRefused
+
+from .service import Owner
+
+NOW = 1_795_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "members", "allowed", "refused"),
+    [
+        (0, 0, 1.0, "left empty"),
+        (0, 10, 1.0, "left empty"),
+        (1, 0, 0.2, None),
+        (80, 100, 0.2, None),
+        (79, 100, 0.2, "shrink from 100 members to 79"),
+        (40, 100, 0.2, "shrink"),
+        (40, 100, 0.6, None),
+        (1, 100, 1.0, None),
+        (500, 100, 0.0, None),
+        (99, 100, 0.0, "shrink"),
+    ],
+)
+def test_the_size_decides(wanted: int, members: int, allowed: float, refused: str | None) -> None:
+    """Empty never passes; smaller only as far as it is allowed."""
+    found = judge_size(wanted, members, allowed_shrink=allowed)
+    assert [refused in str(each) for each in found if refused] == ([True] if refused else [])
+    assert bool(found) == bool(refused)
+
+
+@pytest.mark.parametrize(
+    ("hours", "additions", "removals", "words"),
+    [
+        (1, True, False, ["put in 1 h 0 min ago"]),
+        (0.5, False, True, ["taken out 30 min ago"]),
+        (5.9, True, True, ["put in", "taken out"]),
+        (6, True, True, []),
+        (1, False, False, []),
+        (-1, True, True, []),
+    ],
+)
+def test_runs_that_follow_too_soon(hours: float, additions: bool, removals: bool, words: list[str]) -> None:
+    """Of each kind one in six hours; a clock that was put back warns of nothing."""
+    then = NOW - hours * 3600
+    facts = SnapshotFacts(account_id="a", audience_id="b", additions_at=then, removals_at=then)
+    found = warn_of_pace(facts, NOW, additions=additions, removals=removals)
+    assert len(found) == len(words)
+    assert all(word in sentence for word, sentence in zip(words, found, strict=True))
+
+
+def test_an_audience_that_is_too_small_is_told() -> None:
+    """Under a hundred people nobody is targeted."""
+    assert warn_of_few(100) == ()
+    assert "99 members" in warn_of_few(99)[0]
+
+
+@pytest.mark.parametrize(
+    "people", [[], [("", "")], [("1", "1")], [(str(number), "") for number in range(70, 90)]], ids=str
+)
+async def test_a_source_that_is_not_whole_sends_nothing(tmp_path: Path, people: list[tuple[str, str]]) -> None:
+    """Empty, without anybody, or cut off upstream: refused, and the next whole one finds everything as it was."""
+    owner = Owner(tmp_path)
+    members = [(str(number), str(number)) for number in range(50)]
+    await owner.sync(members)
+    owner.service.log.clear()
+    with pytest.raises(PlanRefused) as caught:
+        await owner.sync(people, allow_shrink=0.2)
+    assert caught.value.exit_code == 3
+    assert not owner.service.log
+    report = await owner.sync(members, allow_shrink=0.2)
+    assert report.changes["unchanged"] == 50
+    assert not owner.service.log

@@ -1,0 +1,28 @@
+"""Keys found among others, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.audiences.synchronisation.keytable import KeyTable
+from audiencekit.preparation.tags import TAG
+
+SMALL = st.integers(0, 3)
+PAIRS = st.lists(st.tuples(SMALL, st.integers(0, 1)), max_size=12)
+
+
+def _tags(pairs: list[tuple[int, int]]) -> np.ndarray:
+    return np.array([(high << 62, low) for high, low in pairs], dtype=TAG)
+
+
+@given(PAIRS, PAIRS)
+def test_what_is_found_is_what_is_in(members: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
+    """Also where two keys share the first half of their tags; each has one number."""
+    table = KeyTable([_tags(members[:5]), _tags(members[5:])])
+    numbered = {pair: number for number, pair in enumerate(sorted(set(members)))}
+    places, numbers = table.find(_tags(asked))
+    assert len(table) == len(numbered)
+    expected = [(place, numbered[pair]) for place, pair in enumerate(asked) if pair in numbered]
+    assert list(zip(places.tolist(), numbers.tolist(), strict=True)) == expected

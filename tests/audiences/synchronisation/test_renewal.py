@@ -1,0 +1,136 @@
+"""Entries that lapse: put in again from the snapshot, by a sync, or counted."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.audiences.synchronisation.expiry import expiry
+from audiencekit.audiences.synchronisation.renewal import plan_renewal
+from audiencekit.audiences.synchronisation.session import Session
+from audiencekit.delivery.journal.facts import RENEW
+from audiencekit.delivery.limiter import Unlimited
+from audiencekit.errors import Bug, PlanRefused, ResumeRefused
+from audiencekit.pipeline import resume_async
+from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.preparation.target import Target
+from audiencekit.reporting.report import Report
+from audiencekit.runs.run import Run
+
+from .service import AUDIENCE, NEVER, Entry, Owner, entries_of
+
+SOON = [(str(number), str(number)) for number in range(5)]
+LATER = [(str(number), str(number)) for number in range(5, 12)]
+
+
+async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
+    with ExitStack() as stack:
+        run = Run.start(
+            None, Target.audience(AUDIENCE), plain_keywords(Keywords()), owner.settings, None, stack, operation=RENEW
+        )
+        session = Session(owner.settings, AUDIENCE, stack, clock=owner.clock, progress=owner)
+
+        def planner(*given: Any, **named: Any) -> Any:
+            return plan_renewal(session, before_days, *given, **{**named, "memories": memories})
+
+        return await session.carry_out(run, planner, owner.service, owner.settings, Unlimited())  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def owner(tmp_path: Path) -> Owner:
+    """Whose audience has five members that lapse in 20 days, and seven that do so in a year."""
+    owner = Owner(tmp_path)
+    await owner.sync(LATER, ttl_days=365)
+    await owner.sync(SOON + LATER, ttl_days=20)
+    owner.service.log.clear()
+    return owner
+
+
+def _sent(owner: Owner) -> tuple[set[str], set[Entry]]:
+    """The verbs, and everybody they were about."""
+    return {verb for verb, _ in owner.service.log}, set().union(*(users for _, users in owner.service.log))
+
+
+async def test_only_what_lapses_soon_is_renewed(owner: Owner) -> None:
+    """With a new time; the second renewal finds nothing to do."""
+    report = await _renew(owner, 30)
+    assert _sent(owner) == ({"Update"}, entries_of(SOON))
+    assert (report.operation, report.rows.sent, report.rows.unchanged) == ("renew", 5, 7)
+    assert {until[:4] for until in owner.service.entries.values()} == {"2027"}
+    again = await _renew(owner, 30)
+    assert (again.requests_planned, again.rows.unchanged) == (0, 12)
+
+
+async def test_a_renewal_that_failed_is_made_again(owner: Owner) -> None:
+    """The snapshot was not advanced by what was not confirmed."""
+    owner.service.fates = [NEVER]
+    with pytest.raises(Bug) as caught:
+        await _renew(owner, 30)
+    assert "audiencekit renew" in caught.value.hint
+    assert (await _renew(owner, 30)).rows.sent == 5
+
+
+async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
+    """A memory that holds one of the keys suppresses the member."""
+
+    class Everybody:
+        note = ""
+
+        def holds(self, kind: Any, hashes: Any) -> Any:
+            import numpy as np
+
+            return np.ones(len(hashes), dtype=bool)
+
+    report = await _renew(owner, 30, memories=(Everybody(),))
+    assert (report.rows.suppressed, report.rows.sent) == (5, 0)
+    assert not owner.service.log
+
+
+async def test_a_sync_renews_what_lapses_soon(owner: Owner) -> None:
+    """Although nothing in the source has changed."""
+    report = await owner.sync(SOON + LATER)
+    assert (report.changes["renewals"], report.changes["unchanged"]) == (5, 7)
+    assert _sent(owner) == ({"Update"}, entries_of(SOON))
+
+
+async def test_short_lives_are_not_renewed_each_time(tmp_path: Path) -> None:
+    """Entries of 20 days are renewed in their second half."""
+    owner = Owner(tmp_path)
+    await owner.sync(SOON, ttl_days=20)
+    assert (await owner.sync(SOON, ttl_days=20)).changes["renewals"] == 0
+
+
+async def test_expiry_counts_the_days(owner: Owner) -> None:
+    """Within 7, 30 and 90 days, and by day."""
+    found = expiry(audience_id=AUDIENCE, settings=owner.settings)
+    assert (found.members, found.doubtful, found.lapsed, found.unsettled) == (12, 0, 0, False)
+    assert found.within == {7: 0, 30: 5, 90: 5}
+    assert sorted(found.days.values()) == [5, 7]
+    later = datetime.now(UTC) + timedelta(days=40)
+    assert expiry(audience_id=AUDIENCE, settings=owner.settings, now=later).lapsed == 5
+    assert found.to_json()["days"][0]["members"] == 5
+
+
+async def test_an_audience_that_is_not_under_sync(tmp_path: Path) -> None:
+    """Has nothing that could be renewed or counted."""
+    owner = Owner(tmp_path)
+    with pytest.raises(PlanRefused, match="not under sync"):
+        expiry(audience_id=AUDIENCE, settings=owner.settings)
+    with pytest.raises(PlanRefused, match="not under sync"):
+        await _renew(owner, 30)
+
+
+async def test_resume_refuses_a_sync(owner: Owner) -> None:
+    """And says which command goes on."""
+    owner.service.fates = [NEVER]
+    with pytest.raises(Bug) as failed:
+        await owner.sync([*SOON, *LATER, ("99", "")])
+    assert failed.value.document is not None
+    with pytest.raises(ResumeRefused) as caught:
+        await resume_async(failed.value.document["run_id"], settings=owner.settings)
+    assert caught.value.reason == "changes"
+    assert f"audiencekit sync SOURCE --audience {AUDIENCE}" in caught.value.hint

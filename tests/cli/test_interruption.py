@@ -1,0 +1,49 @@
+"""What ends a command that sends from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from audiencekit.cli.interruption import run_until_interrupted
+
+
+async def _work(ends: asyncio.Event | None = None) -> str:
+    """Says that it was asked to stop, once it was."""
+    try:
+        await (ends or asyncio.Event()).wait()
+    except asyncio.CancelledError:
+        return "stopped"
+    return "done"
+
+
+def test_time_that_is_over_is_a_first_signal(capsys: pytest.CaptureFixture[str]) -> None:
+    """And says so."""
+    assert run_until_interrupted(_work(), max_minutes=0.001) == "stopped"
+    assert "the 0.001 minutes of this run are over" in capsys.readouterr().err
+
+
+def test_work_that_ends_in_time_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing rings later."""
+    ends = asyncio.Event()
+    ends.set()
+    assert run_until_interrupted(_work(ends), max_minutes=5) == "done"
+    assert capsys.readouterr().err == ""
+
+
+def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a person's second signal stops at once."""
+
+    async def slow() -> str:
+        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.2)
+        return "drained"
+
+    assert run_until_interrupted(slow(), max_minutes=0.1 / 60) == "drained"
+    assert "minutes of this run" not in capsys.readouterr().err

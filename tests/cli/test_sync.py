@@ -1,0 +1,86 @@
+"""`sync`, `renew` and `expiry`, as people run them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audiencekit.emulator import Emulator
+
+PEOPLE = [f"person{number}@example.com,+1201555{number:04}" for number in range(120)]
+
+
+class Terminal:
+    """Runs commands beside an emulator."""
+
+    def __init__(self, directory: Path, emulator: Emulator) -> None:
+        self.directory, self._emulator = directory, emulator
+        self._env = {**emulator.env, "AUDIENCEKIT_STATE_DIR": str(directory / "state"), "PATH": ""}
+
+    async def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """What one command prints."""
+        import asyncio
+
+        command = [sys.executable, "-m", "audiencekit", *arguments, "--audience", self._emulator.audience_id]
+        done = await asyncio.to_thread(
+            subprocess.run, command, env={**self._env, "PYTHONPATH": str(Path(__file__).parents[2])},
+            cwd=self.directory, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        return done
+
+    def write(self, people: list[str]) -> None:
+        """The source."""
+        (self.directory / "list.csv").write_text("\n".join(["email,phone", *people]) + "\n")
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, emulator: Emulator) -> Terminal:
+    return Terminal(tmp_path, emulator)
+
+
+async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> None:
+    """Planned, synced, synced again, refused, looked at, renewed; each prints what it did."""
+    terminal.write(PEOPLE)
+    planned = json.loads((await terminal.run("sync", "list.csv", "--plan", "--json")).stdout)
+    assert planned["changes"]["additions"] == planned["plan"]["records"] == 120
+    assert {"requests", "bytes", "minutes"} <= set(planned["plan"])
+    assert not emulator.store.requests.documents()
+    report = json.loads((await terminal.run("sync", "list.csv", "--json")).stdout)
+    assert (report["state"], report["operation"], report["rows"]["sent"]) == ("complete", "sync", 120)
+    terminal.write([*PEOPLE[10:], "new@example.com,+12015550999"])
+    done = await terminal.run("sync", "list.csv")
+    assert "additions              1" in done.stdout
+    assert "removals              10" in done.stdout
+    assert "note: people were put in 0 min ago" in done.stderr
+    terminal.write(PEOPLE[:30])
+    refused = await terminal.run("sync", "list.csv", "--json", code=3)
+    assert "shrink from 111 members to 30" in refused.stderr
+    assert json.loads(refused.stdout)["state"] == "refused"
+    found = json.loads((await terminal.run("expiry", "--json")).stdout)
+    assert (found["members"], found["within_days"]["90"], sum(day["members"] for day in found["days"])) == (111, 0, 111)
+    assert "111 members" in (await terminal.run("expiry")).stdout
+    renewed = json.loads((await terminal.run("renew", "--before", "30d", "--json")).stdout)
+    assert (renewed["operation"], renewed["changes"]["renewals"], renewed["rows"]["unchanged"]) == ("renew", 0, 111)
+
+
+async def test_what_was_never_synced(terminal: Terminal) -> None:
+    """Cannot be renewed or counted, and the hint says how it could."""
+    assert "audiencekit sync" in (await terminal.run("expiry", code=3)).stderr
+    assert "not under sync" in (await terminal.run("renew", code=3)).stderr
+
+
+async def test_a_damaged_snapshot_is_refused(terminal: Terminal) -> None:
+    """With the way out; --rebuild says what it does."""
+    terminal.write(PEOPLE)
+    await terminal.run("sync", "list.csv")
+    (path,) = (terminal.directory / "state" / "snapshots").glob("*/snapshot")
+    path.write_bytes(path.read_bytes()[:-1])
+    refused = await terminal.run("sync", "list.csv", code=3)
+    assert "damaged" in refused.stderr
+    assert "--rebuild" in refused.stderr
+    assert "everybody is sent again" in (await terminal.run("sync", "list.csv", "--rebuild")).stderr
