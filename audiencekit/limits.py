@@ -96,6 +96,9 @@ READ_TIMEOUT_SECONDS: Final = 60.0  # between two reads of an answer
 REQUEST_SECONDS: Final = 3_600.0  # one request with all its re-sends and waits; ours: P10, no run hangs on one request
 EXCHANGE_TIMEOUT_SECONDS: Final = 120.0  # one attempt, from the first byte out to the last byte in
 MAX_ANSWER_BYTES: Final = 16_000_000  # an answer beyond this is not read
+LOGIN_SECONDS: Final = 300.0  # that a login waits for its person to say yes in the browser
+MAX_CALLBACK_BYTES: Final = 8_192  # request line and headers of the browser that comes back
+CALLBACK_READ_SECONDS: Final = 10.0  # for whoever connects to say what they want
 
 # --- sources: the bounds between "this row is rejected" and "this file is refused" ---
 MAX_CELL_BYTES: Final = 65_536

@@ -1,5 +1,7 @@
 """Where credentials, addresses and state come from: environment, then `audiencekit.toml`, then defaults.
 
+Credentials that the environment does not give are those that `login` keeps for the profile and its base address.
+
 Hosts and secrets are never taken from a file in the working directory (design: a file that somebody put there must not
 be able to send people's data elsewhere). The toml file gives profile, account, rate and concurrency.
 """
@@ -9,12 +11,14 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
+from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialStore, Kept, Place
 from audiencekit.personal import Secret
 from audiencekit.profile import Profile, find_profile
 
@@ -23,8 +27,12 @@ SETTINGS_FILE: Final = "audiencekit.toml"
 FILE_KEYS: Final = frozenset({"profile", "account_id", "state_dir", "requests_per_minute", "concurrency"})
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
-SECRET_NAMES: Final = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
+SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME: Final = "key"
+
+Pair: TypeAlias = Literal["application", "token"]
+Origin: TypeAlias = Literal["environment"] | Place
+PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": APPLICATION, "token": TOKEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +66,76 @@ class Settings:
             raise UsageError("the address of the ads API is not known", hint=hint)
         return url
 
+    def require_base_url(self) -> str:
+        """The address where people log in. Raises UsageError when neither the settings nor the profile give one."""
+        url = self.base_url or self.profile.base_url
+        if not url:
+            hint = f"set {PREFIX}BASE_URL, or choose the public service with {PREFIX}PROFILE=x"
+            raise UsageError("the base address of the service is not known", hint=hint)
+        return url.rstrip("/")
+
+    def open_store(self) -> CredentialStore:
+        """What is kept for this profile and base address. Raises UsageError when there is no such address."""
+        return CredentialStore(self.state_dir, f"{self.profile.name} {self.require_base_url()}")
+
+    def find_credentials(self) -> Found:
+        """The pair of the application and that of the person, each whole from the first place that has any of it.
+
+        The places are the environment, the keyring, and the file of the state directory; the two are asked only
+        for what the environment does not give. A kept token of another application counts as none. Raises
+        CredentialsRefused and InputOutputFailed for kept credentials that cannot be read.
+        """
+        found = Found(dict(self.secrets), {pair: "environment" for pair in PAIRS if _any(self.secrets, pair)})
+        if len(found.origins) < len(PAIRS) and (self.base_url or self.profile.base_url):
+            for place, kept in self.open_store().read():
+                found = found.completed(place, kept)
+        return found
+
     def require_secrets(self) -> Mapping[str, Secret]:
         """The four OAuth 1.0a credentials. Raises CredentialsRefused naming those that are missing."""
-        missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in self.secrets]
+        found = self.find_credentials().secrets
+        missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in found]
         if missing:
             raise CredentialsRefused(
-                f"credentials are missing: {', '.join(missing)}", hint="set them in the environment"
+                f"credentials are missing: {', '.join(missing)}",
+                hint="set them in the environment, or `audiencekit login`",
             )
-        return self.secrets
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Credentials, where each pair of them is from, and who the person is, where that is kept with the token."""
+
+    secrets: Mapping[str, Secret]
+    origins: Mapping[Pair, Origin]
+    user_id: str = ""
+    screen_name: str = ""
+
+    def completed(self, place: Place, kept: Kept) -> Found:
+        """This with the pairs of `kept` that it lacks."""
+        found = self
+        if "application" not in found.origins and _all(kept.secrets, "application"):
+            found = found._with("application", place, kept)
+        if "token" not in found.origins and _all(kept.secrets, "token") and found._is_application_of(kept):
+            found = replace(found._with("token", place, kept), user_id=kept.user_id, screen_name=kept.screen_name)
+        return found
+
+    def _with(self, pair: Pair, place: Place, kept: Kept) -> Found:
+        secrets = {**self.secrets, **{name: kept.secrets[name] for name in PAIRS[pair]}}
+        return replace(self, secrets=secrets, origins={**self.origins, pair: place})
+
+    def _is_application_of(self, kept: Kept) -> bool:
+        # A token works only with the application that it was given to.
+        return self.secrets.get("consumer_key") == kept.secrets.get("consumer_key")
+
+
+def _any(secrets: Mapping[str, Secret], pair: Pair) -> bool:
+    return any(name in secrets for name in PAIRS[pair])
+
+
+def _all(secrets: Mapping[str, Secret], pair: Pair) -> bool:
+    return all(name in secrets for name in PAIRS[pair])
 
 
 def load_settings(

@@ -71,7 +71,7 @@ def _digests(out: Path, sources: Sequence[Path | str], *options: str, run: tuple
 
 def test_the_same_source_makes_the_same_bodies_everywhere(tmp_path: Path) -> None:
     """Of several files with both operations, duplicates, conflicts and faulty rows."""
-    sources = [_people(tmp_path / "one.csv", 6000), _people(tmp_path / "two.csv", 500)]
+    sources = [_people(tmp_path / "one.csv", 2000), _people(tmp_path / "two.csv", 300)]
     options = ("--operation-column", "do", "--country", "TR", "--max-rejected-share", "1")
     made = [
         _digests(tmp_path / f"out{n}", sources, *options, run=environment) for n, environment in enumerate(ENVIRONMENTS)

@@ -18,7 +18,7 @@ from audiencekit.api.paths import check_identifier, check_version, fill_path
 from audiencekit.api.transport import Transport
 from audiencekit.api.validation.calls import CheckedCall, check_call
 from audiencekit.api.wire import Answer, read_answer
-from audiencekit.errors import CredentialsRefused, MalformedAnswer, UsageError
+from audiencekit.errors import CredentialsRefused, MalformedAnswer, Unauthorized, UsageError
 from audiencekit.limits import MAX_PAGES
 from audiencekit.personal import Secret
 
@@ -86,7 +86,12 @@ class Calls:
             auth=endpoint.auth,
             bearer=await self._bearer_token() if endpoint.auth == "bearer" else None,
         )
-        return _READERS[endpoint.answer](await self._transport.exchange(request))
+        try:
+            return _READERS[endpoint.answer](await self._transport.exchange(request))
+        except Unauthorized:
+            if request.bearer is not None:
+                self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
+            raise
 
     def link(self, name: str, parameters: Mapping[str, Any]) -> str:
         """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""
@@ -124,6 +129,15 @@ class Calls:
                 raise MalformedAnswer(f"a page of {name} does not hold a list", status=page.status)
             for item in page.data:
                 yield item
+
+    async def invalidate_bearer(self) -> None:
+        """Ends the application's bearer token, at the service and here; the next call of the v2 API gets another.
+
+        Signed by the owner of the application. Raises an ExchangeError.
+        """
+        token = await self._bearer_token()
+        await self.call("oauth2_invalidate_token", {"access_token": token.unwrap()})
+        self._bearer = None
 
     def _check(self, endpoint: Endpoint, parameters: Mapping[str, Any], body: Any) -> CheckedCall:
         if endpoint.needs_account and parameters.get("account_id") is None:

@@ -19,12 +19,15 @@ def open_client(settings: Settings) -> AdsClient:
     return open_calls(settings)
 
 
-def open_calls(settings: Settings) -> AdsClient:
-    """The same for calls of which some need neither the account nor the address of the ads API."""
+def open_calls(settings: Settings, credentials: Credentials | None = None) -> AdsClient:
+    """The same for calls of which some need neither the account nor the address of the ads API.
+
+    `credentials` take the place of those of `settings`.
+    """
     transport = HttpTransport(
         profile=settings.profile,
         addresses={base: getattr(settings, base) for base in BASES},
-        credentials=Credentials(**settings.require_secrets()),
+        credentials=credentials or Credentials(**settings.require_secrets()),
         allowed_hosts=settings.allowed_hosts,
         concurrency=settings.concurrency,
     )

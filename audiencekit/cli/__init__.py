@@ -16,6 +16,7 @@ from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
 from audiencekit.cli.forget import forget
 from audiencekit.cli.hash import hash_values
+from audiencekit.cli.login import login, logout, whoami
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
 from audiencekit.cli.runs import report, runs
@@ -37,7 +38,7 @@ def cli() -> None:
 
 for command in (
     demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
-    flexible, forget, api, emulator,
+    flexible, forget, login, logout, whoami, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 

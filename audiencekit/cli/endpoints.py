@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Final
 
 from audiencekit.api.catalogue import ENDPOINTS, Endpoint, RateWindow
+from audiencekit.api.catalogue.components import COMPONENTS, Shape
 from audiencekit.api.catalogue.conventions import AMBIGUITIES
 from audiencekit.api.catalogue.parameters import Parameter
 from audiencekit.api.catalogue.wording import expectation
@@ -70,12 +72,7 @@ def _groups() -> Iterator[tuple[str, list[Endpoint]]]:
 
 
 def _reference_lines() -> Iterator[str]:
-    yield "## All endpoints"
-    yield ""
-    yield "| name | method | path |"
-    yield "|---|---|---|"
-    yield from (f"| [`{row.name}`](#{row.name}) | {row.method} | `{row.path}` |" for row in ENDPOINTS)
-    yield ""
+    yield from _table()
     yield "## Open for all of them"
     yield ""
     yield from (f"- {ambiguity}" for ambiguity in AMBIGUITIES)
@@ -84,6 +81,29 @@ def _reference_lines() -> Iterator[str]:
         yield f"## {group.replace('_', ' ').capitalize()}"
         for row in rows:
             yield from _section(row)
+        if group == "cards":
+            yield from _components()
+
+
+def _table() -> Iterator[str]:
+    served = _served()
+    yield from ("## All endpoints", "")
+    yield f"The [emulator](emulator.md) serves {sum(map(served, ENDPOINTS))} of {len(ENDPOINTS)}, each at its address."
+    yield from ("", "| name | method | path | emulator |", "|---|---|---|---|")
+    for row in ENDPOINTS:
+        there = "served" if served(row) else "not served"
+        yield f"| [`{row.name}`](#{row.name}) | {row.method} | `{row.path}` | {there} |"
+    yield ""
+
+
+def _served() -> Callable[[Endpoint], bool]:
+    """Whether the emulator has a route for an endpoint, at its address."""
+    from audiencekit.emulator.calls import Address
+    from audiencekit.emulator.routes import ROUTES
+
+    addresses = {"ads_url": Address.ADS, "ads_sandbox_url": Address.SANDBOX, "base_url": Address.BASE}
+    routes = {(route.method, re.sub(r":\w+", "{}", "/" + "/".join(route.pattern))): route.addresses for route in ROUTES}
+    return lambda row: addresses[row.base] in routes.get((row.method, re.sub(r"\{\w+\}", "{}", row.path)), ())
 
 
 def _section(endpoint: Endpoint) -> Iterator[str]:
@@ -95,6 +115,22 @@ def _section(endpoint: Endpoint) -> Iterator[str]:
     if endpoint.parameters:
         yield from ("", "| parameter | in | must be |", "|---|---|---|")
         yield from (f"| `{one.name}` | {_where(one)} | {_describe(one)} |" for one in endpoint.parameters)
+
+
+def _components() -> Iterator[str]:
+    yield from ("", "### Components of a card", "", "| component | member | must be |", "|---|---|---|")
+    for kind, shape in COMPONENTS.items():
+        yield from (f"| `{kind}` | `{path}` | {_describe(member)} |" for path, member in _members(shape))
+    rules = [(kind, inner) for kind, shape in COMPONENTS.items() for inner in shape.inner.values()]
+    yield ""
+    yield from (f"- rule of `{kind}`: {rule.words}" for kind, inner in rules for rule in inner.rules)
+
+
+def _members(shape: Shape, above: str = "") -> Iterator[tuple[str, Parameter]]:
+    for member in shape.members:
+        yield above + member.name, member
+        if member.name in shape.inner:
+            yield from _members(shape.inner[member.name], f"{above}{member.name}.")
 
 
 def _facts(endpoint: Endpoint) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -78,6 +79,16 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
     with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as stream:
         return stream.read(most_bytes) or b""
+
+
+def check_private(path: Path, *, lost: str) -> None:
+    """Raises InputOutputFailed for what is no file of ours, or what others may read; `lost` is said of its removal."""
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+        raise InputOutputFailed(f"{str(path)!r} is not a file of yours", hint="remove it, or restore it")
+    if status.st_mode & OTHERS:
+        hint = f"`chmod 600` it if nobody read it; else remove it, and {lost}"
+        raise InputOutputFailed(f"others may read {str(path)!r}, which holds secrets", hint=hint)
 
 
 def sync_directory(directory: Path) -> None:

@@ -28,6 +28,7 @@ from audiencekit.personal import guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
+from audiencekit.preparation.batches import OPERATION, ROW
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
@@ -139,10 +140,12 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
 @guarded
 def _write_records(path: Path, planned: PlannedRun) -> None:
     schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
+    # No two hashes are alike: a dictionary of them, or their least and greatest, would only take room.
+    worth = {"use_dictionary": [OPERATION], "write_statistics": [ROW]}
     with (
         _explained(path),
         open(path, "wb", opener=_open_private) as file,
-        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+        pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
     ):
         for records in in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores()):
             if rows := records.unwrap().num_rows:

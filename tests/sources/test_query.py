@@ -290,7 +290,7 @@ def test_the_order_of_rows_is_the_same_in_every_process(write: Callable[..., Pat
         "SELECT a.email FROM source a JOIN source b ON a.n = b.n",
         "SELECT email, row_number() OVER (PARTITION BY n) AS k FROM source",
     ]
-    path = write(b"email,n\n" + b"".join(b"p%d@example.com,%d\n" % (n * 7919 % 5000, n % 10) for n in range(10_000)))
+    path = write(b"email,n\n" + b"".join(b"p%d@example.com,%d\n" % (n * 7919 % 5000, n % 10) for n in range(2_000)))
     code = (
         "import hashlib, sys; from audiencekit.sources.source import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"

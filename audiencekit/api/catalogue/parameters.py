@@ -45,10 +45,11 @@ LISTS: Final = frozenset({Type.CSV_STRING, Type.CSV_ENUM, Type.CSV_LONG})
 class Parameter:
     """One parameter. Bounds that the specification does not state are None.
 
-    `minimum` and `maximum` bound numbers; the lengths count characters, of a hashtag without its #; `max_items` bounds
-    the entries of a list. `pattern` holds for the whole text, in a list for each entry. `known` are values of a list
-    that is not complete. `items` says what a JSON array holds; `at` where in a JSON body the parameter may stand.
-    `default` is what the service takes when it is left out. `removable`: sent empty, it removes what is stored.
+    `minimum` and `maximum` bound numbers; the lengths count characters, of a hashtag without its #; `min_items` and
+    `max_items` bound the entries of a list. `pattern` holds for the whole text, in a list for each entry. `known` are
+    values of a list that is not complete. `items` says what a JSON array holds; `at` where in a JSON body the parameter
+    may stand. `default` is what the service takes when it is left out. `removable`: sent empty, it removes what is
+    stored.
     `secret`: never shown, and never on a command line.
     """
 
@@ -63,6 +64,7 @@ class Parameter:
     maximum: int | None = None
     min_length: int | None = None
     max_length: int | None = None
+    min_items: int | None = None
     max_items: int | None = None
     pattern: str | None = None
     items: Items | None = None
@@ -84,6 +86,7 @@ class Facts(TypedDict, total=False):
     maximum: int | None
     min_length: int | None
     max_length: int | None
+    min_items: int | None
     max_items: int | None
     pattern: str | None
     at: tuple[Level, ...]

@@ -62,7 +62,8 @@ def _whole(parameter: Parameter) -> str:
 
 def _array(parameter: Parameter) -> str:
     of = _ITEMS[parameter.items or "object"]
-    return f"a JSON array of {of}" + (f", each {_PATTERNS[parameter.pattern]}" if parameter.pattern else "")
+    bounds = f"{parameter.min_items} to {parameter.max_items} " if parameter.min_items and parameter.max_items else ""
+    return f"a JSON array of {bounds}{of}" + (f", each {_PATTERNS[parameter.pattern]}" if parameter.pattern else "")
 
 
 def _join(values: tuple[str | int, ...]) -> str:

@@ -18,6 +18,7 @@ from audiencekit.errors import UsageError
 from audiencekit.limits import FLEXIBLE_MAX_DEPTH
 
 from .breaches import is_broken
+from .components import check_components
 from .values import is_json_value
 
 # What else these levels hold is up to the service: the specification does not show it.
@@ -46,6 +47,8 @@ def check_body(endpoint: Endpoint, body: Any, *, now: datetime, wire_names: Mapp
         if place.level == "params":
             _check_params(endpoint, place, now)
             _check_leaves(endpoint, place)
+    if "components" in endpoint.parameter_names:
+        check_components(endpoint, body, now=now)
 
 
 def _check_batch(endpoint: Endpoint, body: Any) -> None:

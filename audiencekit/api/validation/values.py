@@ -35,7 +35,9 @@ def write_value(parameter: Parameter, value: Any) -> str | None:
 def is_json_value(parameter: Parameter, value: Any) -> bool:
     """Whether `value` is one of `parameter` in a JSON body: numbers and booleans are such there, ids are texts too."""
     if parameter.type is Type.ARRAY:
-        return isinstance(value, list) and all(_is_item(parameter, item) for item in value)
+        return (
+            isinstance(value, list) and _has_items(parameter, value) and all(_is_item(parameter, one) for one in value)
+        )
     if parameter.type is Type.OBJECT:
         return isinstance(value, dict)
     if parameter.type is Type.BOOLEAN:
@@ -48,6 +50,12 @@ def is_json_value(parameter: Parameter, value: Any) -> bool:
 def split_list(text: str) -> list[str]:
     """The entries of a comma-separated list; the empty text has none."""
     return text.split(",") if text else []
+
+
+def _has_items(parameter: Parameter, items: Sequence[Any]) -> bool:
+    return (
+        (parameter.min_items or 0) <= len(items) <= (len(items) if parameter.max_items is None else parameter.max_items)
+    )
 
 
 def _is_item(parameter: Parameter, item: Any) -> bool:

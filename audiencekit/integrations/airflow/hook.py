@@ -39,7 +39,7 @@ class AudiencekitHook(BaseHook):
         if connection.conn_type != CONNECTION_TYPE:
             raise UsageError(f"connection {self.conn_id!r} is not of type {CONNECTION_TYPE}")
         settings = settings_from(self.conn_id, connection.host, connection.extra_dejson)
-        for secret in (*settings.secrets.values(), settings.key, settings.limiter):
+        for secret in (*settings.find_credentials().secrets.values(), settings.key, settings.limiter):
             if secret is not None:
                 mask_secret(secret.unwrap())
         return settings

@@ -492,17 +492,20 @@ def test_params_of_a_campaign_follow_the_rows_of_one(operation: str, params: dic
     _refused("batch_campaigns", [{"operation_type": operation, "params": params}], words)
 
 
+MEDIA = {"type": "MEDIA", "media_key": "13_1"}
+
+
 @pytest.mark.parametrize(("name", "given"), [
     ("create_card", {"name": "n"}),
-    ("create_card", {"name": "n", "components": [{}], "slides": [[{}]]}),
-    ("update_card", {"card_id": "1", "components": [{}], "slides": [[{}]]}),
+    ("create_card", {"name": "n", "components": [MEDIA], "slides": [[MEDIA]]}),
+    ("update_card", {"card_id": "1", "components": [MEDIA], "slides": [[MEDIA]]}),
 ])  # fmt: skip
 def test_cards_have_components_or_slides(name: str, given: dict[str, Any]) -> None:
     """Exactly one for a new card, at most one for a change; the members may be given like parameters."""
     with pytest.raises(UsageError, match="components and slides"):
         check_call(BY_NAME[name], {"account_id": "a", **given}, now=NOW, wire_names={})
     given.pop("slides", None)
-    given.setdefault("components", [{"type": "MEDIA"}])
+    given.setdefault("components", [MEDIA])
     checked = check_call(BY_NAME[name], {"account_id": "a", **given}, now=NOW, wire_names={})
     assert checked.body is not None
     assert json.loads(b"".join(checked.body.unwrap())) == {k: v for k, v in given.items() if k != "card_id"}

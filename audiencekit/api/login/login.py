@@ -1,0 +1,125 @@
+"""To log in, which keeps a token of a person, and to log out, which ends and removes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from audiencekit.api.login.callback import Callback
+from audiencekit.api.login.legs import OUT_OF_BAND, Grant, Pending, application_only, begin, finish, invalidate
+from audiencekit.api.oauth import Credentials
+from audiencekit.errors import CredentialsRefused, ExchangeError, HostRefused
+from audiencekit.limits import LOGIN_SECONDS
+from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, Kept, Place
+from audiencekit.personal import Secret
+from audiencekit.settings import PREFIX, Settings
+
+Show = Callable[[str], None]  # takes the address of the page where the person says yes
+AskPin = Callable[[], Secret]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """Who logged in, and where the token is kept. `is_overruled`: the environment gives another, which comes first."""
+
+    user_id: str
+    screen_name: str
+    kept_in: Place
+    is_overruled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logout:
+    """Where credentials were removed from, and whether the service knows: True, False when it did not have to, or None
+    when it could not be told, for the reason in `failure`."""
+
+    removed_from: tuple[Place, ...]
+    invalidated: bool | None
+    failure: str = ""
+
+
+async def log_in(
+    settings: Settings,
+    *,
+    show: Show,
+    ask_pin: AskPin | None = None,
+    application: tuple[Secret, Secret] | None = None,
+    callback_port: int = 0,
+    timeout_seconds: float = LOGIN_SECONDS,
+) -> Login:
+    """Logs a person in by a browser that comes back to loopback, or by the PIN that `ask_pin` returns.
+
+    `application` is its key pair, which is then kept with the token; else it is that of the settings. Raises
+    CredentialsRefused without one, when access was not given, and when nobody said yes in time; an ExchangeError,
+    UsageError and HostRefused; InputOutputFailed when the token cannot be kept.
+    """
+    store, found = settings.open_store(), settings.find_credentials()
+    if application is None:
+        asking, is_ours = application_of(found.secrets), found.origins["application"] != "environment"
+    else:
+        asking, is_ours = application_only(*application), True
+    if ask_pin is not None:
+        pending, verifier = await _ask_for_pin(settings, asking, show, ask_pin)
+    else:
+        pending, verifier = await _wait_for_browser(settings, asking, show, callback_port, timeout_seconds)
+    grant = await finish(settings, pending, verifier)
+    place = store.keep(_kept(grant, with_application=is_ours))
+    overruled = found.origins.get("token") == "environment"
+    return Login(user_id=grant.user_id, screen_name=grant.screen_name, kept_in=place, is_overruled=overruled)
+
+
+def application_of(secrets: Mapping[str, Secret]) -> Credentials:
+    """The key pair of the application among `secrets`. Raises CredentialsRefused naming what is missing."""
+    if missing := [PREFIX + name.upper() for name in APPLICATION if name not in secrets]:
+        raise CredentialsRefused(
+            f"the keys of the application are missing: {', '.join(missing)}",
+            hint="set them in the environment, or log in at a terminal, which asks for them",
+        )
+    return application_only(*(secrets[name] for name in APPLICATION))
+
+
+async def _ask_for_pin(settings: Settings, asking: Credentials, show: Show, ask_pin: AskPin) -> tuple[Pending, Secret]:
+    pending = await begin(settings, asking, OUT_OF_BAND)
+    show(pending.page(settings.require_base_url()))
+    return pending, ask_pin()
+
+
+async def _wait_for_browser(
+    settings: Settings, asking: Credentials, show: Show, port: int, timeout_seconds: float
+) -> tuple[Pending, Secret]:
+    async with Callback(port=port) as callback:
+        pending = await begin(settings, asking, callback.url)
+        callback.expect(pending.request_token)
+        show(pending.page(settings.require_base_url()))
+        return pending, await callback.receive(timeout_seconds=timeout_seconds)
+
+
+def _kept(grant: Grant, *, with_application: bool) -> Kept:
+    secrets = {name: getattr(grant.credentials, name) for name in SECRET_NAMES}
+    if not with_application:
+        # The key stays, to tell whose token it is; the secret is where it was found.
+        del secrets["consumer_secret"]
+    return Kept(secrets=secrets, user_id=grant.user_id, screen_name=grant.screen_name)
+
+
+async def log_out(settings: Settings) -> Logout:
+    """Ends the kept token at the service and removes all that `log_in` kept, which it does even when the service
+    cannot be told. A token of the environment stays. Raises as the CredentialStore does."""
+    store = settings.open_store()
+    tokens = [kept.secrets for _, kept in store.read() if all(name in kept.secrets for name in TOKEN)]
+    invalidated, failure = False, ""
+    for secrets in tokens:
+        try:
+            keys = application_of({**_application_in_use(settings, secrets), **secrets})
+            ended = await invalidate(settings, replace(keys, **{name: secrets[name] for name in TOKEN}))
+            invalidated = invalidated or ended
+        except (CredentialsRefused, ExchangeError, HostRefused) as error:
+            failure = str(error)
+    removed = store.remove()
+    return Logout(removed_from=removed, invalidated=None if failure else invalidated, failure=failure)
+
+
+def _application_in_use(settings: Settings, secrets: Mapping[str, Secret]) -> Mapping[str, Secret]:
+    # Signed by another application, a token would look as if it were worth nothing already.
+    given = settings.secrets
+    return given if given.get("consumer_key") == secrets.get("consumer_key") else {}

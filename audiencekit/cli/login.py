@@ -1,0 +1,151 @@
+"""`login`, `logout`, `whoami`: the token of a person. Nothing here prints a secret, nor takes one as an argument."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.errors import AudiencekitError, UsageError
+
+if TYPE_CHECKING:
+    from audiencekit.personal import Secret
+    from audiencekit.settings import Settings
+
+T = TypeVar("T")
+_profile_option = click.option("--profile", help="Which service: spec or x.")
+
+
+@click.command()
+@click.option("--pin", is_flag=True, help="Enter a PIN from the browser; for a browser on another machine.")
+@click.option("--no-browser", is_flag=True, help="Only print the address that is to be opened.")
+@click.option(
+    "--callback-port", type=click.IntRange(1, 65_535), metavar="N",
+    help="Port on loopback that the browser comes back to; a free one by default.",
+)  # fmt: skip
+@_profile_option
+@json_option
+def login(pin: bool, no_browser: bool, callback_port: int | None, profile: str | None, as_json: bool) -> None:
+    """Log in with a browser, and keep the token in the keyring, or in a file for nobody but you."""
+    from audiencekit.api.login.login import log_in
+
+    if pin and callback_port is not None:
+        raise UsageError("--callback-port has no meaning with --pin")
+
+    def show(page: str) -> None:
+        click.echo(f"open this address and say yes: {page}", err=True)
+        if not no_browser:
+            _open_browser(page)
+
+    done = _run(
+        lambda settings: log_in(
+            settings,
+            show=show,
+            ask_pin=_ask_pin if pin else None,
+            application=_ask_application(settings),
+            callback_port=callback_port or 0,
+        ),
+        profile,
+        as_json,
+    )
+    if done.is_overruled:
+        click.echo("note: the token of the environment comes before the one that is kept now", err=True)
+    if as_json:
+        print_json({"user_id": done.user_id, "screen_name": done.screen_name, "kept_in": done.kept_in})
+    else:
+        say(f"logged in as {done.screen_name} ({done.user_id}); the token is kept in the {_named(done.kept_in)}")
+
+
+@click.command()
+@_profile_option
+@json_option
+def logout(profile: str | None, as_json: bool) -> None:
+    """End the token at the service, and remove all that `login` kept."""
+    from audiencekit.api.login.login import log_out
+
+    done = _run(log_out, profile, as_json)
+    if done.failure:
+        click.echo(
+            f"note: the service was not told, and takes the token until its owner revokes it: {done.failure}", err=True
+        )
+    if as_json:
+        print_json({"removed_from": list(done.removed_from), "invalidated": done.invalidated})
+    elif not done.removed_from:
+        say("nobody was logged in")
+    else:
+        say(f"logged out; removed from the {' and the '.join(map(_named, done.removed_from))}")
+
+
+@click.command()
+@_profile_option
+@json_option
+def whoami(profile: str | None, as_json: bool) -> None:
+    """Show whose credentials are used, where they are from, and what they may do."""
+    from dataclasses import asdict
+
+    from audiencekit.api.login.identity import who_am_i
+
+    who = _run(who_am_i, profile, as_json)
+    if as_json:
+        print_json(asdict(who))
+        return
+    permissions = "no account is set" if who.permissions is None else ", ".join(who.permissions) or "none"
+    say(f"user         {who.user_id or 'unknown'}{f' ({who.screen_name})' if who.screen_name else ''}")
+    say(f"service      {who.ads_url} (profile {who.profile})")
+    say(f"application  from the {_named(who.application)}")
+    say(f"token        from the {_named(who.token)}")
+    say(f"account      {who.account_id or 'none'}")
+    say(f"permissions  {permissions}")
+    say(f"accounts     {', '.join(who.accounts) or 'none'}")
+
+
+def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], profile: str | None, as_json: bool) -> T:
+    from audiencekit.settings import load_settings
+
+    try:
+        return asyncio.run(work(load_settings(profile=profile)))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+
+
+def _named(origin: str) -> str:
+    return "file of the state directory" if origin == "file" else origin
+
+
+def _open_browser(page: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(page):
+        click.echo("no browser could be opened here", err=True)
+
+
+def _ask_application(settings: Settings) -> tuple[Secret, Secret] | None:
+    """The key pair of the application from the terminal, unless it is known or nobody is there."""
+    import sys
+
+    if "application" in settings.find_credentials().origins or not sys.stdin.isatty():
+        return None
+    click.echo("The keys of your application are not known yet; they are kept with the token.", err=True)
+    return _ask("consumer key"), _ask("consumer secret")
+
+
+def _ask_pin() -> Secret:
+    """From the terminal, or the first line of stdin."""
+    import sys
+
+    from audiencekit.personal import Secret
+
+    pin = _ask("PIN") if sys.stdin.isatty() else Secret(sys.stdin.readline().strip())
+    if not pin.unwrap():
+        raise UsageError("no PIN was entered", hint="copy it from the page in the browser")
+    return pin
+
+
+def _ask(what: str) -> Secret:
+    from audiencekit.personal import Secret
+
+    return Secret(click.prompt(what, hide_input=True, err=True).strip())

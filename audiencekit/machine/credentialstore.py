@@ -1,0 +1,133 @@
+"""What `login` keeps: credentials of one service, in the keyring or else in a file for nobody but their owner."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
+from audiencekit.machine.privatefiles import check_private, explained, read_file, replace_file
+from audiencekit.personal import Personal, Secret, guarded
+
+Place: TypeAlias = Literal["keyring", "file"]
+
+APPLICATION: Final = ("consumer_key", "consumer_secret")
+TOKEN: Final = ("access_token", "access_token_secret")
+SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
+
+FILE_NAME: Final = "credentials.json"
+MAX_FILE_BYTES: Final = 1_000_000
+_HINT: Final = "unlock it, or give the credentials in the environment"
+_LOST: Final = "log in again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is kept of one service; `secrets` by the names of the settings. The token is of the consumer key in it."""
+
+    secrets: Mapping[str, Secret]
+    user_id: str = ""
+    screen_name: str = ""
+
+
+class CredentialStore:
+    """The credentials of one service, named by its profile and its base address, of the user of `state_dir`.
+
+    What both the keyring and the file hold is read in this order. Every method raises CredentialsRefused for a keyring
+    that is locked, and InputOutputFailed for a file that others may read, or that is not what was written.
+    """
+
+    def __init__(self, state_dir: Path, service: str) -> None:
+        self._path, self._service = state_dir / FILE_NAME, service
+
+    def read(self) -> Iterator[tuple[Place, Kept]]:
+        """What is kept, and where; usually once or not at all."""
+        content = read_keyring(self._service, hint=_HINT)
+        if content is not None:
+            yield "keyring", _kept(_parse(content, "what the keyring holds"))
+        entry = self._read_file().find(self._service)
+        if entry is not None:
+            yield "file", _kept(entry)
+
+    def keep(self, kept: Kept) -> Place:
+        """Keep this and nothing else, and say where."""
+        self.remove()
+        document = _document(kept)
+        if write_keyring(self._service, document.write(), hint=_HINT):
+            return "keyring"
+        self._write_file(self._read_file().put(self._service, document))
+        return "file"
+
+    def remove(self) -> tuple[Place, ...]:
+        """Keep nothing, and say where something was kept."""
+        places: list[Place] = []
+        if read_keyring(self._service, hint=_HINT) is not None:
+            clear_keyring(self._service, hint=_HINT)
+            places.append("keyring")
+        entries = self._read_file()
+        if entries.find(self._service) is not None:
+            self._write_file(entries.put(self._service, None))
+            places.append("file")
+        return tuple(places)
+
+    def _read_file(self) -> _Document:
+        with explained("the kept credentials cannot be read", self._path):
+            if not os.path.lexists(self._path):
+                return _Document({})
+            check_private(self._path, lost=_LOST)
+            content = Secret(read_file(self._path, MAX_FILE_BYTES).decode("utf-8", "replace"))
+        return _parse(content, f"the file {str(self._path)!r}")
+
+    def _write_file(self, document: _Document) -> None:
+        with explained("the credentials cannot be kept", self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self._path, document.write().unwrap().encode())
+
+
+class _Document(Personal[dict[str, Any]]):
+    """A JSON object with secrets in it."""
+
+    def find(self, name: str) -> _Document | None:
+        """The object under `name`."""
+        entry = self._hidden.get(name)
+        return _Document(entry) if isinstance(entry, dict) else None
+
+    def text(self, name: str) -> str:
+        """The text under `name`; empty where there is none."""
+        entry = self._hidden.get(name)
+        return entry if isinstance(entry, str) else ""
+
+    def put(self, name: str, entry: _Document | None) -> _Document:
+        """This with `entry` under `name`, or with nothing there."""
+        others = {key: value for key, value in self._hidden.items() if key != name}
+        return _Document(others if entry is None else {**others, name: entry.unwrap()})
+
+    def write(self) -> Secret:
+        """As JSON."""
+        return Secret(json.dumps(self._hidden, indent=1, sort_keys=True))
+
+
+@guarded
+def _parse(content: Secret, where: str) -> _Document:
+    try:
+        document = json.loads(content.unwrap())
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise InputOutputFailed(f"{where} holds no credentials that can be read", hint=f"remove it, and {_LOST}")
+    return _Document(document)
+
+
+def _kept(document: _Document) -> Kept:
+    secrets = {name: Secret(document.text(name)) for name in SECRET_NAMES if document.text(name)}
+    return Kept(secrets=secrets, user_id=document.text("user_id"), screen_name=document.text("screen_name"))
+
+
+def _document(kept: Kept) -> _Document:
+    secrets = {name: secret.unwrap() for name, secret in kept.secrets.items()}
+    return _Document({**secrets, "user_id": kept.user_id, "screen_name": kept.screen_name})

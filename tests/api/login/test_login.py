@@ -1,0 +1,212 @@
+"""Logging in and out, against the emulator over sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.api.login.identity import who_am_i
+from audiencekit.api.login.legs import begin, finish
+from audiencekit.api.login.login import application_of, log_in, log_out
+from audiencekit.api.opening import open_client
+from audiencekit.errors import CredentialsRefused, RequestRefused, Unauthorized, UsageError
+from audiencekit.personal import Secret
+
+from .conftest import Person
+
+
+async def _log_in(person: Person, decision: str = "approve", **options: Any) -> Any:
+    """By a browser that comes back."""
+    presses: list[asyncio.Task[None]] = []
+
+    def show(page: str) -> None:
+        presses.append(asyncio.create_task(person.come_back(page, decision)))
+
+    settings = options.pop("settings", None) or person.settings()
+    try:
+        return await log_in(settings, show=show, **options)
+    finally:
+        await asyncio.gather(*presses)
+
+
+def _file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "credentials.json"
+
+
+async def test_a_browser_brings_a_token_that_works(person: Person, tmp_path: Path) -> None:
+    """Kept for nobody but the user, found by the settings, shown on no page."""
+    done = await _log_in(person)
+    assert (done.screen_name, done.kept_in, done.is_overruled) == ("local_user", "file", False)
+    assert stat.S_IMODE(_file(tmp_path).stat().st_mode) == 0o600
+    token = person.settings().require_secrets()["access_token"]
+    assert token.unwrap() in person.emulator.store.tokens.access
+    assert token.unwrap() != person.emulator.env["AUDIENCEKIT_ACCESS_TOKEN"]
+    (page,) = person.pages
+    assert "close this window" in page
+    assert not any(secret.unwrap() in page for secret in person.settings().require_secrets().values())
+    async with open_client(person.settings()) as client:
+        assert (await client.get_account()).data["id"] == person.emulator.account_id
+
+
+async def test_a_pin_does_as_well(person: Person) -> None:
+    """For a browser that is on another machine."""
+    settings = person.settings()
+    pending = await begin(settings, application_of(settings.secrets), "oob")
+    pin = await person.read_pin(pending.page(person.emulator.base_url))
+    grant = await finish(settings, pending, pin)
+    assert grant.credentials.access_token.unwrap() in person.emulator.store.tokens.access
+    assert pin.unwrap() not in repr((pending, grant))
+
+
+async def test_a_wrong_pin_is_refused_and_nothing_is_kept(person: Person, tmp_path: Path) -> None:
+    """The PIN is not repeated."""
+    with pytest.raises(CredentialsRefused, match="no token") as caught:
+        await log_in(person.settings(), show=lambda page: None, ask_pin=lambda: Secret("0000000-canary"))
+    assert "canary" not in str(caught.value)
+    assert caught.value.__context__ is None
+    assert not _file(tmp_path).exists()
+
+
+async def test_who_says_no_is_not_logged_in(person: Person, tmp_path: Path) -> None:
+    """Nor asked for anything more."""
+    with pytest.raises(CredentialsRefused, match="access was not given"):
+        await _log_in(person, "deny")
+    assert not _file(tmp_path).exists()
+
+
+async def test_nobody_is_waited_for_for_ever(person: Person) -> None:
+    """The time is an argument."""
+    with pytest.raises(CredentialsRefused, match="nobody said yes within 0 seconds"):
+        await log_in(person.settings(), show=lambda page: None, timeout_seconds=0)
+
+
+async def test_an_application_is_needed(person: Person) -> None:
+    """Named by the variables that are missing; without a base address nobody can be asked either."""
+    with pytest.raises(CredentialsRefused, match="AUDIENCEKIT_CONSUMER_SECRET"):
+        await log_in(person.settings(without="CONSUMER_SECRET"), show=lambda page: None)
+    with pytest.raises(UsageError, match="base address"):
+        await log_in(replace(person.settings(), base_url=None), show=lambda page: None)
+
+
+async def test_a_wrong_application_is_refused(person: Person) -> None:
+    """By the service, at the first leg."""
+    with pytest.raises(Unauthorized):
+        await log_in(person.settings(AUDIENCEKIT_CONSUMER_SECRET="invented"), show=lambda page: None)
+
+
+async def test_a_typed_application_is_kept_with_its_token(person: Person) -> None:
+    """And serves the next login, which keeps it too; logging out removes it."""
+    env = person.emulator.env
+    pair = (Secret(env["AUDIENCEKIT_CONSUMER_KEY"]), Secret(env["AUDIENCEKIT_CONSUMER_SECRET"]))
+
+    def nothing() -> Any:
+        return replace(person.settings(), secrets={})
+
+    await _log_in(person, settings=nothing(), application=pair)
+    for _ in range(2):
+        assert nothing().require_secrets()["consumer_secret"] == pair[1]
+        assert nothing().find_credentials().origins == {"application": "file", "token": "file"}
+        await _log_in(person, settings=nothing())
+    assert (await log_out(nothing())).invalidated is True
+    assert nothing().find_credentials().secrets == {}
+
+
+async def test_a_secret_of_the_environment_is_not_copied(person: Person, tmp_path: Path) -> None:
+    """Only the key stays with the token, to tell whose it is."""
+    await _log_in(person)
+    (entry,) = json.loads(_file(tmp_path).read_text()).values()
+    assert sorted(entry) == ["access_token", "access_token_secret", "consumer_key", "screen_name", "user_id"]
+
+
+async def test_a_token_is_of_one_application_and_one_service(person: Person) -> None:
+    """With another one it counts as none; a token of the environment comes before it."""
+    await _log_in(person)
+    with pytest.raises(CredentialsRefused, match="ACCESS_TOKEN"):
+        person.settings(AUDIENCEKIT_CONSUMER_KEY="another").require_secrets()
+    with pytest.raises(CredentialsRefused, match="ACCESS_TOKEN"):
+        replace(person.settings(), base_url="http://127.0.0.1:1").require_secrets()
+    with pytest.raises(CredentialsRefused, match="ACCESS_TOKEN_SECRET"):
+        person.settings(AUDIENCEKIT_ACCESS_TOKEN="half").require_secrets()
+    whole = person.settings(without="NOTHING")
+    assert whole.require_secrets()["access_token"].unwrap() == person.emulator.env["AUDIENCEKIT_ACCESS_TOKEN"]
+    assert (await _log_in(person, settings=whole)).is_overruled
+
+
+async def test_logging_out_ends_the_token(person: Person) -> None:
+    """At the service and here; whoever logs out again is told that nobody was logged in."""
+    await _log_in(person)
+    token = person.settings().require_secrets()["access_token"].unwrap()
+    done = await log_out(person.settings())
+    assert (done.removed_from, done.invalidated) == (("file",), True)
+    assert token not in person.emulator.store.tokens.access
+    assert person.settings().find_credentials().origins == {"application": "environment"}
+    assert (await log_out(person.settings())).removed_from == ()
+
+
+async def test_a_token_that_was_revoked_is_removed(person: Person) -> None:
+    """There is nothing to end."""
+    await _log_in(person)
+    person.emulator.store.tokens.access.clear()
+    done = await log_out(person.settings())
+    assert (done.removed_from, done.invalidated, done.failure) == (("file",), False, "")
+
+
+@pytest.mark.parametrize("change", [{"AUDIENCEKIT_CONSUMER_SECRET": "x"}, {"AUDIENCEKIT_CONSUMER_KEY": "another"}])
+async def test_what_cannot_be_ended_is_removed_and_said(person: Person, change: dict[str, str]) -> None:
+    """Whatever the reason: a wrong application here."""
+    await _log_in(person)
+    done = await log_out(person.settings(**change))
+    assert (done.removed_from, done.invalidated) == (("file",), None)
+    assert done.failure
+
+
+async def test_logging_out_needs_no_service(person: Person, tmp_path: Path) -> None:
+    """When it is away, the token is removed here, and the failure is told."""
+    await _log_in(person)
+    content = _file(tmp_path).read_text().replace(person.emulator.base_url, "http://127.0.0.1:1")
+    _file(tmp_path).write_text(content)
+    done = await log_out(replace(person.settings(), base_url="http://127.0.0.1:1"))
+    assert (done.removed_from, done.invalidated) == (("file",), None)
+    assert "127.0.0.1:1" in done.failure
+
+
+async def test_who_am_i(person: Person) -> None:
+    """Where the credentials are from, and what the service says of their owner."""
+    await _log_in(person)
+    who = await who_am_i(person.settings())
+    assert (who.application, who.token, who.screen_name) == ("environment", "file", "local_user")
+    assert (who.profile, who.account_id) == ("spec", person.emulator.account_id)
+    assert who.user_id == person.emulator.store.origin.user_id
+    assert "ACCOUNT_ADMIN" in (who.permissions or ())
+    assert who.accounts == (person.emulator.account_id,)
+    elsewhere = await who_am_i(replace(person.settings(), account_id=None))
+    assert (elsewhere.permissions, elsewhere.user_id) == (None, who.user_id)
+
+
+async def test_the_bearer_token_ends_too(person: Person) -> None:
+    """The next call gets another; one that was revoked elsewhere fails once."""
+    tokens = person.emulator.store.tokens
+    async with open_client(person.settings(without="NOTHING")) as client:
+        await client.call("get_posts", {"ids": "1"})
+        first = tokens.bearer
+        await client.invalidate_bearer()
+        assert tokens.bearer is None
+        await client.call("get_posts", {"ids": "1"})
+        assert tokens.bearer not in (None, first)
+        tokens.bearer = None
+        with pytest.raises(Unauthorized):
+            await client.call("get_posts", {"ids": "1"})
+        await client.call("get_posts", {"ids": "1"})
+
+
+async def test_a_callback_that_is_not_registered_is_refused(person: Person) -> None:
+    """By the service, before any page is shown."""
+    settings = person.settings()
+    with pytest.raises((RequestRefused, Unauthorized)):
+        await begin(settings, application_of(settings.secrets), "https://shop.example/back")

@@ -1,0 +1,182 @@
+"""`login`, `logout` and `whoami` as real processes; the test is the person in the browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "audiencekit"]
+
+
+class Machine:
+    """A person's machine, with an emulator beside it, and everything that was ever printed."""
+
+    def __init__(self, ready: dict[str, Any], directory: Path) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+        self.ready, self.directory, self.told = ready, directory, ""
+        self.env = {**kept, "PYTHONPATH": str(ROOT), "AUDIENCEKIT_STATE_DIR": str(directory / "state"), **ready["env"]}
+        for name in ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"):
+            del self.env[f"AUDIENCEKIT_{name}"]
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command that is over by itself."""
+        done = subprocess.run(
+            [*COMMAND, *arguments], capture_output=True, text=True, cwd=self.directory, input="",
+            env={**self.env, **environment}, timeout=60, check=False,
+        )  # fmt: skip
+        self.told += done.stdout + done.stderr
+        return done
+
+    def begin(self, *arguments: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
+        """A command that waits for its person, and the page that it shows."""
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=self.directory, env={**self.env, **environment},
+        )  # fmt: skip
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        self.told += line
+        return process, line.split()[-1]
+
+    def approve(self, page: str) -> str:
+        """What the browser shows in the end, after the button was pressed."""
+        form = {**dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page).query)), "decision": "approve"}
+        data = urllib.parse.urlencode(form).encode()
+        with urllib.request.urlopen(page.partition("?")[0], data, timeout=30) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def end(self, process: subprocess.Popen[str], stdin: str = "") -> tuple[int, str, str]:
+        """Exit code, stdout, and the rest of stderr."""
+        stdout, stderr = process.communicate(stdin, timeout=60)
+        self.told += stdout + stderr
+        return process.returncode, stdout, stderr
+
+    def secrets(self) -> list[str]:
+        """What must never be printed."""
+        (kept,) = json.loads((self.directory / "state" / "credentials.json").read_text()).values()
+        given = [text for name, text in self.ready["env"].items() if re.search("KEY|SECRET|TOKEN", name)]
+        return [kept["access_token"], kept["access_token_secret"], *given]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """With a fresh emulator in another process."""
+    process = subprocess.Popen(
+        [*COMMAND, "emulator"], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert process.stdout is not None
+    yield Machine(json.loads(process.stdout.readline()), tmp_path)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 0
+    process.stdout.close()
+
+
+def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:
+    """By a browser; commands use the token until it is ended; nothing that is printed has a secret in it."""
+    assert machine.run("whoami").returncode == 77
+    process, page = machine.begin("login", "--no-browser", "--json")
+    assert "close this window" in machine.approve(page)
+    code, stdout, _ = machine.end(process)
+    assert (code, json.loads(stdout)["kept_in"]) == (0, "file")
+    secrets = machine.secrets()
+    who = json.loads(machine.run("whoami", "--json").stdout)
+    assert (who["token"], who["screen_name"], who["accounts"]) == ("file", "local_user", [machine.ready["account_id"]])
+    assert machine.run("audiences", "list").returncode == 0
+    told = machine.run("whoami").stdout
+    assert "from the file of the state directory" in told
+    assert "ACCOUNT_ADMIN" in told
+    assert json.loads(machine.run("logout", "--json").stdout) == {"removed_from": ["file"], "invalidated": True}
+    assert machine.run("whoami").returncode == 77
+    assert machine.run("logout").stdout == "nobody was logged in\n"
+    assert [secret for secret in secrets if secret in machine.told] == []
+
+
+def test_a_pin_comes_from_stdin_where_no_terminal_is(machine: Machine) -> None:
+    """The text names who logged in, and where the token is."""
+    process, page = machine.begin("login", "--pin", "--no-browser")
+    found = re.search(r"<code>(\d+)</code>", machine.approve(page))
+    assert found is not None
+    code, stdout, _ = machine.end(process, found[1] + "\n")
+    assert code == 0
+    assert stdout.startswith("logged in as local_user (")
+    assert found[1] not in machine.told
+
+
+def test_no_pin_and_a_wrong_one(machine: Machine) -> None:
+    """Usage, and credentials that were refused."""
+    process, _ = machine.begin("login", "--pin", "--no-browser")
+    assert machine.end(process)[0] == 2
+    process, _ = machine.begin("login", "--pin", "--no-browser", "--json")
+    code, stdout, _ = machine.end(process, "0\n")
+    assert (code, json.loads(stdout)["error"]["type"]) == (77, "CredentialsRefused")
+    assert machine.run("login", "--pin", "--callback-port", "8080").returncode == 2
+
+
+def test_the_browser_is_opened(machine: Machine) -> None:
+    """The one that the environment names, with the page; one that fails is said."""
+    script = machine.directory / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" > {machine.directory}/page\n')
+    script.chmod(0o700)
+    process, page = machine.begin("login", BROWSER=str(script))
+    machine.approve(page)
+    assert machine.end(process)[0] == 0
+    assert (machine.directory / "page").read_text().strip() == page
+
+
+def test_the_token_of_the_environment_comes_first(machine: Machine) -> None:
+    """Said when another one is kept; logging out leaves it alone, and says what it could not end."""
+    given = {
+        name: machine.ready["env"][name] for name in ("AUDIENCEKIT_ACCESS_TOKEN", "AUDIENCEKIT_ACCESS_TOKEN_SECRET")
+    }
+    process, page = machine.begin("login", "--no-browser", **given)
+    machine.approve(page)
+    code, _, stderr = machine.end(process)
+    assert (code, "comes before" in stderr) == (0, True)
+    done = machine.run("logout", AUDIENCEKIT_CONSUMER_SECRET="wrong")
+    assert (done.returncode, "until its owner revokes it" in done.stderr) == (0, True)
+    assert json.loads(machine.run("whoami", "--json", **given).stdout)["token"] == "environment"
+
+
+def test_keys_of_the_application_are_asked_for_at_a_terminal_only(machine: Machine) -> None:
+    """There they are typed unseen, and kept with the token; elsewhere their variables are named."""
+    keys = [machine.env.pop(f"AUDIENCEKIT_{name}") for name in ("CONSUMER_KEY", "CONSUMER_SECRET")]
+    done = machine.run("login")
+    assert (done.returncode, "AUDIENCEKIT_CONSUMER_KEY" in done.stderr) == (77, True)
+    terminal, its_end = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "login", "--no-browser"], stdin=its_end, stdout=its_end, stderr=its_end, cwd=machine.directory,
+        env=machine.env, start_new_session=True,
+    )  # fmt: skip
+    for prompt, key in zip((b"consumer key: ", b"consumer secret: "), keys, strict=True):
+        _read_until(terminal, prompt)
+        os.write(terminal, key.encode() + b"\n")
+    shown = _read_until(terminal, b"\n", after=b"oauth_token=")
+    machine.approve(shown.split()[-1].decode())
+    told = shown + _read_until(terminal, b"\n", after=b"logged in")
+    assert process.wait(timeout=60) == 0
+    for end in (terminal, its_end):
+        os.close(end)
+    assert [key for key in keys if key.encode() in told] == []
+    assert json.loads(machine.run("whoami", "--json").stdout)["application"] == "file"
+
+
+def _read_until(terminal: int, end: bytes, after: bytes = b"") -> bytes:
+    shown = b""
+    while after not in shown or end not in shown.partition(after)[2] if after else end not in shown:
+        shown += os.read(terminal, 1)
+    return shown

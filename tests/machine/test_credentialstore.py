@@ -1,0 +1,151 @@
+"""What is kept of a login: in the keyring, else in a file for nobody but its owner."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from audiencekit.errors import CredentialsRefused, InputOutputFailed
+from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.personal import Secret
+
+SERVICE = "spec http://127.0.0.1:1"
+KEPT = Kept(
+    secrets={name: Secret(f"{name}-canary") for name in ("consumer_key", "access_token", "access_token_secret")},
+    user_id="7",
+    screen_name="somebody",
+)
+
+
+class NoKeyringError(Exception):
+    """As the library's."""
+
+
+class Keyring(dict[tuple[str, str], str]):
+    """A keyring in place of the library; `broken` is what it raises, and `pretends` keeps nothing."""
+
+    broken: Exception | None = None
+    pretends = False
+
+    def get_password(self, service: str, name: str) -> str | None:
+        if self.broken is not None:
+            raise self.broken
+        return self.get((service, name))
+
+    def set_password(self, service: str, name: str, content: str) -> None:
+        if self.broken is not None:
+            raise self.broken
+        if not self.pretends:
+            self[service, name] = content
+
+    def delete_password(self, service: str, name: str) -> None:
+        del self[service, name]
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> Keyring:
+    """One that works."""
+    made, module, errors = Keyring(), ModuleType("keyring"), ModuleType("keyring.errors")
+    for name in ("get_password", "set_password", "delete_password"):
+        setattr(module, name, getattr(made, name))
+    errors.NoKeyringError = NoKeyringError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    return made
+
+
+@pytest.fixture
+def _no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+
+
+def test_the_keyring_comes_first(tmp_path: Path, keyring: Keyring) -> None:
+    """Then nothing is on the disk."""
+    store = CredentialStore(tmp_path, SERVICE)
+    assert store.keep(KEPT) == "keyring"
+    assert list(tmp_path.iterdir()) == []
+    assert list(store.read()) == [("keyring", KEPT)]
+    assert list(CredentialStore(tmp_path, "x https://api.x.com").read()) == []
+    assert store.remove() == ("keyring",)
+    assert (keyring, list(store.read()), store.remove()) == ({}, [], ())
+
+
+@pytest.mark.usefixtures("_no_keyring")
+def test_without_one_it_is_a_private_file(tmp_path: Path) -> None:
+    """One for all services; each is removed alone."""
+    path = tmp_path / "state" / "credentials.json"
+    stores = [CredentialStore(path.parent, name) for name in (SERVICE, "x https://api.x.com")]
+    assert [store.keep(KEPT) for store in stores] == ["file", "file"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stores[0].remove() == ("file",)
+    assert [list(store.read()) for store in stores] == [[], [("file", KEPT)]]
+    assert list(json.loads(path.read_text())) == ["x https://api.x.com"]
+
+
+@pytest.mark.parametrize("broken", [NoKeyringError(), None], ids=["none", "one that pretends"])
+def test_a_keyring_that_keeps_nothing_is_none(tmp_path: Path, keyring: Keyring, broken: Exception | None) -> None:
+    """The file is used."""
+    keyring.broken, keyring.pretends = broken, True
+    store = CredentialStore(tmp_path, SERVICE)
+    assert store.keep(KEPT) == "file"
+    assert list(store.read()) == [("file", KEPT)]
+
+
+def test_what_is_kept_anew_is_kept_once(tmp_path: Path, keyring: Keyring) -> None:
+    """A file of the time before the keyring goes."""
+    store = CredentialStore(tmp_path, SERVICE)
+    keyring.pretends = True
+    store.keep(KEPT)
+    keyring.pretends = False
+    assert store.keep(KEPT) == "keyring"
+    assert list(store.read()) == [("keyring", KEPT)]
+
+
+def test_a_locked_keyring_is_said_and_shows_nothing(tmp_path: Path, keyring: Keyring) -> None:
+    """The file is no way around it: nobody would know which of two tokens counts."""
+    keyring.broken = RuntimeError("access_token-canary")
+    with pytest.raises(CredentialsRefused, match="cannot be read: RuntimeError") as caught:
+        CredentialStore(tmp_path, SERVICE).keep(KEPT)
+    assert "canary" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.usefixtures("_no_keyring")
+@pytest.mark.parametrize("content", ["", "[]", "canary", "{", '"canary"'])
+def test_a_damaged_file_is_said(tmp_path: Path, content: str) -> None:
+    """Without a word of it."""
+    (tmp_path / "credentials.json").touch(mode=0o600)
+    (tmp_path / "credentials.json").write_text(content)
+    with pytest.raises(InputOutputFailed, match="holds no credentials") as caught:
+        list(CredentialStore(tmp_path, SERVICE).read())
+    assert "canary" not in str(caught.value) + caught.value.hint
+
+
+@pytest.mark.usefixtures("_no_keyring")
+def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    """So is a link, which leads elsewhere."""
+    store, path = CredentialStore(tmp_path, SERVICE), tmp_path / "credentials.json"
+    store.keep(KEPT)
+    path.chmod(0o640)
+    with pytest.raises(InputOutputFailed, match="others may read"):
+        list(store.read())
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputOutputFailed, match="not a file of yours"):
+        store.keep(KEPT)
+
+
+@pytest.mark.usefixtures("_no_keyring")
+def test_nothing_is_shown(tmp_path: Path) -> None:
+    """Not even what an entry lacks is guessed."""
+    (tmp_path / "credentials.json").touch(mode=0o600)
+    (tmp_path / "credentials.json").write_text(json.dumps({SERVICE: {"access_token": 7, "user_id": None}}))
+    store = CredentialStore(tmp_path, SERVICE)
+    assert list(store.read()) == [("file", Kept(secrets={}))]
+    store.keep(KEPT)
+    assert "canary" not in repr((store, list(store.read())))
