@@ -54,10 +54,14 @@ class Staying:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of the members that go, and how many records that stay hold each of them."""
+    """The keys of the members that go, and how many records that stay hold each of them.
+
+    `held` are those records, with the number of the key, batch by batch.
+    """
 
     table: KeyTable
     holders: npt.NDArray[np.int64] = field(repr=False)
+    held: list[tuple[Indices, Indices]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,10 @@ def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
     """The keys of all who leave, and how many of those who stay hold each."""
     table = KeyTable([tags for members in leaving for _, tags in _tag_keys(members, staying.tagger)])
     holders = np.zeros(len(table), dtype=np.int64)
-    for _, numbers in staying.holders(table):
+    held = [(records, numbers) for records, numbers in staying.holders(table) if len(numbers)]
+    for _, numbers in held:
         holders += np.bincount(numbers, minlength=len(table))
-    return Keys(table, holders)
+    return Keys(table, holders, held)
 
 
 @guarded
@@ -125,17 +130,16 @@ class Rounds:
     returned: list[Indices] = field(repr=False)
 
 
-def plan_rounds(struck: Indices, keys: Keys, staying: Staying) -> Rounds:
-    """When each of the `struck` keys is deleted, and who is put back after it: nobody is left out by a later round."""
+def plan_rounds(struck: Indices, keys: Keys, members: int) -> Rounds:
+    """When each of the `struck` keys is deleted, and who is put back after it: nobody is left out by a later round.
+
+    `members` are all who stay.
+    """
     of_key = np.full(len(keys.table), -1, dtype=np.int64)
     numbers = np.unique(struck)
-    count = rounds_for(int(keys.holders[numbers].sum()), staying.wanted.count())
+    count = rounds_for(int(keys.holders[numbers].sum()), members)
     of_key[numbers] = np.arange(len(numbers)) * count // max(len(numbers), 1)
-    found = [
-        (records[hit], of_key[own[hit]])
-        for records, own in (staying.holders(keys.table) if len(numbers) else ())
-        for hit in [of_key[own] >= 0]
-    ]
+    found = [(records[hit], of_key[own[hit]]) for records, own in keys.held for hit in [of_key[own] >= 0]]
     records = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in found)])
     rounds = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)])
     order = np.lexsort((rounds, records))

@@ -86,7 +86,7 @@ class Revision:
             places.append(reduced.places + before)
             struck.append(reduced.keys)
         numbers = np.concatenate(struck)
-        rounds = plan_rounds(numbers, keys, staying)
+        rounds = plan_rounds(numbers, keys, staying.wanted.count())
         of_removal = np.zeros(self.difference.removals, dtype=np.int64)
         of_removal[np.concatenate(places)] = rounds.of_key[numbers]
         self._put_in_waves(of_removal, rounds)
