@@ -26,7 +26,7 @@ from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.errors import UsageError
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.planning.prepared import write_prepared
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan

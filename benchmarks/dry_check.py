@@ -13,7 +13,7 @@ import numpy as np
 
 import audiencekit
 from audiencekit.personal import HashedRecords
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets, TaggedBatch
 from audiencekit.preparation.partitions import ENTRY, SortedEntries
@@ -39,7 +39,7 @@ class UncountedKeySets(KeySets):
 def run_check(path: Path, *, without_duplicates: bool = False) -> Figures:
     """From the file to the plan."""
     if without_duplicates:
-        vars(plannedrun)["KeySets"] = UncountedKeySets  # not an option: nobody may send duplicates
+        vars(planner)["KeySets"] = UncountedKeySets  # not an option: nobody may send duplicates
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         settings = load_settings({}, directory=Path(directory), state_dir=Path(directory))
         started = time.perf_counter()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.planning.options import Keywords, read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress

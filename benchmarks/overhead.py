@@ -51,10 +51,10 @@ class Absent(NoJournal):
 class NoFingerprint:
     """Takes every record for the same."""
 
-    def __init__(self, key: Any) -> None:
+    def __init__(self, *key: Any) -> None:
         """Without a digest."""
 
-    def add(self, chunk: Any) -> None:
+    def add(self, *records: Any) -> None:
         """Not looked at."""
 
     def finish(self) -> str:

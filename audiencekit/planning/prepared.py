@@ -26,7 +26,8 @@ from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import guarded
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannedrun import PlannedRun, plan_run
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared

@@ -26,7 +26,8 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import PlannedRun, plan_kept, plan_run
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
@@ -67,7 +68,8 @@ async def execute(
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:
-                progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
+                if not run.facts.again:
+                    progress.tell(how_resumable(planned.source.repeatable, keeps_spool=run.facts.keep_spool))
                 return await _send_planned(planned, run, client, settings, limiter, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.

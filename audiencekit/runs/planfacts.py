@@ -22,7 +22,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
     refused = sum(each.row <= planned.tally.rows_read for each in sums.refused)
     done = sums.records_confirmed + len(sums.refused) - refused  # who is taken out in a sync is no row of the source
     return {
-        "operation": planned.operation,
+        **({} if planned.changes else {"operation": planned.operation}),
         "rows": planned.row_counts(sent=done, refused=refused),
         "changes": planned.changes,
         "sources": tuple(part.to_json() for part in planned.source.parts),

@@ -253,7 +253,7 @@ class Run:
         rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
         facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
         if planned is not None:
-            facts = facts_for_report(planned, sums)
+            facts |= facts_for_report(planned, sums)
             facts["notes"] += notes
         if state == "complete":
             facts["finished_at"] = format_time(datetime.now(UTC))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import plan_run
+from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress

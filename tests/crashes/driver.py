@@ -73,9 +73,9 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit.planning import plannedrun
+    from audiencekit.planning import planner
 
-    plannedrun.Packing = functools.partial(plannedrun.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
+    planner.Packing = functools.partial(planner.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
 
 
 def make_settling_short() -> None:

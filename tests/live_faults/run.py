@@ -22,7 +22,7 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.runs import execution
 from audiencekit.settings import Settings, load_settings
 from tests.oracle.reckoning import Verdict, compare, read_applied, read_expected
@@ -138,11 +138,11 @@ async def live_run(tmp_path: Path, *, is_single: bool) -> AsyncIterator[Live]:
     """An emulator at work, and what makes the client quick."""
     source = tmp_path / "people.csv"
     source.write_text("\n".join(_rows(is_single=is_single)) + "\n")
-    packing = functools.partial(plannedrun.Packing, max_body_bytes=5_000_000 if is_single else BODY_BYTES)
+    packing = functools.partial(planner.Packing, max_body_bytes=5_000_000 if is_single else BODY_BYTES)
     async with Emulator(EmulatorOptions(rate=(1_000_000, 1.0))) as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state", concurrency=1)
         with (
-            mock.patch.object(plannedrun, "Packing", packing),
+            mock.patch.object(planner, "Packing", packing),
             mock.patch.object(execution, "SystemClock", FastClock),
             mock.patch.object(
                 execution, "deliver", functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)

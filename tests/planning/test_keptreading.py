@@ -19,7 +19,8 @@ from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keys import SubKey
 from audiencekit.planning.keptreading import KeptReading
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plannedrun import PlannedRun, plan_kept, plan_run
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import ColumnTally

@@ -22,7 +22,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.pipeline import upload, upload_async
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.reporting.report import Report
 from audiencekit.runs.kept import list_runs
 from audiencekit.settings import Settings
@@ -59,7 +59,7 @@ class Listener:
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, NotFinished, ResumeRefused
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
 from audiencekit.runs.kept import list_runs, read_report
@@ -44,7 +44,7 @@ class EndsAfter:
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ async def test_a_version_that_cuts_otherwise_is_refused(
 ) -> None:
     """The same records in other requests are not the same requests."""
     run_id = await _begin(source, emulator, settings)
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_400))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_400))
     with pytest.raises(ResumeRefused) as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "requests"

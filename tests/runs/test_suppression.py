@@ -14,7 +14,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.runs.kept import read_report
 from audiencekit.settings import Settings
 
@@ -36,7 +36,7 @@ class EndsAfter:
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
 from audiencekit.preparation.packing import PackedRequest, pack_requests
 from audiencekit.preparation.plan import Packing
@@ -74,8 +74,8 @@ def planned_source(number: int) -> Planned:
         lines = [f"{'delete' if row.is_delete else 'update'},{row.email},{row.handle}" for row in rows]
         path.write_text("\n".join(["verb,email,handle", *lines]) + "\n")
         options = read_keywords({"operation_column": "verb", "columns": {"email": "email", "handle": "handle"}}, SPEC)
-        with mock.patch.object(plannedrun, "Packing", return_value=packing):
-            run = plannedrun.plan_run(
+        with mock.patch.object(planner, "Packing", return_value=packing):
+            run = planner.plan_run(
                 path, options, profile=SPEC, now=PLAN_TIME, progress=NoProgress(), stack=stack, spool_dir=Path(folder)
             )
         assert not run.refusals

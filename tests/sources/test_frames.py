@@ -182,7 +182,10 @@ def test_frames_and_files_are_one_source(rows_of: Rows, write: Callable[..., Any
         open_source([table, table], SourceOptions())
 
 
-@pytest.mark.parametrize("other", [7, None, [], "", [7], {"email": EMAILS}, pa.array(EMAILS)], ids=repr)
+NO_FRAMES = [7, None, [], "", [7], {"email": EMAILS}, pa.array(EMAILS)]
+
+
+@pytest.mark.parametrize("other", NO_FRAMES, ids=lambda other: type(other).__name__)
 def test_what_is_no_frame_is_no_source(other: Any) -> None:
     """Neither numbers nor single columns."""
     with pytest.raises((UsageError, SourceRefused)):

@@ -17,7 +17,8 @@ from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannedrun import PlannedRun, plan_run
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_run
 from audiencekit.planning.remarks import lost_numbers
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger

@@ -78,6 +78,8 @@ async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
     """A memory that holds one of the keys suppresses the member."""
 
     class Everybody:
+        note = ""
+
         def holds(self, kind: Any, hashes: Any) -> Any:
             import numpy as np
 

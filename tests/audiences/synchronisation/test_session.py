@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
-from audiencekit.planning import plannedrun
+from audiencekit.planning import planner
 
 from .service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
 
@@ -169,4 +169,4 @@ async def test_a_wider_key_set_never_empties_the_audience(owner: Owner) -> None:
 
 
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plannedrun, "Packing", functools.partial(plannedrun.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
