@@ -68,10 +68,12 @@ class Keys:
 class Reduced:
     """Members that go, as records that hold only the keys they go by.
 
-    `places` are those of members that go by a key which others hold, `keys` the number of that key.
+    `places` are those of members that go by a key which others hold, `keys` the number of that key. `lost` counts those
+    of whom nobody who stays holds any key: they have gone, while others may only have got or lost a key.
     """
 
     records: HashedRecords
+    lost: int
     places: Indices = field(repr=False)
     keys: Indices = field(repr=False)
 
@@ -91,9 +93,7 @@ def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_
     """`members` with the keys that they go by, as Deletes whose rows are counted from `first_row`."""
     batch = members.unwrap()
     of_kinds = dict(_keys_by_kind(members, keys, tagger))
-    own = np.zeros(batch.num_rows, dtype=np.int64)
-    for owners, numbers in of_kinds.values():
-        own += np.bincount(owners[keys.holders[numbers] == 0], minlength=batch.num_rows)
+    own, held = _count_keys(of_kinds, keys, batch.num_rows)
     shared = np.flatnonzero(own == 0)
     least = _least_held(of_kinds, keys, batch.num_rows)
     columns = []
@@ -106,7 +106,8 @@ def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_
         stays = np.where(own[owners] > 0, keys.holders[numbers] == 0, numbers == least[owners])
         counts = np.bincount(owners[stays], minlength=batch.num_rows)
         columns.append(list_array(counts, lists.flatten().filter(pa.array(stays))))
-    return Reduced(_records(columns, batch.num_rows, first_row, True), shared, least[shared])
+    lost = int((held == 0).sum())
+    return Reduced(_records(columns, batch.num_rows, first_row, True), lost, shared, least[shared])
 
 
 @guarded
@@ -164,6 +165,16 @@ def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterabl
     present = [kind for kind in Kind if len(batch.column(kind.value).flatten())]
     for kind, (owners, tags) in zip(present, tagger.tag_keys(batch), strict=True):
         yield kind, (owners, keys.table.find(tags)[1])
+
+
+def _count_keys(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> tuple[Indices, Indices]:
+    """Of each member, how many of its keys nobody who stays holds, and how many somebody does."""
+    own, held = np.zeros(members, dtype=np.int64), np.zeros(members, dtype=np.int64)
+    for owners, numbers in of_kinds.values():
+        is_held = keys.holders[numbers] > 0
+        own += np.bincount(owners[~is_held], minlength=members)
+        held += np.bincount(owners[is_held], minlength=members)
+    return own, held
 
 
 def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> Indices:
