@@ -3,8 +3,8 @@
     python -m benchmarks.sync --rows 1000000 --runs 3 --json out.json
 
 The audience is filled with the first list once; then each round syncs the other of two lists that differ in their
-people by `--changed`. What the changes need is what two plain uploads, of those who came and of those who went, take;
-and one request more where somebody has to be put back.
+people by `--changed`. What the changes need is what two plain uploads, of those who came and of those who went, take.
+Whoever has to be put back comes on top of it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ from audiencekit.settings import load_settings
 
 from .benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
 from .emulator_process import running_emulator
+from .overhead import write_section
+from .sdk_faults import OUT
 from .series import Run, Series, Spread
 from .trials import Contestant, Figures, run_trial
 
+BEGIN: Final = "<!-- sync: what follows is written by python -m benchmarks.sync -->"
+END: Final = "<!-- sync: end -->"
 CHECK: Final = "check"
 SYNC: Final = "sync"
 BOUNDS: Final = {
@@ -37,9 +41,10 @@ BOUNDS: Final = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run both in turn, print medians and ratios, and write the JSON that was asked for."""
+    """Run both in turn, print medians and ratios, and write the section and the JSON that was asked for."""
     parser = benchmark_parser("sync", "A sync with few changes, against check.", rows=1_000_000, runs=3)
     parser.add_argument("--changed", type=_share, default=0.01, help="share of changed people (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=OUT, help="the file that the section is written into")
     given = parser.parse_args(arguments)
     with _two_lists(given) as lists, TemporaryDirectory(prefix="audiencekit-benchmark-") as state:
         needed = _needed(lists[2:])
@@ -50,9 +55,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
             first = run_trial(replace(contestant, arguments=(str(lists[0]),)))
             tell(f"took {first['seconds']:.1f} s and {first['peak_bytes'] / 1e6:.0f} MB")
             series = _run(contestant, lists[:2], given.runs)
-    Benchmark(name="sync", settings=settings_of(given), series=series, ratios=_ratios(series, needed)).publish(
-        given.json
-    )
+    settings = settings_of(given)
+    del settings["out"]
+    found = Benchmark(name="sync", settings=settings, series=series, ratios=_ratios(series, needed))
+    found.publish(given.json)
+    write_section(given.out, describe(found), begin=BEGIN, end=END)
+
+
+def describe(found: Benchmark) -> str:
+    """The findings in Markdown."""
+    machine, versions = found.machine, found.versions
+    where = f"{machine['cores']} cores, load {machine['load']} before, Python {versions['python']}"
+    lines = [
+        f"Measured {found.measured_on} by `{found.command}`: {where}, code {versions['code']}.",
+        "",
+        "| figure | at most | reached | least – greatest |",
+        "|---|---|---|---|",
+    ]
+    for name, spread in found.ratios.items():
+        what, _, bound = name.removesuffix(")").partition(" (at most ")
+        lines.append(f"| {what} | {bound} | {spread.median:.4g} | {spread.least:.4g} – {spread.greatest:.4g} |")
+    lines += [
+        "",
+        "| medians | seconds | of processor time | MB at the peak | requests | put back |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, told in sorted(found.series.medians().items()):
+        rest = f"{told['requests']:.0f} | {told['returned']:.0f}" if name == SYNC else " | "
+        seconds = f"{told['seconds']:.1f} | {told['cpu_seconds']:.1f} | {told['peak_bytes'] / 1e6:.0f}"
+        lines.append(f"| {name} | {seconds} | {rest} |")
+    return "\n".join(lines)
 
 
 def _run(contestant: Contestant, lists: Sequence[Path], rounds: int) -> Series:
@@ -70,14 +102,14 @@ def _ratios(series: Series, needed: Figures) -> dict[str, Spread]:
     memory = [peak / 1e6 for peak in series.figures(SYNC, "peak_bytes")]
     reached = (
         series.ratio(SYNC, CHECK, "seconds"),
-        series.share(SYNC, "requests", needed["requests"] + any(series.figures(SYNC, "returned"))),
+        series.share(SYNC, "requests", needed["requests"]),
         series.share(SYNC, "body_bytes", needed["body_bytes"]),
         series.spread(SYNC, "snapshot_bytes_per_identifier"),
         Spread.of(memory),
     )
-    return {
-        f"{name} (at most {bound:g})": spread for (name, bound), spread in zip(BOUNDS.items(), reached, strict=True)
-    }
+    bounded = zip(BOUNDS.items(), reached, strict=True)
+    bounded = zip(BOUNDS.items(), reached, strict=True)
+    return {f"{name} (at most {bound:g})": spread for (name, bound), spread in bounded}
 
 
 def _needed(lists: Sequence[Path]) -> Figures:

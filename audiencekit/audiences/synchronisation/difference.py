@@ -14,19 +14,17 @@ from audiencekit.audiences.synchronisation.members import (
     count_members,
     days_of,
     joined,
-    ordered,
-    same_as_next,
     to_bytes,
 )
 from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
+from audiencekit.audiences.synchronisation.tagorder import find_places
 from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.tags import TAG, Tagger, tags_of_sets
+from audiencekit.preparation.tags import Tagger, tags_of_sets
 
-_OF_SNAPSHOT, _OF_SOURCE = range(2)
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
 
@@ -108,15 +106,9 @@ def _compare(
     entries = entries[wanted.at(entries["record"])]
     if not len(entries) and not count_members(members):
         return _OfPart(0, 0, np.zeros(0, dtype=np.int64), members)
-    of_members, days = tags_of_sets(members, tagger), days_of(members)
-    tags = np.empty(len(of_members) + len(entries), dtype=TAG)
-    for name in ("high", "low"):
-        tags[name] = np.concatenate([of_members[name], entries[name]])
-    sides = np.full(len(tags), _OF_SOURCE, dtype=np.int8)
-    sides[: len(of_members)] = _OF_SNAPSHOT
-    order = ordered(tags, sides)
-    pairs = np.flatnonzero(same_as_next(tags[order]))  # a member, and after it its record
-    both, records = order[pairs], entries["record"][order[pairs + 1] - len(of_members)]
+    days = days_of(members)
+    places, known = find_places(entries, tags_of_sets(members, tagger))
+    both, records = places[known], entries["record"][known]
     due = (days[both] <= horizon.renewed_to) | horizon.everybody
     unknown = (days[both] == DOUBTFUL) | (days[both] < horizon.lapsed_before)
     gone = _is_live(days, horizon)

@@ -7,15 +7,19 @@ from typing import Final
 
 from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
 from audiencekit.errors import PlanRefused, Refused
-from audiencekit.limits import MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS
+from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS
 
 _EMPTY_HINT: Final = (
     "see whether the source is whole; an audience that nobody is to be in is deleted: `audiencekit audiences delete`"
 )
 
 
-def judge_size(wanted: int, members: int, *, allowed_shrink: float) -> list[Refused]:
-    """Why a source of `wanted` records must not take the place of `members`; nothing when it may."""
+def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -> list[Refused]:
+    """Why a source of `wanted` records must not take the place of `members`; nothing when it may.
+
+    `lost` are the members of whom the source has no key at all: most of them are not lost in a list that goes on, so
+    the source is of other people, and its size says nothing.
+    """
     if not wanted:
         return [PlanRefused("nobody in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
     if wanted < members * (1 - allowed_shrink):
@@ -24,6 +28,13 @@ def judge_size(wanted: int, members: int, *, allowed_shrink: float) -> list[Refu
                 f"the audience would shrink from {members:,} members to {wanted:,}, more than the share of"
                 f" {allowed_shrink:g} allows",
                 hint="see whether the source is whole; if it is, allow more with --allow-shrink, or say --replace",
+            )
+        ]
+    if lost > members * max(MAX_LOST_SHARE, allowed_shrink):
+        return [
+            PlanRefused(
+                f"{lost:,} of {members:,} members are not in the source at all: it looks like another list",
+                hint="see whether it is the source of this audience; if the audience is to hold others, say --replace",
             )
         ]
     return []

@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from audiencekit.audiences.synchronisation.tagorder import find_places, in_order_of
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
-from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import Reading, identifier_columns, identifier_parts, value_counts
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.tags import Tagger, Tags, tags_of_sets
+from audiencekit.preparation.tags import Tagger, tags_of_sets
 
 DAY: Final = "day"
 MEMBER_SCHEMA: Final = pa.schema(
@@ -41,7 +42,6 @@ NO_MEMBERS: Final = HashedRecords(pa.RecordBatch.from_pylist([], schema=MEMBER_S
 
 _HEAD: Final = struct.Struct("<I")
 _EPOCH: Final = date(1970, 1, 1)
-_SIDE_OF_CHANGES: Final = 1
 
 
 class MemberChunk(Personal[bytes]):
@@ -124,36 +124,22 @@ def count_identifiers(members: HashedRecords) -> int:
 
 
 def merged(members: HashedRecords, changes: HashedRecords, tagger: Tagger, *, lapsed_before: int) -> HashedRecords:
-    """`members` after `changes`, of which there is at most one for each key set, in the order of their tags.
+    """`members`, in the order of their tags, after `changes`, of which there is at most one for each key set.
 
-    Who lapsed before the day `lapsed_before` is left out.
+    They are in that order again. Who lapsed before the day `lapsed_before` is left out.
     """
-    both = joined([members, changes])
-    if not count_members(both):
-        return NO_MEMBERS
-    tags, days = tags_of_sets(both, tagger), days_of(both)
-    sides = np.zeros(len(tags), dtype=np.int8)
-    sides[len(days_of(members)) :] = _SIDE_OF_CHANGES
-    order = ordered(tags, sides)
-    days = days[order]
-    same = same_as_next(tags[order])
-    unsure = days == UNSURE
-    before = np.append(days[:1], days[:-1])
-    known_before = np.append(False, same[:-1]) if len(same) else same
-    days = np.where(unsure, np.where(known_before, before, DOUBTFUL), days)
-    stays = ~same & ((days == DOUBTFUL) | (days >= max(lapsed_before, 1)))
-    return _with_days(chosen(both, order[stays]), days[stays].astype(np.int16))
-
-
-def ordered(tags: Tags, sides: npt.NDArray[np.int8]) -> Indices:
-    """The places of `tags` in ascending order, equal ones by their side."""
-    return np.lexsort((sides, tags["low"], tags["high"]))
-
-
-def same_as_next(tags: Tags) -> Bools:
-    """Of ordered tags, whether the next is the same."""
-    same = (tags["high"][1:] == tags["high"][:-1]) & (tags["low"][1:] == tags["low"][:-1])
-    return np.append(same, False) if len(tags) else np.zeros(0, dtype=bool)
+    tags = tags_of_sets(changes, tagger)
+    order = in_order_of(tags)
+    changes, tags = chosen(changes, order), tags[order]
+    places, known = find_places(tags, tags_of_sets(members, tagger))
+    own, changed = days_of(members).copy(), days_of(changes)
+    own[places[known]] = np.where(changed[known] == UNSURE, own[places[known]], changed[known])
+    days = np.concatenate([own, np.where(changed == UNSURE, DOUBTFUL, changed)])
+    fresh = np.flatnonzero(~known)
+    order = np.insert(np.arange(len(own)), places[fresh], len(own) + fresh)
+    days = days[order].astype(np.int16)
+    stays = (days == DOUBTFUL) | (days >= max(lapsed_before, 1))
+    return _with_days(chosen(joined([members, changes]), order[stays]), days[stays])
 
 
 @guarded

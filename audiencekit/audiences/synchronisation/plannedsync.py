@@ -117,15 +117,16 @@ class SyncPlanner:
             members_after=difference.wanted.count(),
             waves=waves,
         )
-        planned.refusals = self._refusals(planned, changes)
+        planned.refusals = self._refusals(planned, changes, revision.lost)
         remarks = self.remarks + self._remarks(planned, changes, now)
         known = {each.name: getattr(planned, each.name) for each in fields(planned)}
         return PlannedSync(**known, sync=changes, remarks=remarks, whole_records=revision.whole_records)
 
-    def _refusals(self, planned: PlannedRun, changes: SyncChanges) -> list[Refused]:
+    def _refusals(self, planned: PlannedRun, changes: SyncChanges, lost: int) -> list[Refused]:
         is_left = planned.tally.rows_read and (changes.members_after or not planned.selection.suppressed)
         found = planned.refusals if is_left else []
-        return found or judge_size(changes.members_after, changes.members, allowed_shrink=self.allowed_shrink)
+        after, before = changes.members_after, changes.members
+        return found or judge_size(after, before, lost=lost, allowed_shrink=self.allowed_shrink)
 
     def _remarks(self, planned: PlannedRun, changes: SyncChanges, now: datetime) -> tuple[str, ...]:
         additions, removals = bool(sum(changes.waves[::2])), bool(changes.removals)

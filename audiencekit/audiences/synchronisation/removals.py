@@ -54,20 +54,26 @@ class Staying:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of the members that go, and how many records that stay hold each of them."""
+    """The keys of the members that go, and how many records that stay hold each of them.
+
+    `held` are those records, with the number of the key, batch by batch.
+    """
 
     table: KeyTable
     holders: npt.NDArray[np.int64] = field(repr=False)
+    held: list[tuple[Indices, Indices]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
     """Members that go, as records that hold only the keys they go by.
 
-    `places` are those of members that go by a key which others hold, `keys` the number of that key.
+    `places` are those of members that go by a key which others hold, `keys` the number of that key. `lost` counts those
+    of whom nobody who stays holds any key: they have gone, while others may only have got or lost a key.
     """
 
     records: HashedRecords
+    lost: int
     places: Indices = field(repr=False)
     keys: Indices = field(repr=False)
 
@@ -76,9 +82,10 @@ def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
     """The keys of all who leave, and how many of those who stay hold each."""
     table = KeyTable([tags for members in leaving for _, tags in _tag_keys(members, staying.tagger)])
     holders = np.zeros(len(table), dtype=np.int64)
-    for _, numbers in staying.holders(table):
+    held = [(records, numbers) for records, numbers in staying.holders(table) if len(numbers)]
+    for _, numbers in held:
         holders += np.bincount(numbers, minlength=len(table))
-    return Keys(table, holders)
+    return Keys(table, holders, held)
 
 
 @guarded
@@ -86,9 +93,7 @@ def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_
     """`members` with the keys that they go by, as Deletes whose rows are counted from `first_row`."""
     batch = members.unwrap()
     of_kinds = dict(_keys_by_kind(members, keys, tagger))
-    own = np.zeros(batch.num_rows, dtype=np.int64)
-    for owners, numbers in of_kinds.values():
-        own += np.bincount(owners[keys.holders[numbers] == 0], minlength=batch.num_rows)
+    own, held = _count_keys(of_kinds, keys, batch.num_rows)
     shared = np.flatnonzero(own == 0)
     least = _least_held(of_kinds, keys, batch.num_rows)
     columns = []
@@ -101,7 +106,8 @@ def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_
         stays = np.where(own[owners] > 0, keys.holders[numbers] == 0, numbers == least[owners])
         counts = np.bincount(owners[stays], minlength=batch.num_rows)
         columns.append(list_array(counts, lists.flatten().filter(pa.array(stays))))
-    return Reduced(_records(columns, batch.num_rows, first_row, True), shared, least[shared])
+    lost = int((held == 0).sum())
+    return Reduced(_records(columns, batch.num_rows, first_row, True), lost, shared, least[shared])
 
 
 @guarded
@@ -125,17 +131,16 @@ class Rounds:
     returned: list[Indices] = field(repr=False)
 
 
-def plan_rounds(struck: Indices, keys: Keys, staying: Staying) -> Rounds:
-    """When each of the `struck` keys is deleted, and who is put back after it: nobody is left out by a later round."""
+def plan_rounds(struck: Indices, keys: Keys, members: int) -> Rounds:
+    """When each of the `struck` keys is deleted, and who is put back after it: nobody is left out by a later round.
+
+    `members` are all who stay.
+    """
     of_key = np.full(len(keys.table), -1, dtype=np.int64)
     numbers = np.unique(struck)
-    count = rounds_for(int(keys.holders[numbers].sum()), staying.wanted.count())
+    count = rounds_for(int(keys.holders[numbers].sum()), members)
     of_key[numbers] = np.arange(len(numbers)) * count // max(len(numbers), 1)
-    found = [
-        (records[hit], of_key[own[hit]])
-        for records, own in (staying.holders(keys.table) if len(numbers) else ())
-        for hit in [of_key[own] >= 0]
-    ]
+    found = [(records[hit], of_key[own[hit]]) for records, own in keys.held for hit in [of_key[own] >= 0]]
     records = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in found)])
     rounds = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in found)])
     order = np.lexsort((rounds, records))
@@ -160,6 +165,16 @@ def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterabl
     present = [kind for kind in Kind if len(batch.column(kind.value).flatten())]
     for kind, (owners, tags) in zip(present, tagger.tag_keys(batch), strict=True):
         yield kind, (owners, keys.table.find(tags)[1])
+
+
+def _count_keys(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> tuple[Indices, Indices]:
+    """Of each member, how many of its keys nobody who stays holds, and how many somebody does."""
+    own, held = np.zeros(members, dtype=np.int64), np.zeros(members, dtype=np.int64)
+    for owners, numbers in of_kinds.values():
+        is_held = keys.holders[numbers] > 0
+        own += np.bincount(owners[~is_held], minlength=members)
+        held += np.bincount(owners[is_held], minlength=members)
+    return own, held
 
 
 def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> Indices:

@@ -27,13 +27,17 @@ from audiencekit.preparation.tags import Tagger
 
 @dataclass(slots=True)
 class Revision:
-    """The batches `from_first` on hold the members that go, with the keys they go by; the source has those before."""
+    """The batches from `first` on hold the members that go, with the keys they go by; the source has those before.
+
+    `lost` counts those of them of whom nobody who stays holds any key.
+    """
 
     difference: Difference
     gathered: Gathered
     first: int
     later: dict[int, Indices] = field(default_factory=dict, repr=False)
     returned: int = 0
+    lost: int = 0
 
     @classmethod
     def of(cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger) -> Self:
@@ -83,10 +87,11 @@ class Revision:
             before = self._before(part)
             reduced = reduce_members(self._leaving(part), keys, tagger, first_row=self._first_row + before)
             self.gathered.append(reduced.records)
+            self.lost += reduced.lost
             places.append(reduced.places + before)
             struck.append(reduced.keys)
         numbers = np.concatenate(struck)
-        rounds = plan_rounds(numbers, keys, staying)
+        rounds = plan_rounds(numbers, keys, staying.wanted.count())
         of_removal = np.zeros(self.difference.removals, dtype=np.int64)
         of_removal[np.concatenate(places)] = rounds.of_key[numbers]
         self._put_in_waves(of_removal, rounds)

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import orjson
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -274,10 +275,11 @@ def _read_facts(spool: KeptSpool) -> SnapshotFacts:
 def _write_parts(spool: KeptSpool, members: Callable[[int], HashedRecords]) -> dict[str, Any]:
     """The fields of SnapshotFacts that count."""
 
-    def write(part: int) -> tuple[Counter[int], int]:
+    def write(part: int) -> tuple[dict[int, int], int]:
         batch = members(part)
         _seal(spool, to_bytes(batch), part + 1)
-        return Counter(days_of(batch).tolist()), count_identifiers(batch)
+        each, counts = np.unique(days_of(batch), return_counts=True)
+        return dict(zip(each.tolist(), counts.tolist(), strict=True)), count_identifiers(batch)
 
     days: Counter[int] = Counter()
     identifiers = 0

@@ -16,23 +16,28 @@ NOW = 1_795_000_000.0
 
 
 @pytest.mark.parametrize(
-    ("wanted", "members", "allowed", "refused"),
+    ("wanted", "members", "lost", "allowed", "refused"),
     [
-        (0, 0, 1.0, "left empty"),
-        (0, 10, 1.0, "left empty"),
-        (1, 0, 0.2, None),
-        (80, 100, 0.2, None),
-        (79, 100, 0.2, "shrink from 100 members to 79"),
-        (40, 100, 0.2, "shrink"),
-        (40, 100, 0.6, None),
-        (1, 100, 1.0, None),
-        (500, 100, 0.0, None),
-        (99, 100, 0.0, "shrink"),
+        (0, 0, 0, 1.0, "left empty"),
+        (0, 10, 10, 1.0, "left empty"),
+        (1, 0, 0, 0.2, None),
+        (80, 100, 20, 0.2, None),
+        (79, 100, 21, 0.2, "shrink from 100 members to 79"),
+        (40, 100, 60, 0.2, "shrink"),
+        (40, 100, 60, 0.6, None),
+        (1, 100, 99, 1.0, None),
+        (500, 100, 0, 0.0, None),
+        (99, 100, 1, 0.0, "shrink"),
+        (100, 100, 50, 0.2, None),
+        (100, 100, 51, 0.2, "51 of 100 members are not in the source"),
+        (500, 100, 51, 0.0, "another list"),
+        (100, 100, 60, 0.6, None),
+        (100, 100, 100, 1.0, None),
     ],
 )
-def test_the_size_decides(wanted: int, members: int, allowed: float, refused: str | None) -> None:
-    """Empty never passes; smaller only as far as it is allowed."""
-    found = judge_size(wanted, members, allowed_shrink=allowed)
+def test_the_size_decides(wanted: int, members: int, lost: int, allowed: float, refused: str | None) -> None:
+    """Empty never passes; smaller, or of other people, only as far as it is allowed."""
+    found = judge_size(wanted, members, lost=lost, allowed_shrink=allowed)
     assert [refused in str(each) for each in found if refused] == ([True] if refused else [])
     assert bool(found) == bool(refused)
 
@@ -64,10 +69,17 @@ def test_an_audience_that_is_too_small_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "people", [[], [("", "")], [("1", "1")], [(str(number), "") for number in range(70, 90)]], ids=str
+    "people",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param([("", "")], id="nobody"),
+        pytest.param([("1", "1")], id="one"),
+        pytest.param([(str(number), "") for number in range(70, 90)], id="few"),
+        pytest.param([(str(number), str(number)) for number in range(70, 120)], id="others"),
+    ],
 )
 async def test_a_source_that_is_not_whole_sends_nothing(tmp_path: Path, people: list[tuple[str, str]]) -> None:
-    """Empty, without anybody, or cut off upstream: refused, and the next whole one finds everything as it was."""
+    """Empty, cut off upstream, or of other people: refused, and the next whole one finds everything as it was."""
     owner = Owner(tmp_path)
     members = [(str(number), str(number)) for number in range(50)]
     await owner.sync(members)
@@ -79,3 +91,11 @@ async def test_a_source_that_is_not_whole_sends_nothing(tmp_path: Path, people: 
     report = await owner.sync(members, allow_shrink=0.2)
     assert report.changes["unchanged"] == 50
     assert not owner.service.log
+
+
+async def test_a_key_more_for_everybody_is_no_other_list(tmp_path: Path) -> None:
+    """All entries change, and nobody is lost."""
+    owner = Owner(tmp_path)
+    await owner.sync([(str(number), "") for number in range(50)])
+    report = await owner.sync([(str(number), str(number)) for number in range(50)], allow_shrink=0.2)
+    assert (report.state, report.changes["removals"]) == ("complete", 50)

@@ -67,13 +67,15 @@ def test_changes_are_heeded(before: dict[int, int], changes: dict[int, int]) -> 
     for number, day in changes.items():
         expected[number] = expected.get(number, DOUBTFUL) if day == UNSURE else day
     expected = {number: day for number, day in expected.items() if day == DOUBTFUL or day >= 19_500}
-    found = merged(_members(before), _members(changes), TAGGER, lapsed_before=19_500)
+    ordered = merged(NO_MEMBERS, _members(before), TAGGER, lapsed_before=0)
+    found = merged(ordered, _members(changes), TAGGER, lapsed_before=19_500)
     assert _read(found) == _read(_members(expected))
+    assert found == merged(NO_MEMBERS, _members(expected), TAGGER, lapsed_before=0), "in the order of their tags"
 
 
 def test_the_order_is_that_of_the_tags() -> None:
     """Whatever order they came in."""
-    one = merged(_members(dict.fromkeys(range(50), 20000)), NO_MEMBERS, TAGGER, lapsed_before=0)
+    one = merged(NO_MEMBERS, _members(dict.fromkeys(range(50), 20000)), TAGGER, lapsed_before=0)
     other = merged(NO_MEMBERS, _members(dict.fromkeys(reversed(range(50)), 20000)), TAGGER, lapsed_before=0)
     assert one == other
 

@@ -1,0 +1,72 @@
+"""Invented people as members and as records: each is the name of an email, the name of a handle, or both."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from audiencekit.audiences.synchronisation.members import MEMBER_SCHEMA, NO_MEMBERS, days_of, merged
+from audiencekit.audiences.synchronisation.removals import as_records
+from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot, SnapshotFacts, SnapshotStore
+from audiencekit.machine.keys import find_state_key
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.partitions import part_of
+from audiencekit.preparation.tags import Tagger, tags_of_sets
+
+from .service import ACCOUNT, AUDIENCE, Person
+
+TAGGER = Tagger()
+
+
+def members(days: Mapping[Person, int]) -> HashedRecords:
+    """MEMBER_SCHEMA, each with its day."""
+    rows = [{"day": day, "email": _hashes(mail), "handle": _hashes(name)} for (mail, name), day in days.items()]
+    return HashedRecords(pa.RecordBatch.from_pylist(rows, schema=MEMBER_SCHEMA))
+
+
+def records(people: Iterable[Person], *, deletes: bool = False) -> HashedRecords:
+    """RECORD_SCHEMA, from row 1 on."""
+    return as_records(members(dict.fromkeys(people, 0)), first_row=1, deletes=deletes)
+
+
+def names(batch: HashedRecords, among: Sequence[Person]) -> list[Person]:
+    """Who is in a batch of either schema, of the names that are `among` them."""
+    known = {digest: text for person in among for text in person if text for digest in _hashes(text) or ()}
+    columns = [batch.unwrap().column(kind).to_pylist() for kind in ("email", "handle")]
+    found = [["".join(known[value] for value in cell or ()) for cell in column] for column in columns]
+    return list(zip(*found, strict=True))
+
+
+def days(batch: HashedRecords, among: Sequence[Person]) -> dict[Person, int]:
+    """The day of each member."""
+    return dict(zip(names(batch, among), days_of(batch).tolist(), strict=True))
+
+
+class Known(Snapshot):
+    """A snapshot that is in no file."""
+
+    def __init__(self, days: Mapping[Person, int], tagger: Tagger = TAGGER) -> None:
+        counts = {str(day): list(days.values()).count(day) for day in set(days.values())}
+        super().__init__(SnapshotFacts(account_id=ACCOUNT, audience_id=AUDIENCE, serial=1, days=counts), None)
+        whole = merged(NO_MEMBERS, members(days), tagger, lapsed_before=-(2**15)) if days else NO_MEMBERS
+        self._whole, self._parts = whole, part_of(tags_of_sets(whole, tagger))
+
+    def members(self, part: int) -> HashedRecords:
+        """Those of one part."""
+        assert part in range(PARTS)
+        return HashedRecords(self._whole.unwrap().take(pa.array(np.flatnonzero(self._parts == part))))
+
+
+def store(directory: Path) -> SnapshotStore:
+    """Where the snapshot of the audience lives, ready to be written."""
+    found = SnapshotStore(directory, ACCOUNT, AUDIENCE, find_state_key(directory, None))
+    found.prepare()
+    return found
+
+
+def _hashes(text: str) -> list[bytes] | None:
+    return [hashlib.sha256(text.encode()).digest()] if text else None

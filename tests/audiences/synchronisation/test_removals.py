@@ -1,0 +1,102 @@
+"""Whom a Delete strikes: by which keys somebody goes, and who has to be put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.audiences.synchronisation.removals import (
+    Keys,
+    Reduced,
+    Staying,
+    as_records,
+    count_holders,
+    plan_rounds,
+    reduce_members,
+    rounds_for,
+)
+from audiencekit.preparation.bits import Bits
+
+from .people import TAGGER, members, names, records
+from .service import Person
+
+EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c", "d") for name in ("", "1", "2", "3") if mail or name]
+PEOPLE = st.lists(st.sampled_from(EVERYBODY), unique=True, min_size=1, max_size=8)
+
+
+def _keys(leaving: list[Person], staying: list[Person]) -> Keys:
+    batches = [records(staying[:2]), records(staying[2:])]
+    there = Staying(Bits.of(len(staying), True), [0, min(2, len(staying))], lambda batch: batches[batch], TAGGER)
+    return count_holders([members(dict.fromkeys(leaving, 400))], there)
+
+
+def _reduce(leaving: list[Person], keys: Keys) -> Reduced:
+    return reduce_members(members(dict.fromkeys(leaving, 400)), keys, TAGGER, first_row=11)
+
+
+@pytest.mark.parametrize(
+    ("leaving", "staying", "goes_by", "lost"),
+    [
+        (("a", "1"), [("b", "2")], ("a", "1"), 1),
+        (("a", "1"), [("b", "1")], ("a", ""), 0),
+        (("a", "1"), [("a", ""), ("b", "2")], ("", "1"), 0),
+        (("a", ""), [("a", "1")], ("a", ""), 0),
+        (("a", "1"), [("a", "2"), ("a", "3"), ("b", "1")], ("", "1"), 0),
+    ],
+)
+def test_keys_that_somebody_goes_by(leaving: Person, staying: list[Person], goes_by: Person, lost: int) -> None:
+    """Those that nobody else holds; else the one that the fewest do. Without any in common, somebody is lost."""
+    reduced = _reduce([leaving], _keys([leaving], staying))
+    assert names(reduced.records, EVERYBODY) == [goes_by]
+    assert reduced.lost == lost
+
+
+@given(PEOPLE, PEOPLE)
+def test_after_it_the_audience_is_who_stays(old: list[Person], new: list[Person]) -> None:
+    """Deletes strike everybody with any of their keys; who is put back is exactly who was struck and stays."""
+    leaving = [person for person in old if person not in new]
+    if not leaving:
+        return
+    keys = _keys(leaving, new)
+    reduced = _reduce(leaving, keys)
+    rounds = plan_rounds(reduced.keys, keys, len(new))
+    struck = {text for person in names(reduced.records, EVERYBODY) for text in person if text}
+    hit = {number for number, person in enumerate(new) if struck & set(person)}
+    returned = np.concatenate(rounds.returned).tolist()
+    assert sorted(returned) == sorted(hit)
+    assert all(struck & set(person) for person in leaving)
+    assert reduced.lost == sum(not {*person} & {text for other in new for text in other if text} for person in leaving)
+
+
+@pytest.mark.parametrize(
+    ("returned", "members", "rounds"), [(0, 0, 1), (0, 100, 1), (10, 100, 1), (11, 100, 2), (100, 100, 10), (5, 3, 5)]
+)
+def test_rounds(returned: int, members: int, rounds: int) -> None:
+    """Never more than a tenth at a time, or one person."""
+    assert rounds_for(returned, members) == rounds
+
+
+def test_who_is_put_back_twice_comes_back_last() -> None:
+    """Nobody is left out by a later round."""
+    leaving, staying = [("a", ""), ("", "1")], [("a", "1"), ("b", "2")]
+    keys = _keys(leaving, staying)
+    rounds = plan_rounds(_reduce(leaving, keys).keys, keys, len(staying))
+    assert [each.tolist() for each in rounds.returned] == [[], [0]]
+
+
+def test_rows_lie_beyond_the_source() -> None:
+    """And every record is a Delete, with all keys where all are asked for."""
+    batch = as_records(members({("a", "1"): 400, ("b", ""): 400}), first_row=7, deletes=True)
+    assert batch.unwrap().column("row").to_pylist() == [7, 8]
+    assert batch.unwrap().column("is_delete").to_pylist() == [True, True]
+    assert names(batch, EVERYBODY) == [("a", "1"), ("b", "")]
+
+
+def test_nobody_is_shown(tmp_path: Path) -> None:
+    """Neither keys nor tags."""
+    keys = _keys([("a", "1")], [("a", "2")])
+    assert "high" not in repr(keys) + repr(_reduce([("a", "1")], keys))
