@@ -1,0 +1,64 @@
+"""What a run can be resumed from, by where its rows came from and what was kept of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audiencekit.errors import ResumeRefused
+from audiencekit.runs.resumption import KEPT, can_resume, refuse_what_came_once
+from audiencekit.sources.files import FRAME_MARK
+from tests.delivery.journal.conftest import FACTS
+
+FILE, STDIN, FRAME = "/lists/people.csv", "-", FRAME_MARK
+
+
+@pytest.mark.parametrize(
+    ("sources", "suppress", "keeps", "spool", "planned", "reason"),
+    [
+        ([FILE], [], False, False, True, None),
+        ([FILE], [], True, False, False, None),
+        ([STDIN], [], False, False, True, "standard_input"),
+        ([FRAME], [], False, False, True, "data_frame"),
+        ([FILE, STDIN], [], False, False, True, "standard_input"),
+        ([STDIN], [], True, True, True, None),
+        ([FRAME], [], True, True, True, None),
+        ([STDIN], [], True, True, False, "standard_input"),
+        ([STDIN], [], True, False, True, "standard_input"),
+        ([STDIN], [], False, True, True, "standard_input"),
+        ([FILE], [STDIN], False, False, True, "standard_input"),
+        ([FILE], [STDIN], True, True, True, "standard_input"),
+        ([STDIN], [FILE], True, True, True, None),
+    ],
+)
+def test_what_is_gone_is_named(
+    tmp_path: Path,
+    sources: list[str],
+    suppress: list[str],
+    keeps: bool,
+    spool: bool,
+    planned: bool,
+    reason: str | None,
+) -> None:
+    """A spool stands for the sources once there is a plan, and never for who is suppressed."""
+    facts = replace(FACTS, sources=sources, keywords={"suppress": suppress}, keep_spool=keeps)
+    if spool:
+        (tmp_path / KEPT).write_bytes(bytes(64))
+    assert can_resume(facts, tmp_path, is_planned=planned) == (reason is None)
+    if reason is None:
+        refuse_what_came_once(facts, tmp_path, is_planned=planned)
+        return
+    with pytest.raises(ResumeRefused) as caught:
+        refuse_what_came_once(facts, tmp_path, is_planned=planned)
+    assert caught.value.reason == reason
+
+
+def test_half_a_spool_is_removed(tmp_path: Path) -> None:
+    """The run ended before it was whole, and nothing was sent."""
+    (tmp_path / KEPT).write_bytes(bytes(64))
+    facts = replace(FACTS, sources=[STDIN], keywords={}, keep_spool=True)
+    with pytest.raises(ResumeRefused, match="nothing was sent"):
+        refuse_what_came_once(facts, tmp_path, is_planned=False)
+    assert not (tmp_path / KEPT).exists()
