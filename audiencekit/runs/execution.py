@@ -8,7 +8,8 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
@@ -28,6 +29,7 @@ from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
@@ -38,12 +40,13 @@ from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run, failure_of
 from audiencekit.settings import Settings
+from audiencekit.sources.files import Item
 
 T = TypeVar("T")
 
 
-# Makes the plan of a run, from the arguments of `plan_run`; and what comes between the plan and its first request.
-Planner = Callable[..., PlannedRun]
+# Makes the plan of a run, as `plan_run` does; and what comes between the plan and its first request.
+Planner = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
 Accept = Callable[[PlannedRun], Awaitable[None]]
 
 
@@ -114,34 +117,31 @@ async def _plan(
     *,
     rejections: str | None,
 ) -> PlannedRun:
-    """What the source gives with the arguments that the run was begun with, read in a thread of its own."""
+    """What the source gives on the terms that the run was begun with, read in a thread of its own."""
     stoppable = Stoppable(progress)
-    arguments = {
-        "profile": settings.profile,
-        "now": run.started_at,
-        "progress": stoppable,
-        "stack": stack,
-        "spool_dir": run.directory,
-        "rejections": rejections,
-        "on_batch": lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
-        "on_suppressed": fingerprints.suppressed.add,
-        "memories": memories_of(settings),
-        "target": run.facts.target.kind,
-    }
-    work = functools.partial(_plan_from_spool_or_source, run, planner, settings.profile, stack, arguments)
+    options, memories = read_keywords(run.keywords, settings.profile), memories_of(settings)
+    terms = Terms.pinned(
+        options, settings.profile, now=run.started_at, target=run.facts.target.kind, memories=memories
+    )  # fmt: skip
+    means = Means(
+        stack=stack,
+        progress=stoppable,
+        spool_dir=run.directory,
+        rejections=rejections,
+        on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+        on_suppressed=fingerprints.suppressed.add,
+    )
+    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
     return await in_thread(work, stoppable.stop)
 
 
-def _plan_from_spool_or_source(
-    run: Run, planner: Planner, profile: Profile, stack: ExitStack, arguments: dict[str, Any]
-) -> PlannedRun:
+def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
     """The plan, from the spool that the run kept of its sources, or from the sources."""
-    options = read_keywords(run.keywords, profile)
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        return plan_kept(stack.enter_context(kept_spool(run.directory, run.spool_key)), options, **arguments)
+        return plan_kept(means.stack.enter_context(kept_spool(run.directory, run.spool_key)), terms, means)
     if run.facts.keep_spool and run.journal.ending() is None:
-        arguments["keep"] = stack.enter_context(new_spool(run.directory, run.spool_key))
-    return planner(run.items, options, **arguments)
+        means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
+    return planner(run.items, terms, means)
 
 
 async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
