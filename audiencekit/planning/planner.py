@@ -21,7 +21,7 @@ from audiencekit.planning.remarks import (
     refuse_other_kinds,
     unheeded_operation,
 )
-from audiencekit.planning.suppression import suppress_listed
+from audiencekit.planning.suppression import ReadList, notes_of, read_lists
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.judgement import judge
@@ -54,7 +54,7 @@ def plan_run(
     _refuse_written_over((*paths, *terms.options.suppress), means.rejections)
     opened = open_source(source, terms.options.source)
     refuse_other_kinds(opened.mapping, terms.target)
-    gathered, notes = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
+    gathered, lists = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
     keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
     with Listeners(means.rejections, means.on_batch) as listeners:
         for batch in read_batches(opened, terms.options, terms.profile, gathered.keysets, gathered.spool):
@@ -66,7 +66,7 @@ def plan_run(
     found = ReadSource.of(opened)
     if keeping is not None:
         keeping.finish(found)
-    return _planned(found, gathered, terms, notes, revise)
+    return _planned(found, gathered, terms, lists, revise)
 
 
 def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
@@ -75,19 +75,19 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
     Suppression sources are: what they say is not kept.
     """
     reading = KeptReading(spool)
-    gathered, notes = _begin(reading.source.mapping, terms, means, spool=spool)
+    gathered, lists = _begin(reading.source.mapping, terms, means, spool=spool)
     with Listeners(means.rejections, means.on_batch) as listeners:
         for number, batch in enumerate(reading.batches(terms.profile, gathered.keysets), 1):
             gathered.add(batch)
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-    return _planned(reading.source, gathered, terms, notes)
+    return _planned(reading.source, gathered, terms, lists)
 
 
 def _begin(
     mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
-) -> tuple[Gathered, tuple[str, ...]]:
-    """Where the batches are gathered, with all who are suppressed read already, and what that has shown.
+) -> tuple[Gathered, tuple[ReadList, ...]]:
+    """Where the batches are gathered, with all who are suppressed read already, and what was read of them.
 
     The records go into `spool`, or a new one.
     """
@@ -96,15 +96,15 @@ def _begin(
         aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
         memories=terms.memories if terms.target.is_audience else (), tagger=tagger,
     )  # fmt: skip
-    notes = suppress_listed(terms.options, keysets, means.progress, means.on_suppressed)
+    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=means.on_suppressed)
     records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    return Gathered(records, aside, keysets, terms.profile), notes
+    return Gathered(records, aside, keysets, terms.profile), lists
 
 
 def _planned(
-    source: ReadSource, gathered: Gathered, terms: Terms, notes: tuple[str, ...], revise: Revise | None = None
+    source: ReadSource, gathered: Gathered, terms: Terms, lists: tuple[ReadList, ...], revise: Revise | None = None
 ) -> PlannedRun:
-    """The plan of all that was gathered. `notes` are those of the suppression sources."""
+    """The plan of all that was gathered."""
     options, times = terms.options, terms.times
     selection = gathered.keysets.select()
     alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
@@ -129,7 +129,8 @@ def _planned(
         unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
         profile=terms.profile,
         target=terms.target,
-        suppression_notes=notes + tuple(memory.note for memory in terms.memories if memory.note),
+        suppression=lists,
+        suppression_notes=notes_of(lists) + tuple(memory.note for memory in terms.memories if memory.note),
     )
 
 

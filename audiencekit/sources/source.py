@@ -17,7 +17,8 @@ class Source:
     """An opened source: one file, several, or a query. `rows_read` is final when `batches()` is exhausted.
 
     `rows_read` counts sound rows and faulty ones. `operation_hint` is a column that says update or delete for each
-    row, and that no option names. `repeatable` is False where standard input or a data frame takes part.
+    row, and that no option names. `missing` are the named columns that a list which is compared does not have.
+    `repeatable` is False where standard input or a data frame takes part.
     """
 
     def __init__(
@@ -28,12 +29,13 @@ class Source:
         *,
         notes: tuple[str, ...] = (),
         operation_hint: str | None = None,
+        missing: Iterable[str] = (),
         bytes_total: int = 0,
         repeatable: bool = True,
         later_notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.name, self._mapping, self.bytes_total = name, mapping, bytes_total
-        self.operation_hint, self.repeatable = operation_hint, repeatable
+        self.operation_hint, self.missing, self.repeatable = operation_hint, frozenset(missing), repeatable
         self._table, self._notes, self._later_notes = table, notes, later_notes
 
     def __repr__(self) -> str:
@@ -110,6 +112,7 @@ def _open(items: Sequence[Item], options: SourceOptions) -> Source:
         joined.mapping,
         notes=common_notes(files),
         operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
+        missing=frozenset.intersection(*(file.missing for file in files)),
         bytes_total=_total(file.bytes_total for file in files),
         repeatable=all(file.repeatable for file in files),
     )
@@ -117,7 +120,7 @@ def _open(items: Sequence[Item], options: SourceOptions) -> Source:
 
 def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
     if file.look.mapping is not None:
-        return _self_explained(file, file.look.mapping)
+        return _self_explained(file, file.look.mapping, options)
     mapper = Mapper(file.look.header, file.look.sample, options)
     mapping = named(file.name, mapper.map)
     named(file.name, lambda: file.look.table.check(mapping))
@@ -127,19 +130,21 @@ def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[]
         mapping,
         notes=tuple(mapper.notes),
         operation_hint=mapper.operation_hint,
+        missing=mapper.missing,
         bytes_total=file.size_bytes,
         repeatable=file.repeatable,
         later_notes=later_notes,
     )
 
 
-def _self_explained(file: LookedAtFile, mapping: ColumnMapping) -> Source:
+def _self_explained(file: LookedAtFile, mapping: ColumnMapping, options: SourceOptions) -> Source:
     """A file that says what its columns are."""
     return Source(
         file.name,
         file.look.table,
         mapping,
         notes=file.look.notes,
+        missing=[name for _, name in options.columns],
         bytes_total=file.size_bytes,
         repeatable=file.repeatable,
     )
