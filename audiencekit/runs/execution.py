@@ -22,7 +22,7 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
+from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
@@ -38,7 +38,7 @@ from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
-from audiencekit.runs.run import Run, failure_of
+from audiencekit.runs.run import Run, failure_of, where_to_look
 from audiencekit.settings import Settings
 from audiencekit.sources.files import Item
 
@@ -214,6 +214,8 @@ async def _send_planned(
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
+        if isinstance(delivered.error, NotFound):
+            delivered.error.hint = where_to_look(run.facts)
         failure = None if delivered.is_complete else failure_of(delivered, sums)
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.

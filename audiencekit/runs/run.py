@@ -293,6 +293,15 @@ def _cannot_resume(reason: str, message: str) -> ResumeRefused:
     return ResumeRefused(f"{message}: nothing was sent", reason=reason, hint=hint)
 
 
+def where_to_look(facts: RunFacts) -> str:
+    """What to do when the service does not find the target of a run."""
+    listing = "audiences list" if facts.target.kind.is_audience else "do-not-reach show"
+    return (
+        f"account {facts.account_id} has no {facts.target}: `audiencekit {listing}` shows what it has,"
+        " and `audiencekit whoami` which accounts these credentials can use"
+    )
+
+
 def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
     """The error of a delivery that ended early, with the exit code that fits what is known of it."""
     error = delivered.error or NotFinished("the upload was stopped before everything was sent")

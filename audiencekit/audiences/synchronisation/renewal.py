@@ -143,7 +143,9 @@ def plan_renewal(
         members_after=members - suppressed,
         waves=[records],
     )
-    remarks = notes + warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
+    refusals = _refusals(snapshot)
+    # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
+    pace = warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
     return PlannedSync(
         source=_Members({"snapshot": snapshot.facts.serial}),
         options=terms.options,
@@ -152,13 +154,13 @@ def plan_renewal(
         selection=selection,
         layout=layout,
         requests=requests,
-        refusals=_refusals(snapshot),
+        refusals=refusals,
         unsealed=lru_cache(4)(gathered.unsealed),
         profile=terms.profile,
         target=terms.target,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
-        remarks=remarks,
+        remarks=() if refusals else notes + pace,
         whole_records=gathered.unsealed,
     )
 
