@@ -40,6 +40,7 @@ MAX_ERASURE_KEYS: Final = 1_000_000  # forms of identifiers in one erasure; ours
 # --- sync and renewal ---
 DEFAULT_ALLOWED_SHRINK: Final = 0.2  # of the members; a source that is smaller stops a sync; --allow-shrink
 MAX_LOST_SHARE: Final = 0.5  # of the members; a source without a key of more stops a sync; --replace
+TOLERATED_LOST_MEMBERS: Final = 10  # so few never stop a sync: of a tiny list half are soon others; ours
 RENEW_BEFORE_DAYS: Final = 30  # a sync renews what lapses sooner; ours
 RENEW_BEFORE_SHARE: Final = 0.5  # of the lifetime of an entry, where that is shorter than twice the days; ours
 RETURN_SHARE: Final = 0.1  # of the members that one round of Deletes may take out until they are put back; ours
@@ -115,6 +116,7 @@ WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
+DEFAULT_MAX_UNREAD_SHARE: Final = 0.0  # of the rows of a suppression source; --suppress-max-rejected-share
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 65_536  # rows of one RecordBatch
 ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread

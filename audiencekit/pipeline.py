@@ -28,6 +28,7 @@ from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.prepared import write_prepared
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
@@ -55,20 +56,9 @@ def check(
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
     source, settings = items_of(source), settings or load_settings()
-    options = read_keywords(keywords, settings.profile)
     with ExitStack() as stack:
-        planned = plan_run(
-            source,
-            options,
-            profile=settings.profile,
-            now=datetime.now(UTC),
-            progress=progress or NoProgress(),
-            stack=stack,
-            rejections=rejections,
-            memories=memories_of(settings),
-            target=target,
-        )
-        return planned.to_plan()
+        means = Means(stack=stack, progress=progress or NoProgress(), rejections=rejections)
+        return plan_run(source, _terms(keywords, settings, target), means).to_plan()
 
 
 def prepare(
@@ -85,16 +75,15 @@ def prepare(
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
     source, settings = items_of(source), settings or load_settings()
-    return write_prepared(
-        source,
-        read_keywords(keywords, settings.profile),
-        Path(out),
-        requests=requests,
-        profile=settings.profile,
-        now=datetime.now(UTC),
-        progress=progress or NoProgress(),
-        memories=memories_of(settings),
-    )
+    terms = _terms(keywords, settings, TargetKind.AUDIENCE)
+    return write_prepared(source, terms, Path(out), requests=requests, progress=progress or NoProgress())
+
+
+def _terms(keywords: Keywords, settings: Settings, target: TargetKind) -> Terms:
+    """The terms of a plan that is made now."""
+    options = read_keywords(keywords, settings.profile)
+    memories = memories_of(settings)
+    return Terms.pinned(options, settings.profile, now=datetime.now(UTC), target=target, memories=memories)
 
 
 def upload(

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
-from audiencekit.reporting.progress import NoProgress
 
 from .trials import Figures, trial_arguments
 
@@ -24,14 +24,8 @@ def run_dry(path: Path) -> Figures:
     """From the file to finished bodies, the sealed spool between them; bodies are counted and dropped."""
     started = time.perf_counter()
     with ExitStack() as stack:
-        planned = plan_run(
-            path,
-            read_keywords({}, SPEC),
-            profile=SPEC,
-            now=datetime.now(UTC),
-            progress=NoProgress(),
-            stack=stack,
-        )
+        terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
+        planned = plan_run(path, terms, Means(stack=stack))
         read = time.perf_counter()
         bodies = [request.body_bytes for request in pack_requests(planned.requests, planned.users_of, planned.times)]
         fill_ratio = planned.fill_ratio()

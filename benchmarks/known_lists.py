@@ -12,9 +12,9 @@ from typing import Final
 
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
-from audiencekit.reporting.progress import NoProgress
 
 from .dry_upload import share_in_bulk
 from .trials import Figures, trial_arguments
@@ -39,14 +39,8 @@ def _read(path: Path) -> Tally:
     country = COUNTRIES.get(path.stem.partition("-")[2])
     keywords: Keywords = {"country": country} if country else {}
     with ExitStack() as stack:
-        planned = plan_run(
-            path,
-            read_keywords(keywords, SPEC),
-            profile=SPEC,
-            now=datetime.now(UTC),
-            progress=NoProgress(),
-            stack=stack,
-        )
+        terms = Terms.pinned(read_keywords(keywords, SPEC), SPEC, now=datetime.now(UTC))
+        planned = plan_run(path, terms, Means(stack=stack))
     return planned.tally
 
 

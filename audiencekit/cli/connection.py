@@ -6,11 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from audiencekit.cli.output import leave_with
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.errors import AudiencekitError, NotFound, UsageError
 
 
 def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
-    """What `ask` returns of an AdsClient for the settings. Leaves with the error of a call that failed."""
+    """What `ask` returns of an AdsClient for the settings. Leaves with the error of a call that failed.
+
+    What the service does not find is not there in this account: the hint says in which, and where to look.
+    """
     import asyncio
 
     from audiencekit.api.opening import open_client
@@ -22,6 +25,10 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
 
     try:
         return asyncio.run(run())
+    except NotFound as error:
+        account = load_settings().account_id
+        error.hint = f"account {account} does not have it; `audiencekit audiences list` shows the audiences that it has"
+        leave_with(error, as_json=as_json)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
 

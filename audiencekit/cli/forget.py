@@ -82,8 +82,11 @@ def show_receipt(erasure: str, *, as_json: bool) -> None:
     _print(store.read(store.find(erasure)), as_json=as_json)
 
 
-def erase(work: Work, *, as_json: bool, **given: Any) -> NoReturn:
-    """Print the receipt that `work` returns, and leave; `given` are settings. Signals end it in good order."""
+def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **given: Any) -> NoReturn:
+    """Print the receipt that `work` returns, and leave; `given` are settings.
+
+    Signals end it in good order, and so do `max_minutes`.
+    """
     from audiencekit.cli.interruption import run_until_interrupted
     from audiencekit.reporting.progress import progress_for
     from audiencekit.settings import load_settings
@@ -91,7 +94,7 @@ def erase(work: Work, *, as_json: bool, **given: Any) -> NoReturn:
     try:
         settings = load_settings(**given)
         with progress_for() as progress:
-            receipt = run_until_interrupted(work(settings, progress))
+            receipt = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         _leave_unfinished(error, as_json=as_json)
     _print(receipt, as_json=as_json)

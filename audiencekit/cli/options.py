@@ -123,8 +123,20 @@ def suppression_options(function: F) -> F:
             multiple=True,
             help="People not to be put in, hashed or not; repeatable.",
         ),
+        click.option(
+            "--suppress-map", "suppress_columns", type=KindAndColumn(), multiple=True,
+            help="Column of a kind in the --suppress sources that have it; repeatable.",
+        ),
+        click.option("--suppress-split-cells", metavar="CHAR", help="Separator of several values in a cell of theirs."),
+        click.option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
+        click.option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
+        click.option("--suppress-no-header", is_flag=True, help="Their first line is a row."),
+        click.option(
+            "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
+            help="Allow that so many of their rows cannot be read; none by default.",
+        ),
         click.option("--consent-column", metavar="NAME=VALUE", help="Put in only rows whose column NAME says VALUE."),
-    )(function)
+    )(function)  # fmt: skip
 
 
 def list_options(function: F) -> F:
@@ -158,4 +170,6 @@ def as_keywords(given: dict[str, Any]) -> dict[str, Any]:
     """The options of the command line as the keywords of `check`, `prepare` and `upload`."""
     keywords = {name: value for name, value in given.items() if value is not None and value != ()}
     keywords["header"] = False if keywords.pop("no_header", False) else None
+    if keywords.pop("suppress_no_header", False):
+        keywords["suppress_header"] = False
     return keywords

@@ -14,11 +14,11 @@ from audiencekit.cli.output import print_json, say
 @click.command()
 @json_option
 def runs(as_json: bool) -> None:
-    """List the runs of this machine, newest first."""
-    from audiencekit.runs.kept import list_runs
+    """List the runs and erasures of this machine, newest first."""
+    from audiencekit.audiences.history import list_history
     from audiencekit.settings import load_settings
 
-    found = list_runs(load_settings().state_dir)
+    found = list_history(load_settings().state_dir)
     if as_json:
         print_json(found)
     elif not found:
@@ -34,6 +34,8 @@ def _target(run: dict[str, Any]) -> str:
     """What the run is about, as far as anybody knows: one that was killed early does not say."""
     from audiencekit.preparation.target import Target
 
+    if "audiences" in run:
+        return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
     return str(Target.from_json(run["target"])) if "target" in run else ""
 
 
@@ -42,15 +44,17 @@ def _target(run: dict[str, Any]) -> str:
 @json_option
 def report(run: str, as_json: bool) -> None:
     """Show the report of RUN (an id, the beginning of one, or `last`); of an erasure, its receipt."""
-    from audiencekit.audiences.erasure.kept import is_erasure
+    from audiencekit.audiences.history import find_in_history
     from audiencekit.reporting.text import render_report
     from audiencekit.runs.kept import read_report
     from audiencekit.settings import load_settings
 
-    if is_erasure(run):
-        show_receipt(run, as_json=as_json)
+    state_dir = load_settings().state_dir
+    run_id, is_erasure = find_in_history(state_dir, run)
+    if is_erasure:
+        show_receipt(run_id, as_json=as_json)
         return
-    document = read_report(load_settings().state_dir, run)
+    document = read_report(state_dir, run_id)
     if as_json:
         print_json(document)
     else:

@@ -80,15 +80,20 @@ def resume(
     max_minutes: float | None,
 ) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
-    from audiencekit.audiences.erasure.kept import is_erasure
+    from audiencekit.audiences.history import find_in_history
+    from audiencekit.settings import load_settings
 
-    if is_erasure(run):
-        resume_erasure(run, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute)
+    run_id, is_erasure = find_in_history(load_settings().state_dir, run)
+    if is_erasure:
+        resume_erasure(
+            run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
+            max_minutes=max_minutes,
+        )  # fmt: skip
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.pipeline import resume_async
 
-        return resume_async(run, settings=settings, progress=progress)
+        return resume_async(run_id, settings=settings, progress=progress)
 
     send(
         work, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,

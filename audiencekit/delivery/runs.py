@@ -95,11 +95,11 @@ class RunStore:
         A run without a report is `incomplete`: it goes on, or was killed. One whose report cannot be read is
         `unreadable`, and hides no other.
         """
-        return [self._summary(run_id) for run_id in self._run_ids()]
+        return [self._summary(run_id) for run_id in self.ids()]
 
     def find(self, run: str) -> str:
         """The run id meant by `run`: an id, the beginning of just one, or `last`. Else UsageError."""
-        run_ids = self._run_ids()
+        run_ids = self.ids()
         if run in run_ids:
             return run
         found = run_ids[:1] if run == LAST else [run_id for run_id in run_ids if run_id.startswith(run or "/")]
@@ -110,7 +110,7 @@ class RunStore:
 
     def line_of(self, run_id: str) -> list[str]:
         """The runs under an id that a caller chose, newest first: ID, then ID--2, ID--3 … for what followed it."""
-        found = [each for each in self._run_ids() if each == run_id or each.startswith(run_id + SUCCESSOR)]
+        found = [each for each in self.ids() if each == run_id or each.startswith(run_id + SUCCESSOR)]
         return sorted(found, key=_place_in_line, reverse=True)
 
     def next_in_line(self, run_id: str) -> str:
@@ -118,7 +118,8 @@ class RunStore:
         line = self.line_of(run_id)
         return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
 
-    def _run_ids(self) -> list[str]:
+    def ids(self) -> list[str]:
+        """Every run, in the order of their ids, the last of them first."""
         with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))
@@ -128,7 +129,7 @@ class RunStore:
         return sorted((name for name in names if RUN_ID.fullmatch(name)), reverse=True)
 
     def _summary(self, run_id: str) -> dict[str, Any]:
-        summary = {"run_id": run_id, "state": "incomplete", "started_at": _time_of(run_id)}
+        summary = {"run_id": run_id, "state": "incomplete", "started_at": time_of(run_id)}
         if not os.path.lexists(self.directory(run_id) / REPORT):
             return summary
         try:
@@ -143,7 +144,7 @@ def _place_in_line(run_id: str) -> int:
     return int(place) if place.isdecimal() else 1
 
 
-def _time_of(run_id: str) -> str | None:
+def time_of(run_id: str) -> str | None:
     """When `run_id` was made, as reports write times; None for an id that does not tell."""
     try:
         made = datetime.strptime(run_id[:15], RUN_ID_TIME)  # noqa: DTZ007

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, cast
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypedDict, cast
 
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
+from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, DEFAULT_MAX_UNREAD_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
 from audiencekit.preparation.judgement import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
@@ -25,9 +25,10 @@ class Keywords(TypedDict, total=False):
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
     several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in.
-    `consent_column`: NAME=VALUE, the column and the word of rows that may be. `max_body_bytes`: of one request;
-    5,000,000 by default.
+    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in; keywords that begin
+    with it say how they are read, and hold for those of them that have a use for it. `suppress_max_rejected_share`: of
+    the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the word of rows that may be.
+    `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -49,14 +50,25 @@ class Keywords(TypedDict, total=False):
     max_rejected_share: float
     allow_empty: bool
     suppress: FilePath | Iterable[FilePath]
+    suppress_columns: Mapping[str, str] | Iterable[tuple[str, str]]
+    suppress_split_cells: str | None
+    suppress_encoding: str | None
+    suppress_delimiter: str | None
+    suppress_header: bool | None
+    suppress_max_rejected_share: float
     consent_column: str | None
     max_body_bytes: int
+
+
+# Keywords that are about suppression sources.
+_ABOUT_LISTS: Final = tuple(name for name in Keywords.__annotations__ if name.startswith("suppress_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Checked keywords: how the source is read, by which rules, and what its rows mean.
 
+    `lists` says how the sources of `suppress` are read, and `unread_share` of the rows of each may be unreadable.
     `consent` is what `fold_consent` makes of the word that says it; None when no column does.
     """
 
@@ -70,6 +82,8 @@ class Options:
     effective_at: str | None
     plan_time: str | None
     suppress: tuple[str, ...] = ()
+    lists: SourceOptions = field(default_factory=SourceOptions)
+    unread_share: float = DEFAULT_MAX_UNREAD_SHARE
     consent: str | None = None
     max_body_bytes: int | None = None
 
@@ -87,8 +101,10 @@ class Options:
 def plain_keywords(keywords: Keywords) -> Keywords:
     """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file."""
     plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
-    columns, hashed = plain.get("columns", ()), plain.get("hashed", ())
-    plain["columns"] = [list(pair) for pair in (columns.items() if isinstance(columns, Mapping) else columns)]
+    hashed = plain.get("hashed", ())
+    plain["columns"] = [list(pair) for pair in _pairs(plain.get("columns"))]
+    if "suppress_columns" in plain:
+        plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
     plain["hashed"] = [hashed] if isinstance(hashed, str) else sorted(hashed)
     if suppress := plain.pop("suppress", ()):
         plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
@@ -109,9 +125,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         raise UsageError("phone_validity must be valid or possible")
     if not isinstance(given.get("ttl_days") or 1, int):
         raise UsageError("ttl_days must be a whole number")
-    share = given.get("max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
-    if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise UsageError("the share of rejected rows must be from 0 to 1")
+    share = _read_share(given, "max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     body_bytes = given.get("max_body_bytes")
     if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
         raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
@@ -132,10 +146,28 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         ttl_days=given.get("ttl_days"),
         effective_at=given.get("effective_at"),
         plan_time=given.get("plan_time"),
-        suppress=tuple(os.fspath(path) for path in paths_of(given["suppress"])) if given.get("suppress") else (),
+        suppress=_read_suppress(given),
+        lists=_list_options(given, source.country),
+        unread_share=_read_share(given, "suppress_max_rejected_share", DEFAULT_MAX_UNREAD_SHARE),
         consent=consent,
         max_body_bytes=body_bytes,
     )
+
+
+def _read_share(given: Mapping[str, Any], name: str, default: float) -> float:
+    share = given.get(name, default)
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise UsageError(f"--{name.replace('_', '-')}: the share of rejected rows must be from 0 to 1")
+    return share
+
+
+def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The suppression sources. Raises UsageError for options about them where there are none."""
+    if given.get("suppress"):
+        return tuple(os.fspath(path) for path in paths_of(given["suppress"]))
+    if about := [name for name in _ABOUT_LISTS if given.get(name) not in (None, (), [], {})]:
+        raise UsageError(f"{', '.join(about)}: there is no suppression source", hint="name it with --suppress SOURCE")
+    return ()
 
 
 def _read_consent(given: str | None) -> tuple[str | None, str | None]:
@@ -149,13 +181,9 @@ def _read_consent(given: str | None) -> tuple[str | None, str | None]:
 
 
 def _source_options(given: Mapping[str, Any], consent_column: str | None) -> SourceOptions:
-    columns = given.get("columns") or ()
-    pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
-    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
     hashed = given.get("hashed") or ()
     return SourceOptions(
-        columns=tuple((read_kind(kind), column) for kind, column in pairs),
+        columns=_read_columns(given.get("columns")),
         country=given.get("country"),
         country_column=given.get("country_column"),
         operation_column=given.get("operation_column"),
@@ -168,6 +196,31 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         sql=given.get("sql"),
         one_operation=given.get("operation") is not None,
     )
+
+
+def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOptions:
+    """How suppression sources are read: for what they are compared with, in every form."""
+    return SourceOptions(
+        columns=_read_columns(given.get("suppress_columns")),
+        country=country,
+        split_cells=given.get("suppress_split_cells"),
+        encoding=given.get("suppress_encoding"),
+        delimiter=given.get("suppress_delimiter"),
+        header=given.get("suppress_header"),
+        every_form=True,
+        one_operation=True,
+    )
+
+
+def _pairs(columns: Any) -> list[Any]:
+    return list(columns.items() if isinstance(columns, Mapping) else columns or ())
+
+
+def _read_columns(columns: Any) -> tuple[tuple[Kind, str], ...]:
+    pairs = _pairs(columns)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
+    return tuple((read_kind(kind), column) for kind, column in pairs)
 
 
 def read_kind(name: str) -> Kind:

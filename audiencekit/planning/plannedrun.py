@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from audiencekit.planning.remarks import (
     lost_numbers,
     what_it_does,
 )
+from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.plan import PlannedRequest
@@ -70,6 +71,7 @@ class PlannedRun:
     profile: Profile
     target: TargetKind
     suppression_notes: tuple[str, ...]
+    suppression: tuple[ReadList, ...] = ()
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -168,4 +170,5 @@ class PlannedRun:
             refusals=tuple(self.refusals),
             notes=self.notes,
             changes=self.changes,
+            suppression=tuple(asdict(each) for each in self.suppression),
         )

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from datetime import UTC, datetime
+from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from audiencekit.delivery.keptspool import KeptSpool
@@ -16,9 +12,8 @@ from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.errors import UsageError
 from audiencekit.planning.gathering import Gathered, Listeners
 from audiencekit.planning.keptreading import Keeping, KeptReading
-from audiencekit.planning.options import Options
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.reading import ReadBatch, read_batches
+from audiencekit.planning.reading import read_batches
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.planning.remarks import (
     nobody_left,
@@ -26,20 +21,16 @@ from audiencekit.planning.remarks import (
     refuse_other_kinds,
     unheeded_operation,
 )
-from audiencekit.planning.suppression import suppress_listed
+from audiencekit.planning.suppression import ReadList, notes_of, read_lists
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing
 from audiencekit.preparation.selection import Selection
-from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.tags import Tagger
-from audiencekit.preparation.target import TargetKind
-from audiencekit.preparation.times import PlanTimes, parse_time, pin_list_times, pin_times
-from audiencekit.profile import Profile
-from audiencekit.reporting.progress import Progress
-from audiencekit.sources.files import AnySource, paths_among
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.opening import open_source
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
@@ -50,127 +41,71 @@ Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]
 
 
 def plan_run(
-    source: AnySource,
-    options: Options,
-    *,
-    profile: Profile,
-    now: datetime,
-    progress: Progress,
-    stack: ExitStack,
-    spool_dir: Path | None = None,
-    rejections: str | os.PathLike[str] | None = None,
-    on_batch: Callable[[ReadBatch], None] | None = None,
-    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
-    memories: Sequence[KeyMemory] = (),
-    target: TargetKind = TargetKind.AUDIENCE,
-    tagger: Tagger | None = None,
-    revise: Revise | None = None,
-    keep: KeptSpool | None = None,
+    source: AnySource, terms: Terms, means: Means, *, tagger: Tagger | None = None, revise: Revise | None = None
 ) -> PlannedRun:
-    """Read the source to its end and plan every request; what it opens is closed with `stack`.
+    """Read the source to its end and plan every request.
 
-    `on_batch` is called with every batch, in the order of the source, `on_suppressed` with the records of suppression
-    sources. Nobody whose key one of `memories` holds is put into an audience. `revise` may choose others to be sent,
-    and add records that are not of the source; `tagger` makes the tags that it compares. `keep`, an empty spool, holds
-    all that `plan_kept` needs of the source when this returns. Raises SourceRefused for what cannot be read to the end;
-    what was read but must not be sent stands in `refusals`.
+    `revise` may choose others to be sent, and add records that are not of the source; `tagger` makes the tags that it
+    compares. Raises SourceRefused for what cannot be read to the end; what was read but must not be sent stands in
+    `refusals`.
     """
-    times = _pinned(options, now, target)
     paths = tuple(os.fspath(path) for path in paths_among(source))
-    refuse_options(options, paths, target)
-    if rejections is not None and any(_is_same_file(path, rejections) for path in (*paths, *options.suppress)):
-        raise UsageError("the rejections would be written over the source", hint="give them another name")
-    opened = open_source(source, options.source)
-    refuse_other_kinds(opened.mapping, target)
-    gathered, suppression_notes = _begin(
-        opened.mapping, options, profile, progress, stack, spool_dir, on_suppressed, memories, target,
-        tagger=tagger, spool=keep,
-    )  # fmt: skip
-    keeping = None if keep is None else Keeping(keep, gathered.aside)
-    with Listeners(rejections, on_batch) as listeners:
-        for batch in read_batches(opened, options, profile, gathered.keysets, gathered.spool):
+    refuse_options(terms.options, paths, terms.target)
+    _refuse_written_over((*paths, *terms.options.suppress), means.rejections)
+    opened = open_source(source, terms.options.source)
+    refuse_other_kinds(opened.mapping, terms.target)
+    gathered, lists = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
+    keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
+    with Listeners(means.rejections, means.on_batch) as listeners:
+        for batch in read_batches(opened, terms.options, terms.profile, gathered.keysets, gathered.spool):
             gathered.add(batch)
             listeners.hear(batch)
             if keeping is not None:
                 keeping.add(batch)
-            progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+            means.progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
     found = ReadSource.of(opened)
     if keeping is not None:
         keeping.finish(found)
-    return _planned(found, gathered, options, times, profile, target, suppression_notes, memories, revise)
+    return _planned(found, gathered, terms, lists, revise)
 
 
-def plan_kept(
-    spool: KeptSpool,
-    options: Options,
-    *,
-    profile: Profile,
-    now: datetime,
-    progress: Progress,
-    stack: ExitStack,
-    spool_dir: Path,
-    rejections: str | os.PathLike[str] | None,
-    on_batch: Callable[[ReadBatch], None],
-    on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None,
-    memories: Sequence[KeyMemory] = (),
-    target: TargetKind = TargetKind.AUDIENCE,
-) -> PlannedRun:
-    """The plan that `plan_run` made when it kept `spool`, given the same options. The source is not touched.
+def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
+    """The plan that `plan_run` made when it kept `spool`, given the same terms. The source is not touched.
 
     Suppression sources are: what they say is not kept.
     """
     reading = KeptReading(spool)
-    gathered, suppression_notes = _begin(
-        reading.source.mapping, options, profile, progress, stack, spool_dir, on_suppressed, memories, target,
-        spool=spool,
-    )  # fmt: skip
-    with Listeners(rejections, on_batch) as listeners:
-        for number, batch in enumerate(reading.batches(profile, gathered.keysets), 1):
+    gathered, lists = _begin(reading.source.mapping, terms, means, spool=spool)
+    with Listeners(means.rejections, means.on_batch) as listeners:
+        for number, batch in enumerate(reading.batches(terms.profile, gathered.keysets), 1):
             gathered.add(batch)
             listeners.hear(batch)
-            progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-    times = _pinned(options, now, target)
-    return _planned(reading.source, gathered, options, times, profile, target, suppression_notes, memories)
+            means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
+    return _planned(reading.source, gathered, terms, lists)
 
 
 def _begin(
-    mapping: ColumnMapping,
-    options: Options,
-    profile: Profile,
-    progress: Progress,
-    stack: ExitStack,
-    spool_dir: Path | None,
-    on_suppressed: Callable[[RecordChunk], None],
-    memories: Sequence[KeyMemory],
-    target: TargetKind,
-    *,
-    tagger: Tagger | None = None,
-    spool: SealedFile | None = None,
-) -> tuple[Gathered, tuple[str, ...]]:
-    """Where the batches are gathered, with all who are suppressed read already, and what that has shown."""
-    directory = spool_dir or Path(tempfile.gettempdir())
-    aside = stack.enter_context(Spool(directory))
+    mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
+) -> tuple[Gathered, tuple[ReadList, ...]]:
+    """Where the batches are gathered, with all who are suppressed read already, and what was read of them.
+
+    The records go into `spool`, or a new one.
+    """
+    aside = means.stack.enter_context(Spool(means.spool_dir))
     keysets = KeySets(
-        aside, mixed=mapping.operation is not None, suppressing=options.suppresses,
-        memories=memories if target.is_audience else (), tagger=tagger,
+        aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
+        memories=terms.memories if terms.target.is_audience else (), tagger=tagger,
     )  # fmt: skip
-    notes = suppress_listed(options, keysets, progress, on_suppressed)
-    records = stack.enter_context(Spool(directory)) if spool is None else spool
-    return Gathered(records, aside, keysets, profile), notes
+    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=means.on_suppressed)
+    records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
+    return Gathered(records, aside, keysets, terms.profile), lists
 
 
 def _planned(
-    source: ReadSource,
-    gathered: Gathered,
-    options: Options,
-    times: PlanTimes,
-    profile: Profile,
-    target: TargetKind,
-    suppression_notes: tuple[str, ...],
-    memories: Sequence[KeyMemory],
-    revise: Revise | None = None,
+    source: ReadSource, gathered: Gathered, terms: Terms, lists: tuple[ReadList, ...], revise: Revise | None = None
 ) -> PlannedRun:
     """The plan of all that was gathered."""
+    options, times = terms.options, terms.times
     selection = gathered.keysets.select()
     alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
     if revise is not None:
@@ -192,21 +127,19 @@ def _planned(
         requests=requests,
         refusals=refusals,
         unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
-        profile=profile,
-        target=target,
-        suppression_notes=suppression_notes + tuple(memory.note for memory in memories if memory.note),
+        profile=terms.profile,
+        target=terms.target,
+        suppression=lists,
+        suppression_notes=notes_of(lists) + tuple(memory.note for memory in terms.memories if memory.note),
     )
 
 
-def _pinned(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
-    plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
-    wishes = {"expires_at": options.expires_at, "effective_at": options.effective_at}
-    if target.is_audience:
-        return pin_times(plan_time, ttl_days=options.ttl_days, **wishes)
-    return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)
+def _refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
+    if rejections is not None and any(_is_same_file(path, rejections) for path in read):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
 
 
-def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def _is_same_file(one: FilePath, other: FilePath) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:

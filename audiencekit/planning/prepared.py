@@ -14,7 +14,6 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,14 +24,12 @@ from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import guarded
-from audiencekit.planning.options import Options
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import OPERATION, ROW
 from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
-from audiencekit.profile import Profile
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, FilePath, paths_among
@@ -43,35 +40,16 @@ STAGING: Final = ".preparing-"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
 
-def write_prepared(
-    source: AnySource,
-    options: Options,
-    out: Path,
-    *,
-    requests: bool,
-    profile: Profile,
-    now: datetime,
-    progress: Progress,
-    memories: Sequence[KeyMemory] = (),
-) -> Plan:
+def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool, progress: Progress) -> Plan:
     """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
 
     Raises UsageError when `out` holds files that are not of an earlier `prepare`, InputOutputFailed when it cannot be
     written.
     """
     with ExitStack() as stack:
-        staging = stack.enter_context(_staging(out, (*paths_among(source), *options.suppress)))
-        planned = plan_run(
-            source,
-            options,
-            profile=profile,
-            now=now,
-            progress=progress,
-            stack=stack,
-            spool_dir=staging,
-            rejections=staging / REJECTIONS,
-            memories=memories,
-        )
+        staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
+        means = Means(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
+        planned = plan_run(source, terms, means)
         plan = planned.to_plan()
         if not planned.refusals:
             _write_all(staging, planned, plan, requests=requests, progress=progress)

@@ -1,38 +1,45 @@
 """Who must not be put in, read from sources of their own, in every form that an identifier could be sent in.
 
 A suppression source names people, so whoever cannot be read from it could be put in unnoticed: it is read to its end
-or the run is refused. Its columns are recognised. Values in the clear are hashed by each of the rules that a profile
-may have, phone numbers that are merely possible count, and cells that hold SHA-256 are taken as they are.
+or the run is refused. So it is with a row of it that cannot be read, unless a share of these was accepted. Its columns
+are recognised, or named. Values in the clear are hashed by each of the rules that a profile may have, phone numbers
+that are merely possible count, and cells that hold SHA-256 are taken as they are.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.errors import MappingRefused, PlanRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.partitions import SortedEntries
-from audiencekit.preparation.records import UPDATE, PreparedBatch, prepare_batch
+from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import refuse_unheeded
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 
+_MOST_NAMED: Final = 5  # unread cells that a message names
+# Reasons of cells that name nobody, and of those that are read in another form.
+_HARMLESS: Final = frozenset(
+    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
+)
 _FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
 
 
@@ -44,54 +51,116 @@ class _Form:
     rules: Rules
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadList:
+    """What was read of one suppression source: which columns, how many rows, and how many of them not to their end.
+
+    `unread` rows hold something that nobody can read, or nothing that says who is meant.
+    """
+
+    name: str
+    columns: dict[str, list[str]]
+    rows: int
+    unread: int
+
+
 @dataclass(frozen=True, slots=True)
 class _ReadBatch:
-    """What one batch says: tags and records of each form, and of its rows how many say anything."""
+    """What one batch says: tags and records of each form, how many rows it has, and how many of them say anything.
+
+    `unread` says why some were not read to their end (REJECTION_SCHEMA).
+    """
 
     tagged: list[SortedEntries | None] = field(repr=False)
     chunks: list[RecordChunk]
     rows: int
     usable_rows: int
-    numbers_lost: int
+    unread: pa.RecordBatch
 
 
-def suppress_listed(
-    options: Options, keysets: KeySets, progress: Progress, on_records: Callable[[RecordChunk], None]
-) -> tuple[str, ...]:
-    """Gather in `keysets` whom all suppression sources of `options` name; what people should know of them."""
-    notes: tuple[str, ...] = ()
-    for path in options.suppress:
-        notes += read_suppression(path, options.source.country, keysets, progress=progress, on_records=on_records)
-    return notes
+@dataclass(slots=True)
+class _Unread:
+    """Rows that were not read to their end, over all batches: how many, the first of them, and the reasons."""
+
+    rows: int = 0
+    first: list[dict[str, Any]] = field(default_factory=list)
+    reasons: set[str] = field(default_factory=set)
+
+    def add(self, rejections: pa.RecordBatch) -> None:
+        self.rows += pc.count_distinct(rejections.column("row")).as_py()
+        self.reasons.update(pc.unique(rejections.column("reason")).to_pylist())
+        self.first += rejections.slice(0, _MOST_NAMED - len(self.first)).to_pylist()
+
+    def in_words(self) -> str:
+        """The first of them, one by one."""
+        named = [f"row {one['row']}{_of_column(one['column'])}: {one['reason']}" for one in self.first]
+        return "; ".join(named) + (" …" if self.rows > len(named) else "")
 
 
-def read_suppression(
-    source: FilePath,
-    country: str | None,
+def read_lists(
+    options: Options, keysets: KeySets, *, progress: Progress, on_records: Callable[[RecordChunk], None]
+) -> tuple[ReadList, ...]:
+    """Gather in `keysets` everybody whom the suppression sources of `options` name; what was read of each.
+
+    `on_records` gets the records of every batch and form, in order. Raises SourceRefused for a source that cannot be
+    read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one of which too many rows
+    cannot be read, and UsageError or MappingRefused for what is said of these sources and fits none of them.
+    """
+    opened = [open_source(path, options.lists) for path in options.suppress]
+    _refuse_unfit(opened, options.lists)
+    return tuple(_read_list(one, options, keysets, progress, on_records) for one in opened)
+
+
+def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
+    """What people should know of the sources, in words."""
+    return tuple(
+        f"suppression source {one.name}: {one.unread:,} of {one.rows:,} rows could not be read to their end; whoever"
+        " they mean could be sent"
+        for one in lists
+        if one.unread
+    )
+
+
+def _refuse_unfit(opened: list[Source], options: SourceOptions) -> None:
+    """Raises UsageError for an option, and MappingRefused for a column, that no source has a use for."""
+    if not opened:
+        return
+    formats = " and ".join(dict.fromkeys(str(one.description["format"]) for one in opened)).split(" and ")
+    refuse_unheeded(formats, options)
+    for kind, name in options.columns:
+        if all(name in one.missing for one in opened):
+            raise MappingRefused(
+                f"no suppression source has a column {name!a} for {kind}",
+                hint="; ".join(f"{one.name}: {'; '.join(one.notes)}" for one in opened),
+            )
+
+
+def _read_list(
+    opened: Source,
+    options: Options,
     keysets: KeySets,
-    *,
     progress: Progress,
     on_records: Callable[[RecordChunk], None],
-) -> tuple[str, ...]:
-    """Gather in `keysets` everybody whom the source names; what people should know of it, in words.
-
-    `country` is of phone numbers that name none. `on_records` gets the records of every batch and form, in order.
-    Raises SourceRefused for a source that cannot be read to its end, MappingRefused for one without a column of
-    identifiers, PlanRefused for one of which too few rows say who is meant.
-    """
-    opened = open_source(source, SourceOptions(country=country, every_form=True, one_operation=True))
+) -> ReadList:
     if not opened.mapping.columns:
-        hint = "name its columns like their kinds: email, phone" + "".join(f"; {note}" for note in opened.notes)
+        hint = "name one with --suppress-map KIND=COLUMN" + "".join(f"; {note}" for note in opened.notes)
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
-    forms = list(_forms(opened.mapping, country))
-    counts: Counter[str] = Counter()
+    forms = list(_forms(opened.mapping, options.lists.country))
+    rows, usable_rows, unread = 0, 0, _Unread()
     for batch in in_order(lambda batch: _read(batch, forms, keysets), opened.batches(), workers=cores()):
         for tagged, chunk in zip(batch.tagged, batch.chunks, strict=True):
             keysets.suppress(tagged)
             on_records(chunk)
-        counts += Counter(rows=batch.rows, usable=batch.usable_rows, lost=batch.numbers_lost)
+        rows, usable_rows = rows + batch.rows, usable_rows + batch.usable_rows
+        unread.add(batch.unread)
         progress.step(f"reading {opened.name}", opened.bytes_read, opened.bytes_total, unit="bytes")
-    return tuple(_judge(opened, counts))
+    if not usable_rows:
+        raise PlanRefused(
+            f"suppression source {opened.name}: {rows:,} of {rows:,} rows say nobody, so that nothing may be sent",
+            hint="`check` it by itself to see why; a source without people is to be left out",
+        )
+    _refuse_unread(opened.name, rows, unread, options.unread_share)
+    return ReadList(name=opened.name, columns=opened.mapping.names_by_kind(), rows=rows, unread=unread.rows)
 
 
 def _forms(mapping: ColumnMapping, country: str | None) -> Iterator[_Form]:
@@ -106,35 +175,43 @@ def _forms(mapping: ColumnMapping, country: str | None) -> Iterator[_Form]:
 
 def _read(batch: TextBatch, forms: list[_Form], keysets: KeySets) -> _ReadBatch:
     prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
+    usable = _usable_rows([each.records for each in prepared])
     return _ReadBatch(
         tagged=[keysets.tag_suppressed(each.records) for each in prepared],
         chunks=[to_chunk(each.records) for each in prepared],
         rows=prepared[0].tally.rows_read,
-        usable_rows=_usable_rows([each.records for each in prepared]),
-        numbers_lost=_reasons(prepared[0])[Reason.NO_COUNTRY],
+        usable_rows=len(usable),
+        unread=_unread(prepared[0].rejections, usable),
     )
 
 
-def _reasons(prepared: PreparedBatch) -> Counter[str]:
-    return prepared.tally.reasons
-
-
 @guarded
-def _usable_rows(of_forms: list[HashedRecords]) -> int:
-    """Of how many rows anything qualified, in whichever form."""
-    return len(np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms])))
+def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
+    """The rows of which anything qualified, in whichever form."""
+    return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
 
 
-def _judge(source: Source, counts: Counter[str]) -> Iterator[str]:
-    """What people should know. Raises PlanRefused when the source says too little."""
-    rows, unusable = counts["rows"], counts["rows"] - counts["usable"]
-    where = f"suppression source {source.name}"
-    if not counts["usable"] or unusable > DEFAULT_MAX_REJECTED_SHARE * rows:
-        raise PlanRefused(
-            f"{where}: {unusable:,} of {rows:,} rows say nobody, so that nothing may be sent",
-            hint="`check` it by itself to see why; a source without people is to be left out",
-        )
-    if unusable:
-        yield f"{where}: {unusable:,} of {rows:,} rows have no usable identifier, and suppress nobody"
-    if counts["lost"]:
-        yield f"{where}: {counts['lost']:,} numbers without a country suppress nobody: give --country"
+def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
+    """Those of `rejections` for which somebody may be missed.
+
+    A cell that holds nobody's identifier, or a hash, is none of them where something else of its row qualified.
+    """
+    is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
+    is_usable = pc.is_in(rejections.column("row"), pa.array(usable_rows))
+    return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
+
+
+def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) -> None:
+    """Raises PlanRefused when more rows than allowed are unread: whom nobody can read could be sent."""
+    if unread.rows <= allowed_share * rows:
+        return
+    country = "; give --country for the numbers that name none" if Reason.NO_COUNTRY in unread.reasons else ""
+    raise PlanRefused(
+        f"suppression source {name}: {unread.rows:,} of {rows:,} rows cannot be read to their end, and whoever they"
+        f" mean could be sent ({unread.in_words()})",
+        hint=f"correct them{country}; or accept a share of such rows with --suppress-max-rejected-share",
+    )
+
+
+def _of_column(name: str | None) -> str:
+    return f", column {name}" if name else ""

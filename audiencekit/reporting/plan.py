@@ -30,8 +30,9 @@ class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
     `source` is what the source was found to be; `sources` the same of each of its files, with its name and rows.
-    `is_repeatable` says that it can be read again, so that a run of it can be resumed without more. `minutes` is the
-    least time that the service's rate allows. `bytes` counts bodies as sent.
+    `suppression` is what was read of each suppression source. `is_repeatable` says that the source can be read again,
+    so that a run of it can be resumed without more. `minutes` is the least time that the service's rate allows. `bytes`
+    counts bodies as sent.
     """
 
     source: dict[str, Any]
@@ -53,6 +54,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
+    suppression: tuple[dict[str, Any], ...] = ()
     is_repeatable: bool = True
 
     @property
@@ -69,6 +71,7 @@ class Plan:
             "rows": self.rows.to_json(),
             "identifiers": self.identifiers,
             "rejections": self.rejections,
+            "suppression": list(self.suppression),
             "plan": {
                 "requests": self.requests,
                 "operations": self.operations,

@@ -16,7 +16,8 @@ State = Literal["complete", "incomplete", "refused"]
 class Report:
     """What became of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
-    `changes` are those of a sync. Acknowledged is not matched: the service never says who was found.
+    `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
+    matched: the service never says who was found.
     """
 
     run_id: str
@@ -44,6 +45,7 @@ class Report:
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
+    suppression: tuple[dict[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""
@@ -58,6 +60,7 @@ class Report:
             "columns": self.columns,
             "identifiers": self.identifiers,
             "rejections": self.rejections,
+            "suppression": list(self.suppression),
             "requests": {
                 "planned": self.requests_planned,
                 "confirmed": self.requests_confirmed,
@@ -92,6 +95,7 @@ class Report:
             "problems": tuple(facts.pop("problems")),
             "notes": tuple(facts.pop("notes")),
             "sources": tuple(facts.pop("sources", ())),
+            "suppression": tuple(facts.pop("suppression", ())),
         }
         del facts["requests"], facts["audience_id"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

@@ -24,7 +24,7 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
         + _changes(document.get("changes", {}))
         + _identifiers(document["identifiers"])
     )
-    lines += _rejections(document["rejections"])
+    lines += _rejections(document["rejections"]) + _suppression(document.get("suppression", ()))
     confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
     lines += [
         "requests",
@@ -52,7 +52,7 @@ def render_plan(plan: Plan) -> str:
     described = ", ".join(f"{name} {value}" for name, value in plan.source.items() if value is not None)
     lines = [f"Source: {described}", *_sources(plan.sources), ""]
     lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _changes(plan.changes)
-    lines += _identifiers(plan.identifiers) + _rejections(plan.rejections)
+    lines += _identifiers(plan.identifiers) + _rejections(plan.rejections) + _suppression(plan.suppression)
     lines += [
         "plan",
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
@@ -112,6 +112,17 @@ def _identifiers(identifiers: Mapping[str, Mapping[str, int]]) -> Lines:
 def _rejections(rejections: Mapping[str, int]) -> Lines:
     ordered: Iterable[tuple[str, int]] = sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
     return ["rejections", *(f"  {reason:<24}{count:>12,}" for reason, count in ordered)] if rejections else []
+
+
+def _suppression(sources: Sequence[Mapping[str, Any]]) -> Lines:
+    """Of each suppression source which columns were read, and how many of its rows."""
+    return ["suppression sources", *(f"  {_suppression_line(source)}" for source in sources)] if sources else []
+
+
+def _suppression_line(source: Mapping[str, Any]) -> str:
+    columns = "; ".join(f"{kind} in {', '.join(names)}" for kind, names in source["columns"].items())
+    unread = f", {source['unread']:,} of them could not be read" if source["unread"] else ""
+    return f"{source['name']}: {columns}; {_number(source, 'rows')}{unread}"
 
 
 def _remarks(document: Mapping[str, Any]) -> Lines:

@@ -8,7 +8,8 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
-from typing import Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
@@ -21,30 +22,32 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, ResumeRefused
+from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
-from audiencekit.runs.failures import failure_of
+from audiencekit.runs.failures import failure_of, where_to_look
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
+from audiencekit.sources.files import Item
 
 T = TypeVar("T")
 
 
-# Makes the plan of a run, from the arguments of `plan_run`; and what comes between the plan and its first request.
-Planner = Callable[..., PlannedRun]
+# Makes the plan of a run, as `plan_run` does; and what comes between the plan and its first request.
+Planner = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
 Accept = Callable[[PlannedRun], Awaitable[None]]
 
 
@@ -115,34 +118,31 @@ async def _plan(
     *,
     rejections: str | None,
 ) -> PlannedRun:
-    """What the source gives with the arguments that the run was begun with, read in a thread of its own."""
+    """What the source gives on the terms that the run was begun with, read in a thread of its own."""
     stoppable = Stoppable(progress)
-    arguments = {
-        "profile": settings.profile,
-        "now": run.started_at,
-        "progress": stoppable,
-        "stack": stack,
-        "spool_dir": run.directory,
-        "rejections": rejections,
-        "on_batch": lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
-        "on_suppressed": fingerprints.suppressed.add,
-        "memories": memories_of(settings),
-        "target": run.facts.target.kind,
-    }
-    work = functools.partial(_plan_from_spool_or_source, run, planner, settings.profile, stack, arguments)
+    options, memories = read_keywords(run.keywords, settings.profile), memories_of(settings)
+    terms = Terms.pinned(
+        options, settings.profile, now=run.started_at, target=run.facts.target.kind, memories=memories
+    )  # fmt: skip
+    means = Means(
+        stack=stack,
+        progress=stoppable,
+        spool_dir=run.directory,
+        rejections=rejections,
+        on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
+        on_suppressed=fingerprints.suppressed.add,
+    )
+    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
     return await in_thread(work, stoppable.stop)
 
 
-def _plan_from_spool_or_source(
-    run: Run, planner: Planner, profile: Profile, stack: ExitStack, arguments: dict[str, Any]
-) -> PlannedRun:
+def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
     """The plan, from the spool that the run kept of its sources, or from the sources."""
-    options = read_keywords(run.keywords, profile)
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        return plan_kept(stack.enter_context(kept_spool(run.directory, run.spool_key)), options, **arguments)
+        return plan_kept(means.stack.enter_context(kept_spool(run.directory, run.spool_key)), terms, means)
     if run.facts.keep_spool and run.journal.ending() is None:
-        arguments["keep"] = stack.enter_context(new_spool(run.directory, run.spool_key))
-    return planner(run.items, options, **arguments)
+        means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
+    return planner(run.items, terms, means)
 
 
 async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
@@ -215,6 +215,8 @@ async def _send_planned(
         async with client:
             delivered = await _deliver(planned, run, client, settings, limiter, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
+        if isinstance(delivered.error, NotFound):
+            delivered.error.hint = where_to_look(run.facts)
         failure = None if delivered.is_complete else failure_of(delivered, sums)
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.

@@ -107,7 +107,7 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path) -
         except (ResumeRefused, InputOutputFailed):
             return {**summary, "resumable": False, "running": False}
         named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
-        summary = {**named, **summary}
+        summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
         running = is_running(state_dir, facts.account_id, facts.target, run_id)
         is_there = can_resume(facts, store.directory(run_id), is_planned=is_planned)
         resumable = not running and not facts.again and is_there

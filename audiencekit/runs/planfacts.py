@@ -29,6 +29,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
         "columns": planned.mapping.names_by_kind(),
         "identifiers": identifier_counts(planned.tally, planned.mapping),
         "rejections": dict(planned.tally.reasons + Counter({Reason.REFUSED_BY_SERVICE.value: refused})),
+        "suppression": tuple(asdict(each) for each in planned.suppression),
         "requests_planned": len(planned.requests),
         "bytes": sum(request.body_bytes for request in planned.requests),
         "fill_ratio": planned.fill_ratio(),

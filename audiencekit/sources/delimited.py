@@ -32,6 +32,7 @@ PIECE_BYTES: Final = 2_097_152
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
+_EMPTY_HINT: Final = "even nobody has a header line: see whether the file was cut off, or leave it out"
 _BROKEN: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -61,7 +62,7 @@ def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
         )
         records = sample_records(text[told.end() if told else 0 :], delimiter, whole=whole)
     if not records:
-        raise SourceRefused("the file is empty")
+        raise SourceRefused("the file is empty", hint=_EMPTY_HINT)
     named = is_header(records[0], options.wanted_names) if options.header is None else options.header
     if whole and len(records) == 1 and options.header is None and is_whole_file(records[0]):
         raise SourceRefused(

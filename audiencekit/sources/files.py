@@ -91,7 +91,8 @@ def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedA
         if file.identity in files:
             raise SourceRefused(f"{name}: this file is given twice", source=name, hint="give it once")
         files[file.identity] = file
-    _refuse_unheeded([str(file.look.table.description["format"]) for file in files.values()], options)
+    if not options.every_form:
+        refuse_unheeded([str(file.look.table.description["format"]) for file in files.values()], options)
     return list(files.values())
 
 
@@ -137,8 +138,11 @@ def _look_at_text(name: str, stream: ByteStream, options: SourceOptions) -> Look
     return open_delimited(stream, options)
 
 
-def _refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
-    """What only delimited text, or only text, has must not be said of other files and silently be of no use."""
+def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
+    """What only delimited text, or only text, has must not be said of other files and silently be of no use.
+
+    Raises UsageError.
+    """
     if "delimited" not in formats and (options.delimiter is not None or options.header is not None):
         option = "--delimiter" if options.delimiter is not None else "--no-header"
         raise UsageError(f"{option} is for delimited text, and the source is {' and '.join(sorted(set(formats)))}")

@@ -79,6 +79,13 @@ class Header:
         without = "" if self.names is not None else ", and the source has no header"
         raise MappingRefused(f"there is no column {name!a}{without}", hint=f"the columns are: {self.listed()}")
 
+    def has(self, name: str) -> bool:
+        """Whether there is a column called `name`, or several."""
+        key = compare_key(name)
+        alias = _ALIAS.fullmatch(key)
+        is_place = alias is not None and int(alias[1]) <= self.width
+        return is_place or any(key and self.key(position) == key for position in range(self.width))
+
     def refuse_same_name(self, positions: list[int]) -> None:
         """Raises MappingRefused for columns that are wanted and cannot be told apart by name."""
         aliases = [f"column{position + 1}" for position in positions]

@@ -101,6 +101,7 @@ class JoinedSource(Source):
             joined.mapping,
             notes=common_notes(files),
             operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
+            missing=frozenset.intersection(*(file.missing for file in files)),
             bytes_total=total_bytes(file.bytes_total for file in files),
             repeatable=all(file.repeatable for file in files),
         )

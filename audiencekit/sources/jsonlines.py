@@ -62,7 +62,7 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
     taken = take_sample(stream.blocks(), SAMPLE_BYTES)
     lines = list(itertools.islice(non_blank_lines(iter([taken.data]), LineCounter()), SAMPLE_ROWS + 1))
     if not lines:
-        raise SourceRefused("the file is empty")
+        raise SourceRefused("the file is empty", hint="see whether it was cut off, or leave the file out")
     whole = lines if taken.is_whole or len(lines) == 1 else lines[:-1]
     read = [(line, read_object(line)) for line in whole if line is not None]
     objects = [(line, found) for line, found in read if isinstance(found, dict)]

@@ -34,25 +34,29 @@ MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 
 @dataclass(slots=True)
 class Mapper:
-    """Maps the columns of one source. `notes` say what was found and why, for people; they hold no cell."""
+    """Maps the columns of one source. `notes` say what was found and why, for people; they hold no cell.
+
+    `missing` are names of `options.columns` that a list has no column for, with `every_form`.
+    """
 
     header: Header
     sample: Sample
     options: SourceOptions
     notes: list[str] = field(default_factory=list)
     operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
+    missing: list[str] = field(default_factory=list)
 
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
         country, operation = self._country(), self._given(self.options.operation_column)
         consent = self._given(self.options.consent_column)
-        columns = self._explicit() if self.options.columns else self._recognized(country, operation, consent)
+        columns = self._columns(country, operation, consent)
         if self.options.country_column is None and country in [column.position for column in columns]:
             country = None  # the user said what it is
         self._refuse_two_uses(columns, country, operation, consent)
         if operation is None:
             self.operation_hint = self._operation_hint(columns)
-        if not columns:
+        if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         return ColumnMapping(
             columns=columns,
@@ -78,8 +82,19 @@ class Mapper:
                 return self.header.shown(position)
         return None
 
-    def _explicit(self) -> tuple[MappedColumn, ...]:
-        found = {(self.header.find(name), kind) for kind, name in self.options.columns}
+    def _columns(self, *others: int | None) -> tuple[MappedColumn, ...]:
+        """Those that the user named, else the recognised ones; of a list that is compared, both."""
+        named = self.options.columns
+        if not self.options.every_form:
+            return self._explicit(named) if named else self._recognized(*others)
+        self.missing += [name for _, name in named if not self.header.has(name)]
+        explicit = self._explicit([(kind, name) for kind, name in named if name not in self.missing])
+        kinds = {column.kind for column in explicit}
+        recognized = self._recognized(*others, *(column.position for column in explicit))
+        return explicit + tuple(column for column in recognized if column.kind not in kinds)
+
+    def _explicit(self, named: Iterable[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
+        found = {(self.header.find(name), kind) for kind, name in named}
         countries = self.sample.countries(None, self.options.country)
         for position, kind in sorted(found):
             self._refuse_contradiction(kind, position, look_at(self.sample, position, countries))
@@ -171,7 +186,12 @@ class Mapper:
         return columns
 
     def _undoubted(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Those that are what they are named; when there is none, the others, whose rows then say what is wrong."""
+        """Those that are what they are named; when there is none, the others, whose rows then say what is wrong.
+
+        Of a list that is compared all of them: whoever stands in a column that is left out would be missed.
+        """
+        if self.options.every_form:
+            return candidates
         undoubted = [candidate for candidate in candidates if not candidate.is_doubtful]
         for candidate in candidates if undoubted else ():
             if candidate.is_doubtful:
@@ -197,6 +217,8 @@ class Mapper:
             self._leave(shown, f"named like a hash of the kind {by_name} that is not SHA-256")
             return None
         agrees = not evidence.filled or self._agrees(by_name, position, evidence)
+        if not agrees and evidence.kind is not None and self.options.every_form:
+            return Candidate(evidence.kind, position, evidence.looks_hashed, "by content, against its name")
         if not agrees and evidence.kind is not None:
             self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
             return None

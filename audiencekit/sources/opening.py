@@ -34,7 +34,7 @@ def _open(items: Sequence[Item], options: SourceOptions) -> Source:
 
 def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
     if file.look.mapping is not None:
-        return _self_explained(file, file.look.mapping)
+        return _self_explained(file, file.look.mapping, options)
     mapper = Mapper(file.look.header, file.look.sample, options)
     mapping = named(file.name, mapper.map)
     named(file.name, lambda: file.look.table.check(mapping))
@@ -44,19 +44,21 @@ def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[]
         mapping,
         notes=tuple(mapper.notes),
         operation_hint=mapper.operation_hint,
+        missing=mapper.missing,
         bytes_total=file.size_bytes,
         repeatable=file.repeatable,
         later_notes=later_notes,
     )
 
 
-def _self_explained(file: LookedAtFile, mapping: ColumnMapping) -> Source:
+def _self_explained(file: LookedAtFile, mapping: ColumnMapping, options: SourceOptions) -> Source:
     """A file that says what its columns are."""
     return Source(
         file.name,
         file.look.table,
         mapping,
         notes=file.look.notes,
+        missing=[name for _, name in options.columns],
         bytes_total=file.size_bytes,
         repeatable=file.repeatable,
     )

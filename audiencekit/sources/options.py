@@ -22,11 +22,14 @@ class SourceOptions:
     """How to read a source, checked at construction. Raises UsageError for options that cannot be.
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
-    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already; with
-    `every_form` columns of hashes are mapped beside those in the clear, for what is compared and never sent. `header`
+    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `header`
     False says that the first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over
     the table `source`: the other options about columns and cells are then about its result. `one_operation` True says
     that a prepared file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
+
+    `every_form` is for lists that are compared and never sent: columns of hashes are mapped beside those in the clear,
+    and the options may be meant for another of several lists. What a list has no use for is passed over, and of the
+    kinds that `columns` does not name in it, columns are recognised.
     """
 
     columns: tuple[tuple[Kind, str], ...] = ()
@@ -78,6 +81,8 @@ class SourceOptions:
     @property
     def is_about_columns(self) -> bool:
         """Whether an option says something of columns or cells; what they are is then no longer the file's to say."""
+        if self.every_form:
+            return False
         singles = (self.country_column, self.operation_column, self.consent_column, self.split_cells)
         return self.any_parquet or bool(self.columns or self.hashed) or any(name is not None for name in singles)
 

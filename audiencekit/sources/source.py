@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
@@ -14,7 +14,8 @@ class Source:
     """An opened source: one file, several, or a query. `rows_read` is final when `batches()` is exhausted.
 
     `rows_read` counts sound rows and faulty ones. `operation_hint` is a column that says update or delete for each
-    row, and that no option names. `repeatable` is False where standard input or a data frame takes part.
+    row, and that no option names. `missing` are the named columns that a list which is compared does not have.
+    `repeatable` is False where standard input or a data frame takes part.
     """
 
     def __init__(
@@ -25,12 +26,13 @@ class Source:
         *,
         notes: tuple[str, ...] = (),
         operation_hint: str | None = None,
+        missing: Iterable[str] = (),
         bytes_total: int = 0,
         repeatable: bool = True,
         later_notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.name, self._mapping, self.bytes_total = name, mapping, bytes_total
-        self.operation_hint, self.repeatable = operation_hint, repeatable
+        self.operation_hint, self.missing, self.repeatable = operation_hint, frozenset(missing), repeatable
         self._table, self._notes, self._later_notes = table, notes, later_notes
 
     def __repr__(self) -> str:

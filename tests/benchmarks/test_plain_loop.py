@@ -14,9 +14,9 @@ import pytest
 
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
-from audiencekit.reporting.progress import NoProgress
 from benchmarks import emails, phone_numbers
 from benchmarks.contacts import write_contacts
 from benchmarks.plain_loop import hash_email, hash_phone, make_body, read_users, run_loop
@@ -36,15 +36,8 @@ def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
             found[record["row"]] = {kind: [value.hex() for value in record[kind]] for kind in KINDS if record[kind]}
 
     with ExitStack() as stack:
-        plan_run(
-            path,
-            read_keywords({}, SPEC),
-            profile=SPEC,
-            now=datetime.now(UTC),
-            progress=NoProgress(),
-            stack=stack,
-            on_batch=lambda batch: gather(batch.chunk),
-        )
+        terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
+        plan_run(path, terms, Means(stack=stack, on_batch=lambda batch: gather(batch.chunk)))
     return found
 
 

@@ -113,7 +113,9 @@ def test_audiences_live_and_die(run: Run, service: Service) -> None:
     assert "fewer than 100 people" in waited.stderr
     assert run("audiences", "delete", made["id"], **env).returncode == 2
     assert run("audiences", "delete", made["id"], "--yes", **env).returncode == 0
-    assert run("audiences", "show", made["id"], **env).returncode == 3
+    gone = run("audiences", "show", made["id"], **env)
+    assert (gone.returncode, f"account {env['AUDIENCEKIT_ACCOUNT_ID']}" in gone.stderr) == (3, True)
+    assert "audiences list" in gone.stderr
     listed = json.loads(run("audiences", "list", "--with-deleted", "--json", **env).stdout)
     assert made["id"] in {audience["id"] for audience in listed if audience["deleted"]}
 

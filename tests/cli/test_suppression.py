@@ -46,6 +46,18 @@ def test_both_are_counted(run: Run, source: str) -> None:
     assert "suppressed             2" in run(*given, stdin="email\nada@example.com\n").stdout
 
 
+def test_lists_can_be_told_how_they_are_read(run: Run, tmp_path: Path, source: str) -> None:
+    """By options of their own; the plan says what was read."""
+    (tmp_path / "odd.txt").write_text("ada@example.com/x@example.com^gold\nbroken@example^gold\n")
+    given = ("check", source, "--suppress", "odd.txt", "--suppress-map", "email=column1", "--suppress-no-header")
+    given += ("--suppress-delimiter", "^", "--suppress-split-cells", "/", "--suppress-encoding", "cp1252")
+    refused = run(*given)
+    assert (refused.returncode, "row 2, column column1: invalid_syntax" in refused.stderr) == (3, True), refused.stderr
+    done = run(*given, "--suppress-max-rejected-share", "0.5")
+    assert done.returncode == 0, done.stderr
+    assert "odd.txt: email in column1; 2 rows, 1 of them could not be read" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
@@ -54,10 +66,12 @@ def test_both_are_counted(run: Run, source: str) -> None:
         (("--suppress", "nowhere.csv"), 3, "nowhere.csv"),
         (("--suppress", "empty.csv"), 3, "say nobody"),
         (("--suppress", "list.csv"), 3, "nobody is left"),
+        (("--suppress-map", "email=mail"), 2, "there is no suppression source"),
+        (("--suppress", "list.csv", "--suppress-map", "email=mail"), 3, "no suppression source has a column 'mail'"),
     ],
 )
 def test_when_in_doubt_nothing_is_ready(
-    run: Run, tmp_path: Path, source: str, options: tuple[str, str], code: int, words: str
+    run: Run, tmp_path: Path, source: str, options: tuple[str, ...], code: int, words: str
 ) -> None:
     """With the exit code that fits, and what to do."""
     (tmp_path / "empty.csv").write_text("email\n")

@@ -22,10 +22,10 @@ from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.planning.readsource import ReadSource
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import ColumnTally
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import NoProgress
 from audiencekit.runs.planfacts import facts_for_journal
 
 KEY = SubKey(bytes(range(32)))
@@ -50,21 +50,22 @@ def _bodies(planned: PlannedRun) -> list[bytes]:
 def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
     """What there is to compare: of the plan that was made from the source, and of that from its kept spool."""
     (directory / "list.csv").write_text(text)
-    options = read_keywords(keywords, PROFILE)  # type: ignore[arg-type]
+    terms = Terms.pinned(read_keywords(keywords, PROFILE), PROFILE, now=NOW)  # type: ignore[arg-type]
     found = []
-    given: dict[str, Any] = {"profile": PROFILE, "now": NOW, "progress": NoProgress(), "spool_dir": directory}
     for way in ("source", "spool"):
         records: list[bytes] = []
         with ExitStack() as stack:
-            given |= {"stack": stack, "rejections": directory / f"{way}.csv"}
-            given["on_batch"] = lambda batch, records=records: records.append(batch.chunk.unwrap())
+            means = Means(
+                stack=stack, spool_dir=directory, rejections=directory / f"{way}.csv",
+                on_batch=lambda batch, records=records: records.append(batch.chunk.unwrap()),  # type: ignore[misc]
+            )  # fmt: skip
             if way == "source":
                 keep = stack.enter_context(KeptSpool.create(directory / "spool.sealed", KEY))
-                planned = plan_run(directory / "list.csv", options, keep=keep, **given)
+                planned = plan_run(directory / "list.csv", terms, replace(means, keep=keep))
                 (directory / "list.csv").unlink()
             else:
                 kept = stack.enter_context(KeptSpool.open(directory / "spool.sealed", KEY))
-                planned = plan_kept(kept, options, **given)
+                planned = plan_kept(kept, terms, means)
             facts = facts_for_journal(planned, ("fingerprint", ""), PROFILE)
             tally = planned.tally
             rejections = (directory / f"{way}.csv").read_text()
@@ -115,16 +116,14 @@ def test_standard_input_is_kept_like_a_file(tmp_path: Path, monkeypatch: pytest.
     """And is not asked again."""
     text = io.TextIOWrapper(io.BytesIO(b"email\nada@example.com\n"))
     monkeypatch.setattr("sys.stdin", text)
-    options = read_keywords({}, PROFILE)
-    given: dict[str, Any] = {"profile": PROFILE, "now": NOW, "progress": NoProgress(), "spool_dir": tmp_path}
+    terms = Terms.pinned(read_keywords({}, PROFILE), PROFILE, now=NOW)
     with ExitStack() as stack, KeptSpool.create(tmp_path / "spool", KEY) as keep:
-        planned = plan_run("-", options, keep=keep, stack=stack, **given)
+        planned = plan_run("-", terms, Means(stack=stack, spool_dir=tmp_path, keep=keep))
         assert not planned.source.repeatable
         bodies = _bodies(planned)
     monkeypatch.setattr("sys.stdin", None)
-    given |= {"rejections": tmp_path / "rejections.csv", "on_batch": lambda batch: None}
     with ExitStack() as stack, KeptSpool.open(tmp_path / "spool", KEY) as kept:
-        assert _bodies(plan_kept(kept, options, stack=stack, **given)) == bodies
+        assert _bodies(plan_kept(kept, terms, Means(stack=stack, spool_dir=tmp_path))) == bodies
 
 
 def test_every_count_of_a_column_comes_back() -> None:

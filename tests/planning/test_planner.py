@@ -15,8 +15,8 @@ from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.pipeline import check, upload_async
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import NoProgress
 from audiencekit.settings import Settings, load_settings
 
 FEW = "too few"
@@ -96,10 +96,8 @@ def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
     source = tmp_path / "list.csv"
     source.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(200)))
     with ExitStack() as stack:
-        planned = plan_run(
-            source, read_keywords({"max_body_bytes": 2_000}, PROFILE), profile=PROFILE, now=datetime.now(UTC),
-            progress=NoProgress(), stack=stack,
-        )  # fmt: skip
+        options = read_keywords({"max_body_bytes": 2_000}, PROFILE)
+        planned = plan_run(source, Terms.pinned(options, PROFILE, now=datetime.now(UTC)), Means(stack=stack))
         assert len(planned.requests) > 8
         assert max(request.body_bytes for request in planned.requests) <= 2_000
     for wrong in (0, 1_999, 5_000_001, "2000"):

@@ -128,3 +128,15 @@ async def test_other_kinds_are_refused_by_name(
     assert len(emulator.store.requests.documents()) == before
     await upload_to(target, path, settings=settings, columns={"email": "email"})
     assert _members(emulator, target) == 3
+
+
+async def test_a_target_that_is_not_there_is_told_with_its_account(
+    source: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """And where to look for the right one."""
+    looked_up = {Target.audience("zzz99"): "audiences list", Target.do_not_reach_list("zzz99"): "do-not-reach show"}
+    for target, command in looked_up.items():
+        with pytest.raises(Refused) as caught:
+            await upload_to(target, source, settings=settings)
+        assert f"account {settings.account_id} has no {target}" in caught.value.hint
+        assert f"`audiencekit {command}`" in caught.value.hint

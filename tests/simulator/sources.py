@@ -14,10 +14,10 @@ from unittest import mock
 
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import PackedRequest, pack_requests
 from audiencekit.preparation.plan import Packing
 from audiencekit.profile import SPEC
-from audiencekit.reporting.progress import NoProgress
 
 SOURCES = 48
 PLAN_TIME = datetime(2026, 11, 21, tzinfo=UTC)
@@ -75,9 +75,8 @@ def planned_source(number: int) -> Planned:
         path.write_text("\n".join(["verb,email,handle", *lines]) + "\n")
         options = read_keywords({"operation_column": "verb", "columns": {"email": "email", "handle": "handle"}}, SPEC)
         with mock.patch.object(planner, "Packing", return_value=packing):
-            run = planner.plan_run(
-                path, options, profile=SPEC, now=PLAN_TIME, progress=NoProgress(), stack=stack, spool_dir=Path(folder)
-            )
+            terms = Terms.pinned(options, SPEC, now=PLAN_TIME)
+            run = planner.plan_run(path, terms, Means(stack=stack, spool_dir=Path(folder)))
         assert not run.refusals
         requests = tuple(pack_requests(run.requests, run.users_of, run.times))
         return Planned(rows, requests, run.times.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"), loners)

@@ -108,8 +108,9 @@ def test_nothing_to_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_empty_input_is_an_empty_file(pipe: Pipe) -> None:
     """As when the program before it failed."""
-    with pytest.raises(SourceRefused, match="standard input: the file is empty"):
+    with pytest.raises(SourceRefused, match="standard input: the file is empty") as caught:
         pipe(b"")
+    assert "header" in caught.value.hint
 
 
 def test_what_is_kept_is_replayed_to_every_reader() -> None:

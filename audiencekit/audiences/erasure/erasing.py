@@ -160,15 +160,13 @@ class Erasing:
 
     def _keep(self) -> None:
         self._store.write(self._receipt)
-        settled = sum(one.is_settled for one in self._receipt.audiences)
-        self._progress.step("erasing", settled, len(self._receipt.audiences), unit="audiences")
+        self._progress.step("erasing", self._receipt.settled, len(self._receipt.audiences), unit="audiences")
 
     # --- the end ---
 
     def _failure(self, error: AudiencekitError | None) -> AudiencekitError:
         receipt = self._receipt
-        settled = sum(one.is_settled for one in receipt.audiences)
-        facts = f"{settled} of {counted(len(receipt.audiences), 'audience')} confirmed"
+        facts = f"{receipt.settled} of {counted(len(receipt.audiences), 'audience')} confirmed"
         why = str(error) if error is not None else _in_words(receipt.left())
         hint = f"`audiencekit resume {receipt.erasure_id}` does the rest, and so does `forget` with the same input"
         failure: AudiencekitError

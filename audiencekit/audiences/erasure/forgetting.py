@@ -1,6 +1,7 @@
 """Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept out.
 
 lines, rows -> keys     nothing is sent before everything was read
+access                  credentials that the service refuses end it here, and leave nothing behind
 keys -> memory          from now on every upload leaves these people out, whatever a file says
 keys -> sealed          so that an erasure that was killed can be finished without its input
 audiences <- Deletes    until each has confirmed; then the keys are destroyed, and the receipt says so
@@ -12,11 +13,12 @@ import asyncio
 import functools
 import random
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Unpack
 
+from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.account import ErasureService
 from audiencekit.audiences.erasure.asked import Asked
@@ -31,7 +33,17 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import NotFinished
+from audiencekit.errors import (
+    AudiencekitError,
+    CredentialsRefused,
+    ExchangeError,
+    NotFinished,
+    NotFound,
+    PlanRefused,
+    Redirected,
+    RequestRefused,
+    Unauthorized,
+)
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.pipeline import refuse_running_loop
@@ -42,15 +54,16 @@ from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource
 
+_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 _FINGERPRINTS: Final = "erasures"
 
 
 def forget(
     identifiers: Iterable[str] | None = None,
     *,
-    source: FilePath | Sequence[FilePath] | None = None,
+    source: AnySource | None = None,
     do_not_reach: bool = False,
     skip_rejected: bool = False,
     settings: Settings | None = None,
@@ -75,7 +88,7 @@ def forget(
 async def forget_async(
     identifiers: Iterable[str] | None = None,
     *,
-    source: FilePath | Sequence[FilePath] | None = None,
+    source: AnySource | None = None,
     do_not_reach: bool = False,
     skip_rejected: bool = False,
     settings: Settings | None = None,
@@ -89,27 +102,53 @@ async def forget_async(
     `source`, which `keywords` tell how to read; `country` is that of phone numbers which name none.
     With `do_not_reach` their emails and phone numbers go on the do-not-reach list, too. The same people asked for again
     finish an erasure of theirs that ended early. Raises PlanRefused, with nothing sent, when a line or row cannot be
-    read (unless `skip_rejected` leaves it out) or nobody is named; what is less than complete is raised with the
-    receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed. AudienceBusy is raised while
-    another erasure is at work.
+    read (unless `skip_rejected` leaves it out), nobody is named, or the service does not know the account. What is less
+    than complete is raised with the receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed;
+    without one nobody was remembered. AudienceBusy is raised while another erasure is at work.
     """
     settings, progress = settings or load_settings(), progress or NoProgress()
     people = People.given(identifiers, source, keywords, settings.profile)
-    del identifiers  # no traceback of what follows is to show them
+    del identifiers, source  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
     asked = await _read(people, progress)
     asked.check(what=people.noun, skip_rejected=skip_rejected)
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
-    with store.locked():
-        receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
-        if receipt is None:
-            receipt = _begun(asked, records, key, settings, do_not_reach=do_not_reach)
-            remember(settings.state_dir, key, records)
-            receipt.remembered = True
-            store.begin(receipt, records, key)
-        async with client:
+    async with client:
+        await _check_access(client, settings.require_account())
+        with store.locked() as note:
+            receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
+            if receipt is None:
+                receipt = _begun(asked, records, key, settings, do_not_reach=do_not_reach)
+                remember(settings.state_dir, key, records)
+                receipt.remembered = True
+                store.begin(receipt, records, key)
+            note(receipt.erasure_id)
             return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+async def _check_access(client: AdsClient, account_id: str) -> None:
+    """Returns unless the service refuses us: then nobody is remembered for an erasure that cannot be.
+
+    Raises CredentialsRefused or PlanRefused. A service that is away is no reason: these people are left out of uploads
+    from now on, and are erased when it is back.
+    """
+    refusal: AudiencekitError
+    nothing = "nobody was remembered, and nothing was sent"
+    try:
+        await client.list_custom_audiences(count=1)
+        return
+    except Unauthorized as error:
+        hint = error.hint or _WHOAMI
+        refusal = CredentialsRefused(f"account {account_id}: {error}: {nothing}", hint=hint)
+    except (NotFound, RequestRefused, Redirected) as error:
+        hint = error.hint or _WHOAMI
+        refusal = PlanRefused(f"account {account_id}: {error}: {nothing}", hint=hint)
+    except ExchangeError:
+        return
+    except asyncio.CancelledError:
+        refusal = NotFinished(f"interrupted: {nothing}")
+    raise refusal
 
 
 async def _read(people: People, progress: Progress) -> Asked:
@@ -142,7 +181,8 @@ async def resume_erasure_async(
     settings, progress = settings or load_settings(), progress or NoProgress()
     store = ErasureStore(settings.state_dir)
     erasure_id = store.find(erasure)
-    with store.locked():
+    with store.locked() as note:
+        note(erasure_id)
         receipt = store.read(erasure_id)
         if receipt.state == "complete":
             progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")

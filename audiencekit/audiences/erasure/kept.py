@@ -11,16 +11,16 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id
+from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id, time_of
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
@@ -31,6 +31,7 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 ERASURES: Final = "erasures"
 RECEIPT, SEALED, LOCK = "receipt.json", "keys.sealed", ".lock"
 PREFIX: Final = "forget-"
+_MOST_ID_BYTES: Final = 64
 ERASURE_ID: Final = re.compile(r"forget-[0-9a-z-]{8,33}")
 
 
@@ -46,8 +47,11 @@ class ErasureStore:
         self._directory = state_dir / ERASURES
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Nobody else erases from this state directory meanwhile. Raises AudienceBusy when somebody does."""
+    def locked(self) -> Iterator[Callable[[str], None]]:
+        """Nobody else erases from this state directory meanwhile. Raises AudienceBusy when somebody does.
+
+        Yields what notes the id of the erasure that is at work.
+        """
         with explained("the directory of erasures cannot be made", self._directory):
             self._directory.parent.mkdir(parents=True, exist_ok=True)
             make_private_directory(self._directory)
@@ -55,7 +59,8 @@ class ErasureStore:
             file = os.open(self._directory / LOCK, flags, 0o600)
         try:
             _take(file)
-            yield
+            os.ftruncate(file, 0)
+            yield lambda erasure_id: _note(file, erasure_id)
         finally:
             os.close(file)
 
@@ -139,6 +144,44 @@ class ErasureStore:
             begun = [one.name for one in entries if ERASURE_ID.fullmatch(one.name) and _has_receipt(Path(one.path))]
         return sorted(begun, reverse=True)
 
+    def at_work(self) -> str | None:
+        """The id of the erasure that is at work now, empty when it has not said it; None when there is none."""
+        try:
+            file = os.open(self._directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return os.pread(file, _MOST_ID_BYTES, 0).decode("ascii", "replace")
+        finally:
+            os.close(file)
+        return None
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """Every erasure, newest first: what sums it up, `resumable`, and `running` for the one that is at work now.
+
+        One whose receipt cannot be read is `unreadable`, and hides no other.
+        """
+        at_work = self.at_work()
+        return [self._summary(erasure_id, is_running=erasure_id == at_work) for erasure_id in self.ids()]
+
+    def _summary(self, erasure_id: str, *, is_running: bool) -> dict[str, Any]:
+        facts = {"run_id": erasure_id, "operation": "forget", "resumable": False, "running": is_running}
+        try:
+            receipt = self.read(erasure_id)
+        except InputOutputFailed:
+            return {**facts, "state": "unreadable", "started_at": time_of(erasure_id.removeprefix(PREFIX))}
+        return {
+            **facts,
+            "state": receipt.state,
+            "account_id": receipt.account_id,
+            "started_at": receipt.started_at,
+            "finished_at": receipt.finished_at,
+            "audiences": {"known": len(receipt.audiences), "settled": receipt.settled},
+            "resumable": receipt.state == "incomplete" and not is_running,
+        }
+
     def unfinished(self, fingerprint: str, account_id: str, *, do_not_reach: bool) -> Receipt | None:
         """The erasure of the same people that has not come to its end."""
         for erasure_id in self.ids():
@@ -163,6 +206,11 @@ def _take(file: int) -> None:
             "another erasure is at work in this state directory: nothing was sent",
             run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
         ) from None  # fmt: skip
+
+
+def _note(file: int, erasure_id: str) -> None:
+    with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
+        os.pwrite(file, erasure_id.encode(), 0)
 
 
 def _has_receipt(directory: Path) -> bool:

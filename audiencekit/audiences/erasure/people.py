@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
@@ -13,7 +13,7 @@ from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource, Item, items_of
 from audiencekit.sources.options import SourceOptions
 
 
@@ -36,14 +36,14 @@ class People:
     """Identifiers, or a source; the other one is None."""
 
     lines: Lines | None
-    source: FilePath | Sequence[FilePath] | None
+    source: tuple[Item, ...] | None
     options: SourceOptions
 
     @classmethod
     def given(
         cls,
         identifiers: Iterable[str] | None,
-        source: FilePath | Sequence[FilePath] | None,
+        source: AnySource | None,
         keywords: SourceKeywords,
         profile: Profile,
     ) -> People:
@@ -59,7 +59,8 @@ class People:
         if alien:
             raise UsageError(f"{', '.join(sorted(alien))} cannot be heeded here", hint="they are about a source")
         options = read_keywords(cast("Keywords", keywords), profile).source
-        return cls(None if identifiers is None else Lines(identifiers), source, options)
+        items = None if source is None else items_of(source)
+        return cls(None if identifiers is None else Lines(identifiers), items, options)
 
     @property
     def noun(self) -> str:
@@ -70,4 +71,4 @@ class People:
         """Everybody who is named. Raises what `read_rows` and `read_lines` raise."""
         if self.source is not None:
             return read_rows(self.source, self.options, progress)
-        return read_lines(self.lines or Lines(()), country=self.options.country)
+        return read_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)

@@ -118,6 +118,11 @@ class Receipt:
         if self.do_not_reach is not None:
             yield self.do_not_reach
 
+    @property
+    def settled(self) -> int:
+        """How many of the audiences are."""
+        return sum(one.is_settled for one in self.audiences)
+
     def left(self) -> list[TargetReceipt]:
         """What is not settled."""
         return [one for one in self.targets if not one.is_settled]
@@ -133,13 +138,12 @@ def counted(count: int, what: str) -> str:
 
 
 def _lines(receipt: Receipt) -> Iterator[str]:
-    settled = sum(one.is_settled for one in receipt.audiences)
     yield f"erasure {receipt.erasure_id}: {receipt.state}"
     yield f"  asked       {counted(sum(receipt.identifiers.values()), 'identifier')}: {_by_kind(receipt.identifiers)}"
     yield f"  forms       {counted(sum(receipt.forms.values()), 'form')} tried: {_by_kind(receipt.forms)}"
     if receipt.rejected:
         yield f"  left out    {_by_kind(receipt.rejected)}"
-    yield f"  audiences   {settled:,} of {len(receipt.audiences):,} settled"
+    yield f"  audiences   {receipt.settled:,} of {len(receipt.audiences):,} settled"
     yield from (f"    {_target_line(one)}" for one in receipt.audiences)
     yield from (f"    {one.id}  skipped    {one.name!r}: {one.why}" for one in receipt.skipped)
     if receipt.do_not_reach is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.reporting.progress import Progress
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 
@@ -23,7 +23,7 @@ from audiencekit.sources.options import SourceOptions
 _NOBODY: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
 
 
-def read_rows(source: FilePath | Sequence[FilePath], options: SourceOptions, progress: Progress) -> Asked:
+def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
     """Everybody whom the source names, read to its end.
 
     Raises what `open_source` raises, and MappingRefused when no column holds identifiers.

@@ -7,7 +7,7 @@ from typing import Final
 
 from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
 from audiencekit.errors import PlanRefused, Refused
-from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS
+from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
 
 _EMPTY_HINT: Final = (
     "see whether the source is whole; an audience that nobody is to be in is deleted: `audiencekit audiences delete`"
@@ -18,7 +18,8 @@ def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -
     """Why a source of `wanted` records must not take the place of `members`; nothing when it may.
 
     `lost` are the members of whom the source has no key at all: most of them are not lost in a list that goes on, so
-    the source is of other people, and its size says nothing.
+    the source is of other people, and its size says nothing. A few are: in a list of three, two who change their
+    addresses are most.
     """
     if not wanted:
         return [PlanRefused("nobody in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
@@ -30,7 +31,7 @@ def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -
                 hint="see whether the source is whole; if it is, allow more with --allow-shrink, or say --replace",
             )
         ]
-    if lost > members * max(MAX_LOST_SHARE, allowed_shrink):
+    if lost > max(TOLERATED_LOST_MEMBERS, members * max(MAX_LOST_SHARE, allowed_shrink)):
         return [
             PlanRefused(
                 f"{lost:,} of {members:,} members are not in the source at all: it looks like another list",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -16,15 +16,15 @@ from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered
-from audiencekit.planning.options import Options
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.remarks import lost_numbers
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.reporting.counts import RowCounts, rows_among
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class PlannedSync(PlannedRun):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncPlanner:
-    """Plans a sync with `snapshot`, as `plan_run` plans an upload, with its arguments.
+    """Plans a sync with `snapshot`, as `plan_run` plans an upload.
 
     `everybody` is sent when nothing of the snapshot is to be relied on. `remarks` are what its reading has shown.
     """
@@ -92,18 +92,17 @@ class SyncPlanner:
     everybody: bool = False
     remarks: tuple[str, ...] = ()
 
-    def __call__(
-        self, source: FilePath | Sequence[FilePath], options: Options, *, now: datetime, **given: Any
-    ) -> PlannedSync:
+    def __call__(self, source: AnySource, terms: Terms, means: Means) -> PlannedSync:
         """The plan. Raises what `plan_run` does, and SnapshotRefused."""
         revisions: list[Revision] = []
+        now = terms.now
 
         def revise(gathered: Gathered, selection: Selection, times: PlanTimes) -> Selection:
             horizon = _horizon(now, times.expires_at, everybody=self.everybody)
             revisions.append(Revision.of(gathered, selection.kept, self.snapshot, horizon, self.tagger))
             return revisions[0].select(selection)
 
-        planned = plan_run(source, options, now=now, tagger=self.tagger, revise=revise, **given)
+        planned = plan_run(source, terms, means, tagger=self.tagger, revise=revise)
         (revision,) = revisions
         waves = _records_by_wave(planned)
         difference = revision.difference

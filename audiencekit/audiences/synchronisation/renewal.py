@@ -8,10 +8,9 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -34,20 +33,19 @@ from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.gathering import Gathered
-from audiencekit.planning.options import Keywords, Options, plain_keywords
+from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.suppression import KeyMemory, held_keys
-from audiencekit.preparation.target import Target, TargetKind
-from audiencekit.preparation.times import pin_times
-from audiencekit.profile import Profile
+from audiencekit.preparation.target import Target
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import Item
 from audiencekit.sources.table import Description, Part
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())
@@ -119,29 +117,21 @@ class _Members:
 def plan_renewal(
     session: Session,
     before_days: int,
-    source: Sequence[FilePath],
-    options: Options,
-    *,
-    profile: Profile,
-    now: datetime,
-    progress: Progress,
-    stack: ExitStack,
-    spool_dir: Path,
-    target: TargetKind,
-    memories: Sequence[KeyMemory] = (),
-    **_: Any,
+    source: Sequence[Item],
+    terms: Terms,
+    means: Means,
 ) -> PlannedSync:
-    """The plan of a renewal, from the arguments of `plan_run`; there is no source. Raises SnapshotRefused."""
+    """The plan of a renewal; there is no source. Raises SnapshotRefused."""
+    now, times = terms.now, terms.times
     snapshot, notes = session.open()
-    times = pin_times(now, expires_at=options.expires_at, ttl_days=options.ttl_days)
-    spool, aside = (stack.enter_context(Spool(spool_dir)) for _ in range(2))
-    gathered = Gathered(spool, aside, KeySets(aside, mixed=False), profile)
+    spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
+    gathered = Gathered(spool, aside, KeySets(aside, mixed=False), terms.profile)
     suppressed = 0
     # Nobody's entry is to lapse earlier than before.
     last = min(day_of(now) + before_days, day_of(times.expires_at) - 1)
     for part in range(PARTS):
-        suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), memories)
-        progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
+        suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), terms.memories)
+        means.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     records = gathered.tally.records
     selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
     layout, requests = gathered.plan(selection, times)
@@ -153,22 +143,24 @@ def plan_renewal(
         members_after=members - suppressed,
         waves=[records],
     )
-    remarks = notes + warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
+    refusals = _refusals(snapshot)
+    # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
+    pace = warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
     return PlannedSync(
         source=_Members({"snapshot": snapshot.facts.serial}),
-        options=options,
+        options=terms.options,
         times=times,
         tally=gathered.tally,
         selection=selection,
         layout=layout,
         requests=requests,
-        refusals=_refusals(snapshot),
+        refusals=refusals,
         unsealed=lru_cache(4)(gathered.unsealed),
-        profile=profile,
-        target=target,
-        suppression_notes=tuple(memory.note for memory in memories if memory.note),
+        profile=terms.profile,
+        target=terms.target,
+        suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
-        remarks=remarks,
+        remarks=() if refusals else notes + pace,
         whole_records=gathered.unsealed,
     )
 

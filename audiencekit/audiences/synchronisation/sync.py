@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
@@ -23,20 +22,21 @@ from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import FilePath
+from audiencekit.sources.files import AnySource, FilePath, items_of
 
 # A source of a sync says who is to be in from now on.
 _ALIEN: Final = frozenset({"operation", "operation_column", "effective_at", "plan_time", "allow_empty"})
 
 
 def sync(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     replace: bool = False,
@@ -48,6 +48,7 @@ def sync(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """`sync_async`, for callers without an event loop. Raises UsageError where one is running."""
+    source = items_of(source)
     refuse_running_loop("sync_async")
     return asyncio.run(
         sync_async(
@@ -65,7 +66,7 @@ def sync(
 
 
 async def sync_async(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     replace: bool = False,
@@ -84,7 +85,7 @@ async def sync_async(
     that ended early is begun again with the same call: it goes on from what was confirmed. Raises what `upload_async`
     does, and SnapshotRefused when the snapshot cannot be trusted.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     client = open_client(settings)
     with ExitStack() as stack:
@@ -98,7 +99,7 @@ async def sync_async(
 
 
 def plan_sync(
-    source: FilePath | Sequence[FilePath],
+    source: AnySource,
     *,
     audience_id: str,
     replace: bool = False,
@@ -113,7 +114,7 @@ def plan_sync(
 
     Raises what `check` does, SnapshotRefused, and AudienceBusy while a run is at work on the audience.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     now = datetime.now(UTC)
     target = Target.audience(audience_id)
@@ -122,29 +123,21 @@ def plan_sync(
             TargetLock(settings.state_dir, settings.require_account(), target, new_run_id(now.timestamp()))
         )
         session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
-        planned = _plan(
-            session,
-            allowed,
-            rebuild,
-            source,
-            read_keywords(keywords, settings.profile),
-            profile=settings.profile,
-            now=now,
-            progress=progress,
-            stack=stack,
-            rejections=rejections,
-            memories=memories_of(settings),
-        )
-        return planned.to_plan()
+        options, memories = read_keywords(keywords, settings.profile), memories_of(settings)
+        terms = Terms.pinned(options, settings.profile, now=now, memories=memories)
+        means = Means(stack=stack, progress=progress, rejections=rejections)
+        return _plan(session, allowed, rebuild, source, terms, means).to_plan()
 
 
-def _plan(session: Session, allowed_shrink: float, rebuild: bool, *given: Any, **named: Any) -> PlannedSync:
-    """The plan with the snapshot as it is now; `given` and `named` are the arguments of `plan_run`."""
+def _plan(
+    session: Session, allowed_shrink: float, rebuild: bool, source: AnySource, terms: Terms, means: Means
+) -> PlannedSync:
+    """The plan with the snapshot as it is now."""
     snapshot, notes = session.open()
     planner = SyncPlanner(
         snapshot=snapshot, tagger=session.tagger, allowed_shrink=allowed_shrink, everybody=rebuild, remarks=notes
     )
-    return planner(*given, **named)
+    return planner(source, terms, means)
 
 
 def _check(keywords: Keywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool) -> float:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import audiencekit
@@ -20,9 +21,11 @@ from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.emulator import Emulator
+from audiencekit.emulator.faults import read_faults
 from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,
+    CredentialsRefused,
     InputOutputFailed,
     NotFinished,
     PlanRefused,
@@ -33,7 +36,7 @@ from audiencekit.personal import Secret
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
 from audiencekit.planning.forgotten import read_forgotten
 from audiencekit.preparation.target import Target
-from audiencekit.settings import Settings
+from audiencekit.settings import Settings, load_settings
 
 
 async def _members(emulator: Emulator, audience_id: str) -> list[dict[str, Any]]:
@@ -190,6 +193,35 @@ async def test_nothing_is_sent_before_everything_was_read(settings: Settings, au
     assert read_forgotten(settings.state_dir, settings.key) is None
     receipt = await forget_async(["person1@example.org", "?"], skip_rejected=True, settings=settings)
     assert receipt.rejected == {"no_identifier": 1}
+
+
+@pytest.mark.parametrize("wrong", ["ACCESS_TOKEN_SECRET", "ACCOUNT_ID"])
+async def test_nobody_is_remembered_for_whom_nothing_can_be_erased(
+    emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path, wrong: str
+) -> None:
+    """Credentials or an account that the service refuses leave nothing behind."""
+    refused = load_settings({**emulator.env, f"AUDIENCEKIT_{wrong}": "another"}, directory=tmp_path)
+    with pytest.raises(CredentialsRefused, match="nobody was remembered") as caught:
+        await forget_async(["person1@example.org"], settings=replace(refused, state_dir=settings.state_dir))
+    assert caught.value.document is None
+    assert read_forgotten(settings.state_dir, settings.key) is None
+    assert ErasureStore(settings.state_dir).ids() == []
+
+
+async def test_a_service_that_is_away_is_no_reason_to_remember_nobody(
+    emulator: Emulator, settings: Settings, audiences: list[str]
+) -> None:
+    """Whoever is to be erased is left out of uploads at once; the rest follows."""
+    emulator.faults.replace(read_faults([{"fault": 8, "match": {"path": "*/custom_audiences"}}]))
+    receipt = await forget_async(["person1@example.org"], settings=settings)
+    assert (receipt.state, receipt.remembered) == ("complete", True)
+
+
+async def test_the_people_of_a_data_frame(emulator: Emulator, settings: Settings, audiences: list[str]) -> None:
+    """As from a file."""
+    frame = pa.table({"email": ["person1@example.org", "person2@example.org"]})
+    assert (await forget_async(source=frame, settings=settings)).asked == 2
+    assert len(await _members(emulator, audiences[0])) == 2
 
 
 async def test_an_interruption_while_people_are_read_sends_nothing(settings: Settings, audiences: list[str]) -> None:

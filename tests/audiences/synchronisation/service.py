@@ -18,6 +18,8 @@ from audiencekit.delivery.journal.facts import SYNC
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
@@ -137,8 +139,8 @@ class Owner:
             run = Run.start(source, target, plain, self.settings, None, stack, operation=SYNC)
             session = Session(self.settings, AUDIENCE, stack, clock=self.clock, progress=self, rebuild=rebuild)
 
-            def planner(*given: Any, **named: Any) -> Any:
-                return sync_module._plan(session, allow_shrink, rebuild, *given, **named)
+            def planner(source: Any, terms: Terms, means: Means) -> PlannedRun:
+                return sync_module._plan(session, allow_shrink, rebuild, source, terms, means)
 
             return await session.carry_out(run, planner, self.service, self.settings, Unlimited())  # type: ignore[arg-type]
 

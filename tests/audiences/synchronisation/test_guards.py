@@ -33,6 +33,10 @@ NOW = 1_795_000_000.0
         (500, 100, 51, 0.0, "another list"),
         (100, 100, 60, 0.6, None),
         (100, 100, 100, 1.0, None),
+        (3, 3, 2, 0.2, None),
+        (2, 3, 1, 0.2, "shrink from 3 members to 2"),
+        (10, 10, 10, 0.0, None),
+        (11, 11, 11, 0.2, "another list"),
     ],
 )
 def test_the_size_decides(wanted: int, members: int, lost: int, allowed: float, refused: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.synchronisation.expiry import expiry
+from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.renewal import plan_renewal
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.journal.facts import RENEW
@@ -17,6 +19,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
 from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
@@ -34,8 +37,8 @@ async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
         )
         session = Session(owner.settings, AUDIENCE, stack, clock=owner.clock, progress=owner)
 
-        def planner(*given: Any, **named: Any) -> Any:
-            return plan_renewal(session, before_days, *given, **{**named, "memories": memories})
+        def planner(source: Any, terms: Terms, means: Means) -> PlannedSync:
+            return plan_renewal(session, before_days, source, replace(terms, memories=memories), means)
 
         return await session.carry_out(run, planner, owner.service, owner.settings, Unlimited())  # type: ignore[arg-type]
 
@@ -121,8 +124,10 @@ async def test_an_audience_that_is_not_under_sync(tmp_path: Path) -> None:
     owner = Owner(tmp_path)
     with pytest.raises(PlanRefused, match="not under sync"):
         expiry(audience_id=AUDIENCE, settings=owner.settings)
-    with pytest.raises(PlanRefused, match="not under sync"):
+    with pytest.raises(PlanRefused, match="not under sync") as caught:
         await _renew(owner, 30)
+    assert "comes under sync" not in str(caught.value.document)
+    assert not any("comes under sync" in each for each in owner.told)
 
 
 async def test_resume_refuses_a_sync(owner: Owner) -> None:

@@ -1,0 +1,38 @@
+"""What this machine has done, as one list: the runs, and the erasures, which are kept apart from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.delivery.runs import LAST, RunStore
+from audiencekit.errors import UsageError
+from audiencekit.runs.kept import list_runs
+
+
+def list_history(state_dir: Path) -> list[dict[str, Any]]:
+    """Every run and every erasure, newest first, each with `run_id`, `state`, `resumable` and `running`.
+
+    The `operation` of an erasure is `forget`, and `audiences` counts those that it has settled of those that it knows.
+    """
+    found = list_runs(state_dir) + ErasureStore(state_dir).summaries()
+    return sorted(found, key=lambda one: str(one.get("started_at") or ""), reverse=True)
+
+
+def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
+    """The id of the run or erasure meant by `run`, and whether it is an erasure.
+
+    `run` is an id, the beginning of just one, or `last`. Raises UsageError for anything else.
+    """
+    erasures = ErasureStore(state_dir).ids()
+    if run == LAST:
+        newest = list_history(state_dir)[:1]
+        found = [str(one["run_id"]) for one in newest]
+    else:
+        ids = [*RunStore(state_dir).ids(), *erasures]
+        found = [run] if run in ids else [one for one in ids if run and one.startswith(run)]
+    if len(found) == 1:
+        return found[0], found[0] in erasures
+    what = f"{len(found)} runs begin like this" if found else "there is no such run"
+    raise UsageError(what, hint="`audiencekit runs` lists them")

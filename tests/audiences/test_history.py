@@ -1,0 +1,71 @@
+"""Runs and erasures of one machine, as one list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.erasure.forgetting import forget_async
+from audiencekit.audiences.erasure.kept import RECEIPT, ErasureStore
+from audiencekit.audiences.history import find_in_history, list_history
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.emulator import Emulator
+from audiencekit.errors import NotFinished, UsageError
+from audiencekit.pipeline import upload_async
+from audiencekit.preparation.target import Target
+from audiencekit.settings import Settings
+
+
+async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """Newest first; `last` is the newest of both, and an id says which of them it is."""
+    source = tmp_path / "people.csv"
+    source.write_text("email\nada@example.org\n")
+    run = await upload_async(source, audience_id=emulator.audience_id, settings=settings, run_id="zz-contacts")
+    held = TargetLock(
+        settings.state_dir, settings.require_account(), Target.audience(emulator.audience_id), "20261121-1"
+    )
+    with held, pytest.raises(NotFinished):
+        await forget_async(["ada@example.org"], settings=settings)
+    store = ErasureStore(settings.state_dir)
+    (erasure_id,) = store.ids()
+    receipt = store.read(erasure_id)
+    receipt.started_at = "2099-01-01T00:00:00Z"
+    store.write(receipt)
+    erased, uploaded = list_history(settings.state_dir)
+    assert (uploaded["run_id"], uploaded["state"]) == (run.run_id, "complete")
+    assert erased == {
+        "run_id": erasure_id, "operation": "forget", "state": "incomplete", "account_id": settings.account_id,
+        "started_at": "2099-01-01T00:00:00Z", "finished_at": None, "audiences": {"known": 1, "settled": 0},
+        "resumable": True, "running": False,
+    }  # fmt: skip
+    for asked in ("last", erasure_id, "forget-"):
+        assert find_in_history(settings.state_dir, asked) == (erasure_id, True)
+    assert find_in_history(settings.state_dir, "zz") == (run.run_id, False)
+    for asked in ("", "nothing", "forget-x"):
+        with pytest.raises(UsageError, match="there is no such run"):
+            find_in_history(settings.state_dir, asked)
+    with store.locked() as note:
+        note(erasure_id)
+        (at_work, _) = list_history(settings.state_dir)
+        assert (at_work["running"], at_work["resumable"]) == (True, False)
+    receipt.started_at = "2001-01-01T00:00:00Z"
+    store.write(receipt)
+    assert find_in_history(settings.state_dir, "last") == (run.run_id, False)
+
+
+def test_an_erasure_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    """It is told as what it is."""
+    store = ErasureStore(tmp_path)
+    directory = store.directory("forget-20261121-013000-1f3a9c")
+    directory.mkdir(parents=True)
+    (directory / RECEIPT).write_text("{")
+    (found,) = list_history(tmp_path)
+    assert (found["state"], found["started_at"], found["resumable"]) == ("unreadable", "2026-11-21T01:30:00Z", False)
+
+
+def test_nothing_was_done_yet(tmp_path: Path) -> None:
+    """An empty list, and no `last`."""
+    assert list_history(tmp_path) == []
+    with pytest.raises(UsageError, match="there is no such run"):
+        find_in_history(tmp_path, "last")
