@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS, SAMPLE_ROWS
@@ -188,7 +189,10 @@ def _convert(frame: Frame, place: int) -> Any:
         array = pa.array(frame.unwrap().iloc[:, place], from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    # Cells that are all missing are floating-point numbers to pandas, and none has lost a digit.
+    is_empty = pt.is_floating(whole.type) and whole.null_count == len(whole)
+    return pa.chunked_array([pa.nulls(len(whole))]) if is_empty else whole
 
 
 def _joined(column: Any) -> Any:
