@@ -17,7 +17,7 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ from audiencekit.personal import Secret
 from .arrivals import Arrivals
 from .machine import describe_machine, list_versions
 from .overhead import write_section
-from .redis_server import RedisServer
+from .redis_server import RestartedRedis
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BEGIN: Final = "<!-- limiter: what follows is written by python -m benchmarks.limiter_soak -->"
@@ -98,56 +98,18 @@ class OffClock(SystemClock):
         return super().monotonic() + self._seconds
 
 
-class _Redis:
-    """The Redis server of a run, restarted every so often; nothing for a limiter that needs none of ours."""
-
-    def __init__(self, soak: Soak, folder: Path) -> None:
-        self._pause = soak.restart_every_seconds
-        self._server = RedisServer(folder) if soak.limiter == REDIS else None
-        self.address = soak.limiter if self._server is None else self._server.address.unwrap()
-        self._calls = self.restarts = 0
-
-    def count(self) -> None:
-        """Script calls count from here."""
-        if self._server is not None:
-            self._server.ask("CONFIG", "RESETSTAT")
-
-    @property
-    def script_calls(self) -> int | None:
-        """Since `count`, but for those of the moment before a restart."""
-        return None if self._server is None else self._calls + self._server.script_calls()
-
-    async def restart_for(self, seconds: float) -> None:
-        """Kills the server and starts it again, every so often, for `seconds`."""
-        for _ in range(int(seconds / self._pause - 0.5) if self._server and self._pause else 0):
-            await asyncio.sleep(self._pause)
-            self._calls += self._server.script_calls()
-            self._server.stop()
-            await asyncio.to_thread(self._server.start)
-            self.restarts += 1
-
-    def __enter__(self) -> _Redis:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._server is not None:
-            self._server.stop()
-
-
 async def run_soak(soak: Soak) -> Findings:
     """The findings of one run, in a state directory of its own."""
     arrivals = Arrivals(limit=soak.limit, window_seconds=soak.window_seconds)
-    with tempfile.TemporaryDirectory() as state_dir, _Redis(soak, Path(state_dir)) as redis:
-        async with (
-            arrivals.serve() as port,
-            _Workers(replace(soak, limiter=redis.address), port, state_dir) as workers,
-        ):
+    with tempfile.TemporaryDirectory() as state_dir, _redis_of(soak, Path(state_dir)) as redis:
+        limiter = soak.limiter if redis is None else redis.address.unwrap()
+        async with arrivals.serve() as port, _Workers(replace(soak, limiter=limiter), port, state_dir) as workers:
             await arrivals.heard_from(soak.processes)  # the clock starts when all of them do
-            redis.count()
             arrivals.is_counting, started_at = True, boot_seconds()
-            kills, _ = await asyncio.gather(workers.kill_for(soak.seconds), redis.restart_for(soak.seconds))
+            restarting = redis.restart_for(soak.seconds) if redis else asyncio.sleep(0)
+            kills, _ = await asyncio.gather(workers.kill_for(soak.seconds), restarting)
             arrivals.is_counting, seconds = False, boot_seconds() - started_at
-            script_calls = redis.script_calls
+            script_calls = redis.all_script_calls() if redis else None
     requests = arrivals.by_process.total()
     return Findings(
         requests=requests,
@@ -157,9 +119,19 @@ async def run_soak(soak: Soak) -> Findings:
         quota_used=round(requests / (soak.limit / soak.window_seconds * seconds), 4),
         shares=tuple(arrivals.by_process[process] for process in range(soak.processes)),
         kills=kills,
-        restarts=redis.restarts,
+        restarts=redis.restarts if redis else 0,
         script_calls=script_calls,
     )
+
+
+@contextlib.contextmanager
+def _redis_of(soak: Soak, folder: Path) -> Iterator[RestartedRedis | None]:
+    """A server of our own, for a limiter that wants one."""
+    if soak.limiter != REDIS:
+        yield None
+        return
+    with RestartedRedis(folder, every_seconds=soak.restart_every_seconds) as redis:
+        yield redis
 
 
 class _Workers:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from audiencekit.personal import Secret
 
@@ -59,3 +60,32 @@ class RedisServer:
     def script_calls(self) -> int:
         """How often a script was called since the start, or the last `CONFIG RESETSTAT`."""
         return sum(map(int, _SCRIPT_CALLS.findall(self.ask("INFO", "commandstats"))))
+
+
+class RestartedRedis(RedisServer):
+    """A server that is killed and started again `every_seconds` (0: never); a context manager that ends it."""
+
+    def __init__(self, folder: Path, *, every_seconds: float) -> None:
+        super().__init__(folder)
+        self._every_seconds = every_seconds
+        self._calls = self.restarts = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    async def restart_for(self, seconds: float) -> None:
+        """Restarts it in the middle of `seconds`, as often as there is time."""
+        self.ask("CONFIG", "RESETSTAT")
+        for _ in range(int(seconds / self._every_seconds - 0.5) if self._every_seconds else 0):
+            await asyncio.sleep(self._every_seconds)
+            self._calls += self.script_calls()
+            self.stop()
+            await asyncio.to_thread(self.start)
+            self.restarts += 1
+
+    def all_script_calls(self) -> int:
+        """How often a script was called since `restart_for` began, but for the moment before a restart."""
+        return self._calls + self.script_calls()

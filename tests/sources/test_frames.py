@@ -204,6 +204,13 @@ def test_what_is_no_frame_is_no_source(other: Any) -> None:
         _open(other)
 
 
+def test_a_series_is_told_from_a_frame() -> None:
+    """It speaks Arrow as frames do, and has no columns."""
+    with pytest.raises(SourceRefused, match="could not be read") as caught:
+        _open(pytest.importorskip("polars").Series("email", EMAILS))
+    assert "a frame of named columns" in caught.value.hint
+
+
 @pytest.mark.parametrize("option", [{"encoding": "cp1252"}, {"delimiter": ";"}, {"header": False}])
 def test_options_about_text_are_not_for_frames(option: dict[str, Any]) -> None:
     """They would be of no use, and whoever gives one expects something."""
