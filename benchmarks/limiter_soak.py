@@ -1,6 +1,10 @@
 """The limiter for an hour, as the service sees it: processes that are killed and started again, and one real server.
 
-`python -m benchmarks.limiter_soak --minutes 60` at the real rate; `--limiter redis://…` for the one on Redis.
+    python -m benchmarks.limiter_soak --minutes 60
+    python -m benchmarks.limiter_soak --minutes 3 --kill-every 0 --limiter redis --clocks-apart 2 --restart-every 60
+
+At the real rate. `--limiter redis` starts a redis-server of its own, and says how many scripts it ran for a request;
+`redis://…` uses one that runs already. With `--out`, what was found about Redis is written into RESULTS.md.
 """
 
 from __future__ import annotations
@@ -13,9 +17,9 @@ import os
 import random
 import sys
 import tempfile
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -26,20 +30,33 @@ from audiencekit.delivery.limiter.redis import RedisLimiter
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW, WINDOW_SECONDS
 from audiencekit.personal import Secret
 
+from .arrivals import Arrivals
+from .machine import describe_machine, list_versions
+from .overhead import write_section
+from .redis_server import RestartedRedis
+
 ROOT: Final = Path(__file__).resolve().parent.parent
+BEGIN: Final = "<!-- limiter: what follows is written by python -m benchmarks.limiter_soak -->"
+END: Final = "<!-- limiter: end -->"
 HOST: Final = "host"
+REDIS: Final = "redis"
+LEAST_USED: Final = 0.95
 COROUTINES: Final = 4  # that want to send, in each process
 QUOTA: Final = "soak"
-WARM_UP_SECONDS: Final = 2.0  # processes start before the clock does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Soak:
-    """What is run: `limit` requests in any `window_seconds` are allowed, `requests_per_minute` is the pace."""
+    """What is run: `limit` requests in any `window_seconds` are allowed, `requests_per_minute` is the pace.
+
+    The clocks of the first process and the last are `clocks_apart` seconds apart, the others between them.
+    """
 
     seconds: float
     processes: int = 4
     kill_every_seconds: float = 0.5  # 0: nobody is killed
+    restart_every_seconds: float = 0.0  # of a Redis of our own; 0: never
+    clocks_apart: float = 0.0
     limiter: str = HOST
     requests_per_minute: float = PACED_REQUESTS_PER_MINUTE
     limit: int = REQUESTS_PER_WINDOW
@@ -58,41 +75,41 @@ class Findings:
     quota_used: float
     shares: tuple[int, ...]
     kills: int
+    restarts: int = 0
+    script_calls: int | None = None  # of a Redis of our own, while requests were counted
 
     def to_json(self) -> dict[str, object]:
         """The findings, for a line of JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class Arrivals:
-    """The moments at which requests arrived, and the worst closed window so far."""
+class OffClock(SystemClock):
+    """The time of a host whose clocks are off by `seconds`."""
 
-    def __init__(self, soak: Soak) -> None:
-        self._limit, self._window_seconds = soak.limit, soak.window_seconds
-        self._window: deque[float] = deque()
-        self.worst_window = self.over_limit = 0
-        self.by_process: Counter[int] = Counter()
-        self.is_counting = False
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
 
-    def add(self, process: int, moment: float) -> None:
-        """Notes one request of `process` at `moment`, which is no earlier than those before."""
-        self._window.append(moment)
-        while self._window[0] < moment - self._window_seconds:
-            self._window.popleft()
-        self.worst_window = max(self.worst_window, len(self._window))
-        self.over_limit += len(self._window) > self._limit
-        self.by_process[process] += self.is_counting
+    def now(self) -> float:
+        """Epoch seconds, as the wall clock of that host says."""
+        return super().now() + self._seconds
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return super().monotonic() + self._seconds
 
 
 async def run_soak(soak: Soak) -> Findings:
     """The findings of one run, in a state directory of its own."""
-    arrivals = Arrivals(soak)
-    with tempfile.TemporaryDirectory() as state_dir:
-        async with _server(arrivals) as port, _Workers(soak, port, state_dir) as workers:
-            await asyncio.sleep(WARM_UP_SECONDS)
+    arrivals = Arrivals(limit=soak.limit, window_seconds=soak.window_seconds)
+    with tempfile.TemporaryDirectory() as state_dir, _redis_of(soak, Path(state_dir)) as redis:
+        limiter = soak.limiter if redis is None else redis.address.unwrap()
+        async with arrivals.serve() as port, _Workers(replace(soak, limiter=limiter), port, state_dir) as workers:
+            await arrivals.heard_from(soak.processes)  # the clock starts when all of them do
             arrivals.is_counting, started_at = True, boot_seconds()
-            kills = await workers.kill_for(soak.seconds)
+            restarting = redis.restart_for(soak.seconds) if redis else asyncio.sleep(0)
+            kills, _ = await asyncio.gather(workers.kill_for(soak.seconds), restarting)
             arrivals.is_counting, seconds = False, boot_seconds() - started_at
+            script_calls = redis.all_script_calls() if redis else None
     requests = arrivals.by_process.total()
     return Findings(
         requests=requests,
@@ -102,22 +119,19 @@ async def run_soak(soak: Soak) -> Findings:
         quota_used=round(requests / (soak.limit / soak.window_seconds * seconds), 4),
         shares=tuple(arrivals.by_process[process] for process in range(soak.processes)),
         kills=kills,
+        restarts=redis.restarts if redis else 0,
+        script_calls=script_calls,
     )
 
 
-@contextlib.asynccontextmanager
-async def _server(arrivals: Arrivals) -> AsyncIterator[int]:
-    """The port of a server that notes every line, which is the number of a process."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            while line := await reader.readline():
-                arrivals.add(int(line), boot_seconds())
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield server.sockets[0].getsockname()[1]
+@contextlib.contextmanager
+def _redis_of(soak: Soak, folder: Path) -> Iterator[RestartedRedis | None]:
+    """A server of our own, for a limiter that wants one."""
+    if soak.limiter != REDIS:
+        yield None
+        return
+    with RestartedRedis(folder, every_seconds=soak.restart_every_seconds) as redis:
+        yield redis
 
 
 class _Workers:
@@ -153,7 +167,9 @@ class _Workers:
 
     async def _start(self, number: int) -> asyncio.subprocess.Process:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        return await asyncio.create_subprocess_exec(*self._command, "--number", str(number), env=environment)
+        off = self._soak.clocks_apart * (number / max(1, self._soak.processes - 1) - 0.5)
+        arguments = ["--number", str(number), "--clock-off", str(off)]
+        return await asyncio.create_subprocess_exec(*self._command, *arguments, env=environment)
 
 
 async def _kill(process: asyncio.subprocess.Process) -> None:
@@ -178,7 +194,7 @@ async def _send(options: argparse.Namespace) -> None:
 
 
 async def _open(options: argparse.Namespace, state_dir: Path, stack: contextlib.AsyncExitStack) -> RateLimiter:
-    pace, clock = options.requests_per_minute, SystemClock()
+    pace, clock = options.requests_per_minute, OffClock(options.clock_off)
     if options.limiter == HOST:
         return stack.enter_context(HostLimiter(pace, quota=QUOTA, state_dir=state_dir, clock=clock))
     address = Secret(options.limiter)
@@ -190,13 +206,41 @@ def _read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--kill-every", type=float, default=0.5, metavar="SECONDS", help="0: never")
-    parser.add_argument("--limiter", default=HOST, help="host, or redis://…")
+    parser.add_argument("--restart-every", type=float, default=0.0, metavar="SECONDS", help="our Redis; 0: never")
+    parser.add_argument("--clocks-apart", type=float, default=0.0, metavar="SECONDS", help="of the processes")
+    parser.add_argument("--limiter", default=HOST, help="host, redis (one of our own), or redis://…")
     parser.add_argument("--requests-per-minute", type=float, default=PACED_REQUESTS_PER_MINUTE)
     parser.add_argument("--limit", type=int, default=REQUESTS_PER_WINDOW)
     parser.add_argument("--window", type=float, default=WINDOW_SECONDS, metavar="SECONDS")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write what was found of Redis between its marks")
+    parser.add_argument("--clock-off", type=float, default=0.0, help=argparse.SUPPRESS)
     parser.add_argument("--send-to", nargs=2, metavar=("PORT", "STATE_DIR"), help=argparse.SUPPRESS)
     parser.add_argument("--number", type=int, default=0, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def describe(soak: Soak, found: Findings) -> str:
+    """The findings in Markdown."""
+    machine, versions = describe_machine(), list_versions()
+    calls = "" if found.script_calls is None else f"{found.script_calls / found.requests:.4f}"
+    measured = (
+        f"Measured {datetime.now(UTC):%Y-%m-%d}: {soak.processes} processes with clocks up to {soak.clocks_apart:g} s"
+        f" apart, {found.seconds:.0f} s at {soak.requests_per_minute:g} requests a minute, {found.kills} killed, Redis"
+        f" restarted {found.restarts} times; {machine['cores']} cores, load {machine['load']} before, code"
+        f" {versions['code']}."
+    )
+    lines = [
+        measured,
+        "",
+        "| figure | must be | is |",
+        "|---|---|---|",
+        f"| requests in the worst {soak.window_seconds:g} s | at most {soak.limit:,} | {found.worst_window:,} |",
+        f"| of {found.requests:,} requests, over the limit | 0 | {found.over_limit} |",
+        f"| share of the quota that was used | at least {LEAST_USED:g} | {found.quota_used:.4f} |",
+        f"| requests of each process | within 20 % | {', '.join(map(str, found.shares))} |",
+        f"| script calls a request | 1 | {calls} |",
+    ]
+    return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -208,6 +252,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seconds=options.minutes * 60,
         processes=options.processes,
         kill_every_seconds=options.kill_every,
+        restart_every_seconds=options.restart_every,
+        clocks_apart=options.clocks_apart,
         limiter=options.limiter,
         requests_per_minute=options.requests_per_minute,
         limit=options.limit,
@@ -215,7 +261,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     findings = asyncio.run(run_soak(soak))
     print(json.dumps(findings.to_json()))
-    sys.exit(findings.over_limit > 0 or findings.quota_used < 0.95)
+    if options.out:
+        write_section(options.out, describe(soak, findings), begin=BEGIN, end=END)
+    sys.exit(findings.over_limit > 0 or findings.quota_used < LEAST_USED)
 
 
 if __name__ == "__main__":

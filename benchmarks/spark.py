@@ -1,6 +1,6 @@
 """Preparing on Spark, against the core of one machine and against a job that only passes its rows through Python.
 
-    python -m benchmarks.spark --rows 2000000 --runs 3 --json out.json
+    python -m benchmarks.spark --rows 2000000 --runs 3
 
 Two executors of one core each, to which the code is shipped. The seconds inside our function are processor time, and
 so are those of the core: what else the machine does must not count. The workers are warm: each job runs once before.
@@ -9,19 +9,15 @@ so are those of the core: what else the machine does must not count. The workers
 from __future__ import annotations
 
 import json
-import os
-import statistics
 import sys
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
-import pyarrow.csv
-import pyarrow.parquet as pq
 
 from audiencekit.identifiers.rules import Rules
 from audiencekit.integrations import spark
@@ -34,57 +30,84 @@ from audiencekit.sources.opening import open_source
 from audiencekit.sources.source import Source
 
 from .benchmark import benchmark_parser, contact_list, tell
-from .trials import ROOT
+from .machine import describe_machine, list_versions
+from .overhead import write_section
+from .sdk_faults import OUT
+from .series import Spread
+from .spark_session import as_parquet, spark_session, spark_versions
 
+BEGIN: Final = "<!-- spark: what follows is written by python -m benchmarks.spark -->"
+END: Final = "<!-- spark: end -->"
+COLUMNS: Final = ("email", "phone", "country")
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}
-MOST_INSIDE: Final = 1.25  # of the core's time
-MOST_WHOLE: Final = 2.0  # of the time of a job that does nothing
+# What it is of, and the most that it may be.
+BOUNDS: Final = {
+    "inside_to_core": ("processor time inside our function / the core's on one machine", 1.25),
+    "whole_to_identity": ("the whole job / one whose function passes the rows on (`mapInArrow`)", 2.0),
+}
+SECONDS: Final = {
+    "inside": "seconds inside our function",
+    "core": "seconds of the core",
+    "prepare": "seconds of the whole job",
+    "identity": "seconds of the job that passes the rows on",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write; 1 when a bound is passed."""
-    given = benchmark_parser("spark", "Preparing on Spark.", rows=2_000_000, runs=3).parse_args(arguments)
+    parser = benchmark_parser("spark", "Preparing on Spark.", rows=2_000_000, runs=3)
+    parser.add_argument("--out", type=Path, default=OUT, help="the file that the section is written into")
+    given = parser.parse_args(arguments)
     with TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         here = Path(directory)
         with contact_list(given.rows, given.seed, lists=given.lists) as path:
-            parquet = _as_parquet(path, here / "contacts.parquet")
-        found = _measure(parquet, here, runs=given.runs)
-    document = {"rows": given.rows, "runs": given.runs, **found}
-    for name, figure in document.items():
-        print(f"{name}: {figure:,.2f}" if isinstance(figure, float) else f"{name}: {figure:,}")
+            parquet = as_parquet(path, here / "contacts.parquet")
+        with spark_session(here) as session:
+            versions = spark_versions(session)
+            found = _measure(session, parquet, here, runs=given.runs)
+    document = {"rows": given.rows, "runs": given.runs, **{name: one.to_json() for name, one in found.items()}}
+    for name, spread in found.items():
+        print(f"{name}: {spread.median:,.2f} (least {spread.least:,.2f}, greatest {spread.greatest:,.2f})")
     if given.json:
         given.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    return int(found["inside_to_core"] > MOST_INSIDE or found["whole_to_identity"] > MOST_WHOLE)
+    write_section(given.out, describe(found, given.rows, given.runs, versions), begin=BEGIN, end=END)
+    return int(any(found[name].median > most for name, (_, most) in BOUNDS.items()))
 
 
-def _measure(parquet: Path, here: Path, *, runs: int) -> dict[str, float]:
-    session = _session(here)
-    try:
-        frame = session.read.parquet(str(parquet))
-        inside = session.sparkContext.accumulator(0.0)
-        jobs = {"identity": _identity(frame), "prepare": spark.prepare(frame, **KEYWORDS).records}
-        timed = _timed_outcomes(frame, inside)
-        seconds: dict[str, list[float]] = {name: [] for name in jobs}
-        shares = []
-        for number in range(runs + 1):
-            for name, job in jobs.items():
-                seconds[name].append(_seconds(job.write.mode("overwrite").parquet, str(here / name)))
-            inside.value = 0.0
-            timed.write.mode("overwrite").parquet(str(here / "timed"))
-            shares.append((inside.value, _core_seconds(parquet)))
-            tell(f"round {number} of {runs}")
-    finally:
-        session.stop()
-    whole = {name: statistics.median(times[1:]) for name, times in seconds.items()}
-    ratios = [prepared / identity for prepared, identity in zip(seconds["prepare"], seconds["identity"], strict=True)]
-    return {
-        "identity_seconds": whole["identity"],
-        "prepare_seconds": whole["prepare"],
-        "inside_cpu_seconds": statistics.median(inside for inside, _ in shares[1:]),
-        "core_cpu_seconds": statistics.median(core for _, core in shares[1:]),
-        "inside_to_core": statistics.median(inside / core for inside, core in shares[1:]),
-        "whole_to_identity": statistics.median(ratios[1:]),
-    }
+def describe(found: dict[str, Spread], rows: int, runs: int, versions: str) -> str:
+    """The figures in Markdown."""
+    machine, packages = describe_machine(), list_versions()
+    where = f"{machine['cores']} cores, load {machine['load']} before, Python {packages['python']}, {versions}"
+    lines = [
+        f"Measured {datetime.now(UTC):%Y-%m-%d}: {rows:,} rows, {where}, code {packages['code']}.",
+        f"Rounds: {runs}, after one that does not count.",
+        "",
+        "| figure | at most | reached | least – greatest |",
+        "|---|---|---|---|",
+    ]
+    for name, spread in found.items():
+        what, most = BOUNDS.get(name, (SECONDS.get(name, name), ""))
+        lines.append(f"| {what} | {most} | {spread.median:.2f} | {spread.least:.2f} – {spread.greatest:.2f} |")
+    return "\n".join(lines)
+
+
+def _measure(session: Any, parquet: Path, here: Path, *, runs: int) -> dict[str, Spread]:
+    """The figures of BOUNDS and SECONDS. The first round of all is not counted."""
+    frame = session.read.parquet(str(parquet)).select(*COLUMNS)
+    inside = session.sparkContext.accumulator(0.0)
+    jobs = {"identity": _identity(frame), "prepare": spark.prepare(frame, **KEYWORDS).records}
+    timed = _timed_outcomes(frame, inside)
+    rounds: list[dict[str, float]] = []
+    for number in range(runs + 1):
+        tell(f"round {number} of {runs}")
+        one = {name: _seconds(job.write.mode("overwrite").parquet, str(here / name)) for name, job in jobs.items()}
+        inside.value = 0.0
+        timed.write.mode("overwrite").parquet(str(here / "timed"))
+        one |= {"inside": inside.value, "core": _core_seconds(parquet)}
+        one |= {"inside_to_core": one["inside"] / one["core"], "whole_to_identity": one["prepare"] / one["identity"]}
+        rounds.append(one)
+    names = (*BOUNDS, *SECONDS)
+    return {name: Spread.of([one[name] for one in rounds[1:]]) for name in names}
 
 
 def _seconds(work: Callable[[str], object], argument: str) -> float:
@@ -147,34 +170,5 @@ def _prepared_in(batch: TextBatch, source: Source, rules: Rules) -> float:
     return time.process_time() - begun
 
 
-def _as_parquet(path: Path, out: Path) -> Path:
-    types = {name: pyarrow.string() for name in ("email", "phone", "country")}
-    table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=types))
-    pq.write_table(table, out, row_group_size=100_000)
-    return out
-
-
-def _session(here: Path) -> Any:
-    """Two executors, which find audiencekit only where Spark puts it."""
-    from pyspark.sql import SparkSession
-
-    code = here / "audiencekit.zip"
-    with zipfile.PyZipFile(str(code), "w") as archive:
-        archive.writepy(str(ROOT / "audiencekit"))
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(here / "work")}
-    os.environ.pop("PYTHONPATH", None)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.local.dir": str(here / "local"),
-        "spark.executor.memory": "1g",
-    }
-    session = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    session.sparkContext.addPyFile(str(code))
-    return session
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

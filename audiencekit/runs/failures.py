@@ -22,7 +22,7 @@ def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
     """The error of a delivery that ended early, with the exit code that fits what is known of it."""
     error = delivered.error or NotFinished("the upload was stopped before everything was sent")
     facts = f"{sums.confirmed} requests confirmed, {sums.unknown} unknown: {error}"
-    if isinstance(error, Unauthorized):
+    if isinstance(error, Unauthorized | CredentialsRefused):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
     if isinstance(error, InputOutputFailed | Bug | ResumeRefused):
         return error

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS, SAMPLE_ROWS
@@ -19,6 +20,9 @@ T = TypeVar("T")
 
 # Libraries whose frames hold their rows; of others nobody knows whether they can be read again, or are computed anew.
 _IN_MEMORY: Final = frozenset({"pandas", "polars", "pyarrow"})
+
+_READ_IT: Final = "read it once without audiencekit: what made it says what is wrong"
+_OPEN_IT: Final = f"give a frame of named columns, no single one of them (a series); if it is one, {_READ_IT}"
 
 Arrays: TypeAlias = dict[int, Any]  # Arrow arrays of one length, by the position of their columns
 
@@ -120,7 +124,7 @@ class StreamColumns:
     def _open(self) -> Iterator[Any]:
         if self._types and not is_in_memory(self._frame):
             raise SourceRefused("it can be read only once", hint="give a table that holds its rows: reader.read_all()")
-        reader = attempt(lambda: _reader_of(self._frame.unwrap()))
+        reader = attempt(lambda: _reader_of(self._frame.unwrap()), hint=_OPEN_IT)
         schema = reader.schema
         self.names, self._types = tuple(schema.names), tuple(schema.types)
         return iter(lambda: attempt(lambda: next(reader, None)), None)
@@ -163,16 +167,13 @@ class PandasColumns:
         return self._converted[place]
 
 
-def attempt(work: Callable[[], T]) -> T:
+def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
     """What `work` returns. What made the frame may quote cells in its errors, and they are left behind."""
     try:
         return work()
     except Exception as error:
         kind = type(error).__name__
-    raise SourceRefused(
-        f"it could not be read ({kind}); no values are shown",
-        hint="read it once without audiencekit: what made it says what is wrong",
-    )
+    raise SourceRefused(f"it could not be read ({kind}); no values are shown", hint=hint)
 
 
 def _reader_of(frame: Any) -> Any:
@@ -188,7 +189,10 @@ def _convert(frame: Frame, place: int) -> Any:
         array = pa.array(frame.unwrap().iloc[:, place], from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    # Cells that are all missing are floating-point numbers to pandas, and none has lost a digit.
+    is_empty = pt.is_floating(whole.type) and whole.null_count == len(whole)
+    return pa.chunked_array([pa.nulls(len(whole))]) if is_empty else whole
 
 
 def _joined(column: Any) -> Any:

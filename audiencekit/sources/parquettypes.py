@@ -23,8 +23,9 @@ from audiencekit.sources.columns import TEXTS
 
 UUID_EXTENSION: Final = "arrow.uuid"
 _LISTS: Final = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list)
-_BYTES: Final = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary)
+_BYTES: Final = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary, pt.is_binary_view)
 _TEXTS: Final = (pt.is_string, pt.is_large_string, pt.is_string_view)
+_ENCODED: Final = (pt.is_dictionary, pt.is_string_view, pt.is_binary_view)
 _Test = Callable[[pa.DataType], bool]
 
 
@@ -56,16 +57,19 @@ def _decoded(array: pa.Array) -> pa.Array:
     return array.dictionary_decode()
 
 
-def _without_views(array: pa.Array) -> pa.Array:
-    """`array`, its texts in a form that Arrow's functions know."""
+def _plain(array: pa.Array) -> pa.Array:
+    """`array` without dictionaries, its texts and bytes in a form that Arrow's functions know; so in lists, too."""
+    if pt.is_dictionary(array.type):
+        array = _decoded(array)
     if pt.is_string_view(array.type):
         return array.cast(pa.string())
-    if not is_list(array.type) or not pt.is_string_view(array.type.value_type):
+    if pt.is_binary_view(array.type):
+        return array.cast(pa.binary())
+    if not is_list(array.type) or not _any(array.type.value_type, _ENCODED):
         return array
     counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    values = pc.list_flatten(array).cast(pa.string())
-    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=array.is_null())
+    return pa.ListArray.from_arrays(pa.array(offsets), _plain(pc.list_flatten(array)), mask=array.is_null())
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -75,7 +79,7 @@ def is_list(kind: pa.DataType) -> bool:
 
 def as_text(array: pa.Array) -> TextColumn:
     """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
-    flat = _without_views(_decoded(array) if pt.is_dictionary(array.type) else array)
+    flat = _plain(array)
     broken = np.zeros(len(flat), dtype=bool)
     if _any(flat.type, (pt.is_integer, pt.is_null, pt.is_boolean)):
         return TextColumn(flat.cast(pa.string()), broken, broken)
@@ -116,8 +120,6 @@ def _as_python(array: pa.Array) -> list[Any]:
     if is_list(storage.type):
         values = [_as_python(cell.values) if cell.is_valid else None for cell in storage]
         return [None if value is None else list(value) for value in values]
-    if pt.is_dictionary(storage.type):
-        storage = storage.dictionary_decode()
     if _any(storage.type, _TEXTS):
         storage = storage.cast(pa.large_binary())
     return list(storage.to_pylist())

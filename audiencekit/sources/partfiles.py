@@ -29,9 +29,10 @@ def part_files(path: str | os.PathLike[str]) -> list[Path]:
     rows = sorted(name for name in names if not _NO_ROWS.fullmatch(name))
     alien = sum(not name.endswith(SUFFIX) for name in rows)
     if not rows or alien == len(rows):
+        pattern = "*/*.parquet" if any("=" in name for name in rows) else "*.csv"
         raise SourceRefused(
             "this is a directory without Parquet files",
-            hint="give the files in it; the shell lists them for DIRECTORY/*.csv",
+            hint=f"give the files in it; the shell lists them for DIRECTORY/{pattern}",
         )
     if alien:
         raise SourceRefused(

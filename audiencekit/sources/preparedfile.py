@@ -1,11 +1,12 @@
 """Prepared files: Parquet whose columns say what they are, and whose values are hashes already (docs/prepared-format).
 
 Ours are known by the `format` of their metadata. Other engines cannot write it: their files are known by their columns,
-which are `row`, `operation`, kinds, and nothing else.
+which are `row`, `operation`, kinds, and nothing else, in capitals or not.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +31,14 @@ _FORMAT_KEY: Final = b"format"
 _FAMILY: Final = PREPARED_FORMAT.partition("/")[0]
 _KINDS: Final = frozenset(Kind)
 PREPARED: Final = "prepared"
+_NOT_HASHED: Final = "hash the list with `audiencekit prepare`, or correct what wrote this file"
+# What engines write that were told otherwise.
+_LIKELY: Final = (
+    (re.compile(r"\s*"), "an empty text is no value: write null"),
+    (re.compile(r"\s*[0-9A-Fa-f]{64}\s*"), "write its digits in lower case and without spaces: lower(trim(…))"),
+    (re.compile(r"[0-9A-Za-z+/_-]{43}=?"), "it is base64: write hex digits, such as TO_HEX(SHA256(…)) in BigQuery"),
+    (re.compile(r"[0-9A-Fa-f]{32}|[0-9A-Fa-f]{40}"), "it is another hash, such as MD5 or SHA-1: use SHA-256"),
+)
 _HINT: Final = "docs/prepared-format.md says how one is written; with --map it is read like any other Parquet file"
 
 
@@ -37,7 +46,7 @@ def is_prepared(schema: pa.Schema) -> bool:
     """Whether a Parquet file with this schema is a prepared one, sound or not."""
     if _format_of(schema).startswith(_FAMILY):
         return True
-    names = set(schema.names)
+    names = set(_names_of(schema))
     return {ROW, OPERATION} <= names <= set(PREPARED_SCHEMA.names) and bool(names & _KINDS)
 
 
@@ -47,16 +56,17 @@ def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one
     Kinds without a single value are left out, as far as the file says so. With `one_operation` the operations in it are
     not looked at.
     """
-    if problems := [*_problems_of_format(schema), *_problems_of_names(schema.names), *_problems_of_types(schema)]:
+    names = _names_of(schema)
+    if problems := [*_problems_of_format(schema), *_problems_of_names(names), *_problems_of_types(schema)]:
         raise SourceRefused(f"this is no sound prepared file: {'; '.join(problems)}", hint=_HINT)
-    kinds = {name: place for place, name in enumerate(schema.names) if name in _KINDS}
+    kinds = {name: place for place, name in enumerate(names) if name in _KINDS}
     filled = _KINDS & _filled_columns(metadata) or _KINDS
     columns = tuple(
         MappedColumn(kind=Kind(name), position=place, name=name, hashed=Kind(name).is_hashed)
         for name, place in kinds.items()
         if name in filled
     )
-    operation = None if one_operation else schema.names.index(OPERATION)
+    operation = None if one_operation else names.index(OPERATION)
     notes = ["prepared records: hashed already, they are sent as they are"]
     if one_operation:
         notes.append("--operation is for every row: the operations that the prepared file names are not looked at")
@@ -111,20 +121,20 @@ def _refuse_others(batch: TextBatch, mapping: ColumnMapping) -> None:
     for column in mapping.columns:
         if not column.hashed:
             continue
-        place = _first_other(columns.column(mapping.field_name(column)))
-        if place is not None:
-            row = columns.column(ROW)[place].as_py()
+        found = _first_other(columns.column(mapping.field_name(column)))
+        if found is not None:
+            row, hint = columns.column(ROW)[found[0]].as_py(), found[1]
             raise SourceRefused(
                 f"row {row}, column {column.name}: not a SHA-256 in 64 lower-case hex digits, and a prepared file holds"
                 " nothing else",
                 row=row,
                 column=column.name,
-                hint="hash the list with `audiencekit prepare`, or correct what wrote this file",
+                hint=hint,
             )
 
 
-def _first_other(cells: Any) -> int | None:
-    """The place of the first row with a value that is no hash, None without one. Null is no value."""
+def _first_other(cells: Any) -> tuple[int, str] | None:
+    """The place of the first row with a value that is no hash, and what to do; None without one. Null is no value."""
     owners = pc.list_parent_indices(cells) if pt.is_list(cells.type) else None
     values = pc.list_flatten(cells) if owners is not None else cells
     present = values.is_valid()
@@ -132,14 +142,20 @@ def _first_other(cells: Any) -> int | None:
     if not len(others):
         return None
     place = int(np.flatnonzero(present.to_numpy(zero_copy_only=False))[others[0]])
-    return place if owners is None else int(owners[place].as_py())
+    hint = _hint_for(values[place].as_py())
+    return (place if owners is None else int(owners[place].as_py())), hint
+
+
+def _hint_for(text: str) -> str:
+    """What to do about a value that is no hash, by what it looks like."""
+    return next((hint for form, hint in _LIKELY if form.fullmatch(text)), _NOT_HASHED)
 
 
 def _filled_columns(metadata: pq.FileMetaData) -> set[str]:
     """The columns that may hold a value: those of which no statistics say that every one is null."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = (group.column(place) for group in groups for place in range(group.num_columns))
-    return {chunk.path_in_schema.partition(".")[0] for chunk in chunks if not _is_all_null(chunk)}
+    return {chunk.path_in_schema.partition(".")[0].lower() for chunk in chunks if not _is_all_null(chunk)}
 
 
 def _is_all_null(chunk: pq.ColumnChunkMetaData) -> bool:
@@ -151,6 +167,11 @@ def _is_all_null(chunk: pq.ColumnChunkMetaData) -> bool:
 def _format_of(schema: pa.Schema) -> str:
     told: bytes = (schema.metadata or {}).get(_FORMAT_KEY, b"")
     return told.decode("ascii", "replace")
+
+
+def _names_of(schema: pa.Schema) -> list[str]:
+    """The names of its columns as the format writes them: Snowflake has capitals where nobody asked for others."""
+    return [name.lower() for name in schema.names]
 
 
 def _problems_of_format(schema: pa.Schema) -> list[str]:
@@ -171,20 +192,26 @@ def _problems_of_names(names: list[str]) -> list[str]:
 
 def _problems_of_types(schema: pa.Schema) -> list[str]:
     return [
-        f"column {field.name} holds no {wanted}"
-        for field in schema
-        if field.name in PREPARED_SCHEMA.names and (wanted := _wanted(field.name, field.type))
+        f"column {name} holds no {wanted}"
+        for name, field in zip(_names_of(schema), schema, strict=True)
+        if name in PREPARED_SCHEMA.names and (wanted := _wanted(name, field.type))
     ]
 
 
 def _wanted(name: str, kind: pa.DataType) -> str:
     """What a column should hold when it does not; empty when it does."""
     if name == ROW:
-        return "" if pt.is_integer(kind) else "whole numbers"
+        return "" if pt.is_integer(kind) or (pt.is_decimal(kind) and kind.scale == 0) else "whole numbers"
     if name == OPERATION:
         return "" if _is_text(kind) else "text"
     inner = kind.value_type if is_list(kind) else kind
-    return "" if _is_text(inner) or pt.is_null(inner) else "text, nor lists of texts"
+    if _is_text(inner) or pt.is_null(inner):
+        return ""
+    return "text, nor lists of texts" + (", but bytes: write their hex digits" if _is_bytes(inner) else "")
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pt.is_binary(kind) or pt.is_large_binary(kind) or pt.is_fixed_size_binary(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:

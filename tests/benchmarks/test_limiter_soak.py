@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.limiter_soak import Arrivals, Soak, run_soak
-
-
-def test_the_server_counts_every_closed_window() -> None:
-    """A request over the limit is one that the service would have answered with 429."""
-    arrivals = Arrivals(Soak(seconds=1.0, limit=2, window_seconds=1.0))
-    arrivals.is_counting = True
-    for moment in (0.0, 0.5, 1.0, 1.6, 3.0):
-        arrivals.add(7, moment)
-    assert (arrivals.worst_window, arrivals.over_limit, arrivals.by_process[7]) == (3, 1, 5)
+from benchmarks.limiter_soak import BEGIN, Findings, Soak, describe, run_soak
+from benchmarks.sdk_faults import OUT
 
 
 async def test_the_limit_holds_while_processes_are_killed_and_started() -> None:
@@ -26,3 +18,17 @@ async def test_what_has_no_limit_is_found_out() -> None:
     """The same server notices a pace that is too fast for it."""
     findings = await run_soak(Soak(seconds=2.0, processes=2, kill_every_seconds=0.0, limit=20, window_seconds=1.0))
     assert findings.over_limit > 0
+
+
+def test_the_section_tells_what_must_be_and_what_is() -> None:
+    """Between marks that the results have."""
+    soak = Soak(seconds=60.0, clocks_apart=2.0)
+    found = Findings(
+        requests=1_000, seconds=60.0, worst_window=990, over_limit=0, quota_used=0.96, shares=(500, 500), kills=0,
+        restarts=1, script_calls=1_001,
+    )  # fmt: skip
+    text = describe(soak, found)
+    assert "| requests in the worst 60 s | at most 1,500 | 990 |" in text
+    assert "| requests of each process | within 20 % | 500, 500 |" in text
+    assert "| script calls a request | 1 | 1.0010 |" in text
+    assert OUT.read_text("utf-8").count(BEGIN) == 1

@@ -17,6 +17,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import (
     CertificateRefused,
     CountMismatch,
+    CredentialsRefused,
     InputOutputFailed,
     NotFound,
     RateLimited,
@@ -49,6 +50,7 @@ ENDS: dict[str, tuple[int, Any, int]] = {
     "token wrong": (1, REVOKED, 77),
     "token revoked midway": (3, REVOKED, 77),
     "clock off": (1, SKEWED, 77),
+    "password of the shared limiter wrong": (1, CredentialsRefused("Redis refuses our password"), 77),
     "no such audience": (1, NotFound("gone", status=404), 3),
     "audience deleted midway": (3, NotFound("gone", status=404), 75),
     "every record refused": (1, WRONG_CALL, 3),

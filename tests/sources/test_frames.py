@@ -107,6 +107,17 @@ def test_objects_of_several_types_are_refused() -> None:
     assert _open(frame, columns=((Kind.PHONE_NUMBER, "phone"),)).rows_read == 0
 
 
+def test_a_column_of_missing_cells_is_no_number(rows_of: Rows) -> None:
+    """To pandas it is one of floating-point numbers, though none has lost a digit."""
+    frame = _pandas({"email": EMAILS, "phone": [float("nan")] * 3})
+    kinds = ((Kind.EMAIL, "email"), (Kind.PHONE_NUMBER, "phone"))
+    rows = rows_of(_open(frame, columns=kinds))
+    assert [(row["c0"], row["c1"]) for row in rows] == [(email, None) for email in EMAILS]
+    frame.loc[2, "phone"] = 493012345601.0
+    with pytest.raises(SourceRefused, match="the column phone holds floating-point numbers"):
+        _open(frame, columns=kinds)
+
+
 def test_pandas_frames_keep_index_and_odd_names_out(rows_of: Rows) -> None:
     """An index is no column; names that are no text are written out; of equal names neither is taken."""
     pandas = pytest.importorskip("pandas")
@@ -191,6 +202,13 @@ def test_what_is_no_frame_is_no_source(other: Any) -> None:
     """Neither numbers nor single columns."""
     with pytest.raises((UsageError, SourceRefused)):
         _open(other)
+
+
+def test_a_series_is_told_from_a_frame() -> None:
+    """It speaks Arrow as frames do, and has no columns."""
+    with pytest.raises(SourceRefused, match="could not be read") as caught:
+        _open(pytest.importorskip("polars").Series("email", EMAILS))
+    assert "a frame of named columns" in caught.value.hint
 
 
 @pytest.mark.parametrize("option", [{"encoding": "cp1252"}, {"delimiter": ";"}, {"header": False}])

@@ -13,6 +13,13 @@ from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.sources.parquettypes import as_text, refusal_of, sample_texts
 
 ID = "6d92078a-8246-4ba4-ae5b-76104861e7dc"
+
+
+def _listed(values: pa.Array) -> pa.Array:
+    """A list of all of `values`, and a null."""
+    return pa.ListArray.from_arrays(pa.array([0, None, len(values)]), values).take(pa.array([0, 1]))
+
+
 TEXTS: list[tuple[pa.Array, list[Any]]] = [
     (pa.array(["a", "", None]), ["a", "", None]),
     (pa.array(["a", None], pa.large_string()), ["a", None]),
@@ -32,6 +39,10 @@ TEXTS: list[tuple[pa.Array, list[Any]]] = [
     (pa.array([["a", "b"]], pa.list_(pa.string(), 2)), [["a", "b"]]),
     (pa.array([[12, None], None], pa.list_(pa.int64())), [["12", None], None]),
     (pa.array([[b"a"], None], pa.list_(pa.binary())), [["a"], None]),
+    (pa.array([b"a", None], pa.binary_view()), ["a", None]),
+    (pa.array([[b"a"], None], pa.list_(pa.binary_view())), [["a"], None]),
+    (_listed(pa.array(["a", "b"]).dictionary_encode()), [["a", "b"], None]),
+    (_listed(pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["a"], pa.string_view()))), [["a", "a"], None]),
 ]
 
 

@@ -44,3 +44,10 @@ def test_other_directories_are_refused(tmp_path: Path, names: tuple[str, ...], m
     """Rows that are left out because nobody saw them would be missed by nobody."""
     with pytest.raises(SourceRefused, match=message):
         part_files(_touch(tmp_path, *names))
+
+
+def test_folders_of_a_partitioned_table_are_given_one_by_one(tmp_path: Path) -> None:
+    """What their names say is in no file, so nothing is read from below."""
+    with pytest.raises(SourceRefused) as caught:
+        part_files(_touch(tmp_path, "day=2026-01-01", "_SUCCESS"))
+    assert "DIRECTORY/*/*.parquet" in caught.value.hint

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,41 @@ def test_a_value_that_is_no_hash_refuses_the_file(tmp_path: Path, rows_of: Rows,
     assert not any(value in f"{caught.value} {caught.value.hint}" for value in values)
 
 
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (ANN.upper(), "in lower case and without spaces"),
+        (f"{ANN} ", "in lower case and without spaces"),
+        (base64.b64encode(bytes.fromhex(ANN)).decode(), "base64: write hex digits, such as TO_HEX"),
+        (hashlib.sha1(b"ann", usedforsecurity=False).hexdigest(), "another hash, such as MD5 or SHA-1"),
+        ("", "write null"),
+        ("ann@example.com", "hash the list with `audiencekit prepare`"),
+    ],
+    ids=["capitals", "space", "base64", "another hash", "empty", "raw"],
+)
+def test_what_engines_write_that_were_told_otherwise_is_known(
+    tmp_path: Path, rows_of: Rows, value: str, hint: str
+) -> None:
+    """The hint says how the query is to be corrected."""
+    source = _open(_write(tmp_path / "records.parquet", email=[BOB, value]))
+    with pytest.raises(SourceRefused, match="row 2, column email") as caught:
+        rows_of(source)
+    assert hint in caught.value.hint
+
+
+def test_capitals_and_decimals_of_an_export_are_read(tmp_path: Path, rows_of: Rows) -> None:
+    """As Snowflake unloads names that nobody has quoted, and whole numbers."""
+    rows = pa.array([Decimal(3), Decimal(7)], pa.decimal128(38, 0))
+    path = tmp_path / "data_0_0_0.snappy.parquet"
+    pq.write_table(pa.table({"ROW": rows, "OPERATION": ["UPDATE", "DELETE"], "EMAIL": [ANN, BOB]}), path)
+    source = _open(path)
+    assert source.description["format"] == "prepared"
+    assert [(row["operation"], row["c2"]) for row in rows_of(source)] == [("UPDATE", ANN), ("DELETE", BOB)]
+    pq.write_table(pa.table({"ROW": rows, "OPERATION": ["UPDATE"] * 2, "EMAIL": [ANN] * 2, "email": [BOB] * 2}), path)
+    with pytest.raises(SourceRefused, match="it has several columns email"):
+        _open(path)
+
+
 def test_partner_ids_are_no_hashes(tmp_path: Path, rows_of: Rows) -> None:
     """They leave as they are, so they are read as they are."""
     source = _open(_write(tmp_path / "records.parquet", partner_user_id=pa.array([["crm-1"], None], TEXTS)))
@@ -104,7 +141,9 @@ def test_partner_ids_are_no_hashes(tmp_path: Path, rows_of: Rows) -> None:
         ({"email": None}, "it has none of the columns email, phone_number"),
         ({"row": ["1", "2"]}, "column row holds no whole numbers"),
         ({"operation": [1, 2]}, "column operation holds no text"),
-        ({"email": [b"\x01" * 32, b"\x02" * 32]}, "column email holds no text, nor lists of texts"),
+        ({"email": [b"\x01" * 32, b"\x02" * 32]}, "column email holds no text, nor lists of texts, but bytes"),
+        ({"email": [1, 2]}, "column email holds no text, nor lists of texts"),
+        ({"row": pa.array([Decimal("1.5"), None], pa.decimal128(9, 1))}, "column row holds no whole numbers"),
         ({"Ann Example": [1, 2]}, "column4 are called as no column of the format"),
         ({"told": "audiencekit-prepared/2"}, "its format is not audiencekit-prepared/1"),
     ],

@@ -131,7 +131,7 @@ class RedisLimiter:
         except exceptions.RedisError as error:
             failure = ServiceUnavailable(
                 f"Redis, which keeps the limiter, refused the script ({type(error).__name__})",
-                hint="it must be Redis 5 or later, and the primary",
+                hint="it must be Redis 5 or later, the primary, and have the database that its address names",
             )
         raise failure
 
@@ -177,7 +177,7 @@ def _connect(address: Secret) -> Redis:
 def _away() -> ServiceUnavailable:
     return ServiceUnavailable(
         f"Redis, which keeps the limiter, gave no answer in time for {REDIS_AWAY_SECONDS:.0f} s",
-        hint=f"start it and resume; with {WHEN_AWAY}={PACE} in its address every run keeps a pace of its own",
+        hint=f"start it or correct its address, and resume; with {WHEN_AWAY}={PACE} in it each run keeps its own pace",
     )
 
 

@@ -6,10 +6,9 @@ import asyncio
 import itertools
 import re
 import shutil
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,8 @@ from audiencekit.delivery.limiter.redis import PACE, STOP, RedisLimiter, read_ad
 from audiencekit.errors import CredentialsRefused, ServiceUnavailable, UsageError
 from audiencekit.limits import MAX_LATENESS_SECONDS
 from audiencekit.personal import Secret
-from benchmarks.limiter_soak import Soak, run_soak
+from benchmarks.limiter_soak import REDIS, Soak, run_soak
+from benchmarks.redis_server import RedisServer
 
 PASSWORD = "invented-password-7391"
 
@@ -53,42 +53,6 @@ def test_an_address_that_cannot_be_is_refused_and_not_shown(address: str) -> Non
 # --- with a real server ---
 
 
-class Server:
-    """A redis-server on a free port, which keeps nothing."""
-
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self._command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", *arguments]
-        self._folder = folder
-        self.start()
-
-    @property
-    def address(self) -> Secret:
-        return Secret(f"redis://127.0.0.1:{self.port}/0")
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(self._command, cwd=self._folder, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20.0
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1.0).close()
-                return
-            except OSError:
-                assert time.monotonic() < deadline, "redis-server does not start"
-                time.sleep(0.02)
-
-    def stop(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def ask(self, *words: str) -> str:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5.0) as connection:
-            connection.sendall(" ".join(words).encode() + b"\r\n")
-            return connection.recv(65_536).decode()
-
-
 def needs_redis() -> None:
     pytest.importorskip("redis", reason="the package redis is not installed: pip install 'audiencekit[redis]'")
     if shutil.which("redis-server") is None:
@@ -96,10 +60,10 @@ def needs_redis() -> None:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path: Path) -> Iterator[RedisServer]:
     """A running Redis server."""
     needs_redis()
-    running = Server(tmp_path)
+    running = RedisServer(tmp_path)
     yield running
     running.stop()
 
@@ -122,7 +86,7 @@ class ShiftedClock:
         await asyncio.sleep(0 if self._leap else seconds)
 
 
-def limiter_of(server: Server, per_minute: float, clock: Any = None, parameters: str = "") -> RedisLimiter:
+def limiter_of(server: RedisServer, per_minute: float, clock: Any = None, parameters: str = "") -> RedisLimiter:
     address = Secret(server.address.unwrap() + parameters)
     return RedisLimiter(per_minute, address=address, quota="quota", clock=clock or SystemClock())
 
@@ -135,13 +99,13 @@ async def leave(limiter: RedisLimiter, times: int) -> list[float]:
     return moments
 
 
-def free_at(server: Server) -> float:
+def free_at(server: RedisServer) -> float:
     """When the next may leave, on the clock of the server."""
     return int(server.ask("HGET", "audiencekit:limiter:quota", "free_at").split("\r\n")[1]) / 1e6
 
 
 @pytest.mark.redis
-async def test_hosts_share_one_pace_whatever_their_clocks_say(server: Server, worst_window: Any) -> None:
+async def test_hosts_share_one_pace_whatever_their_clocks_say(server: RedisServer, worst_window: Any) -> None:
     """Clocks up to 2 s apart: as many requests as one host would send, in equal parts."""
     limiters = [limiter_of(server, 3_000, ShiftedClock(seconds)) for seconds in (-1.0, 0.0, 0.5, 1.0)]
     shares: list[list[float]] = [[] for _ in limiters]
@@ -158,7 +122,7 @@ async def test_hosts_share_one_pace_whatever_their_clocks_say(server: Server, wo
 
 
 @pytest.mark.redis
-async def test_one_script_call_a_request(server: Server) -> None:
+async def test_one_script_call_a_request(server: RedisServer) -> None:
     """And no other command of ours, after the first."""
     async with limiter_of(server, 60_000) as limiter:
         await leave(limiter, 1)
@@ -170,7 +134,7 @@ async def test_one_script_call_a_request(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_places_are_never_nearer_than_the_pace(server: Server) -> None:
+async def test_places_are_never_nearer_than_the_pace(server: RedisServer) -> None:
     """In the server's own count: after n requests the next is free n intervals from the first, or later."""
     _, _, seconds, _, microseconds, _ = server.ask("TIME").split("\r\n")
     first = int(seconds) + int(microseconds) / 1e6
@@ -180,7 +144,7 @@ async def test_places_are_never_nearer_than_the_pace(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_a_429_to_one_holds_back_all(server: Server) -> None:
+async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
     """For the longest time that was asked; the pace halves once, and everybody knows why."""
     async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
         await leave(other, 1)
@@ -197,7 +161,7 @@ async def test_a_429_to_one_holds_back_all(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_a_longer_pause_holds_back_who_waits_already(server: Server) -> None:
+async def test_a_longer_pause_holds_back_who_waits_already(server: RedisServer) -> None:
     """Nobody has a place in a pause; everybody asks again at its end."""
     async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
         started_at = boot_seconds()
@@ -209,7 +173,7 @@ async def test_a_longer_pause_holds_back_who_waits_already(server: Server) -> No
 
 
 @pytest.mark.redis
-async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: Server, worst_window: Any) -> None:
+async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: RedisServer, worst_window: Any) -> None:
     """Redis forgets everything: those who go on are paced from then on."""
     moments: list[float] = []
 
@@ -227,7 +191,7 @@ async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: Serve
 
 
 @pytest.mark.redis
-async def test_a_server_that_forgot_makes_the_first_wait(server: Server) -> None:
+async def test_a_server_that_forgot_makes_the_first_wait(server: RedisServer) -> None:
     """Somebody may have left just before."""
     clock = ShiftedClock(leap=True)
     async with limiter_of(server, 60, clock) as limiter:
@@ -238,7 +202,7 @@ async def test_a_server_that_forgot_makes_the_first_wait(server: Server) -> None
 
 
 @pytest.mark.redis
-async def test_a_far_future_is_forgotten(server: Server) -> None:
+async def test_a_far_future_is_forgotten(server: RedisServer) -> None:
     """The server's clock was moved back."""
     server.ask("HSET", "audiencekit:limiter:quota", "free_at", "9000000000000000", "paused_until", "9000000000000000")
     async with limiter_of(server, 6_000) as limiter:
@@ -246,7 +210,7 @@ async def test_a_far_future_is_forgotten(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_a_place_that_was_slept_through_is_void(server: Server) -> None:
+async def test_a_place_that_was_slept_through_is_void(server: RedisServer) -> None:
     """A process that was stopped for minutes takes a new place instead of leaving with the others."""
 
     class Sleeper(ShiftedClock):
@@ -268,7 +232,7 @@ async def test_a_place_that_was_slept_through_is_void(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_redis_away_stops_everybody(server: Server) -> None:
+async def test_redis_away_stops_everybody(server: RedisServer) -> None:
     """After half a minute, with a word on what to do."""
     async with limiter_of(server, 6_000, ShiftedClock(leap=True)) as limiter:
         await limiter.acquire()
@@ -279,7 +243,7 @@ async def test_redis_away_stops_everybody(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_redis_away_stops_nobody_who_was_told_so(server: Server) -> None:
+async def test_redis_away_stops_nobody_who_was_told_so(server: RedisServer) -> None:
     """They keep a pace of their own."""
     async with limiter_of(server, 6_000, parameters="?when_away=pace") as limiter:
         server.stop()
@@ -293,7 +257,7 @@ async def test_redis_away_stops_nobody_who_was_told_so(server: Server) -> None:
 async def test_a_wrong_password_is_one_clear_error(tmp_path: Path, login: str) -> None:
     """It shows neither password."""
     needs_redis()
-    server = Server(tmp_path, "--requirepass", PASSWORD)
+    server = RedisServer(tmp_path, "--requirepass", PASSWORD)
     try:
         address = Secret(f"redis://{login}127.0.0.1:{server.port}/0")
         async with RedisLimiter(address=address, quota="quota", clock=SystemClock()) as limiter:
@@ -305,7 +269,7 @@ async def test_a_wrong_password_is_one_clear_error(tmp_path: Path, login: str) -
 
 
 @pytest.mark.redis
-async def test_a_server_that_will_not_is_said(server: Server) -> None:
+async def test_a_server_that_will_not_is_said(server: RedisServer) -> None:
     """Something else lies under the key."""
     server.ask("SET", "audiencekit:limiter:quota", "text")
     async with limiter_of(server, 6_000) as limiter:
@@ -314,14 +278,16 @@ async def test_a_server_that_will_not_is_said(server: Server) -> None:
 
 
 @pytest.mark.redis
-async def test_processes_use_the_quota_in_equal_parts(server: Server) -> None:
-    """Four real processes at the real rate, counted by a real server in windows of 10 s: never over, fairly shared.
+async def test_processes_with_clocks_apart_use_the_quota_in_equal_parts() -> None:
+    """Four real processes at the real rate, clocks up to 2 s apart, one restart of Redis: never over, fairly shared.
 
     How much of the quota is used depends on how busy the machine is; `benchmarks.limiter_soak` says it.
     """
-    findings = await run_soak(
-        Soak(seconds=12.0, kill_every_seconds=0.0, limiter=server.address.unwrap(), limit=250, window_seconds=10.0)
-    )
-    assert findings.over_limit == 0
+    needs_redis()
+    soak = Soak(seconds=12.0, kill_every_seconds=0.0, restart_every_seconds=6.0, clocks_apart=2.0, limiter=REDIS)
+    findings = await run_soak(replace(soak, limit=250, window_seconds=10.0))
+    assert (findings.over_limit, findings.restarts) == (0, 1)
     assert findings.quota_used >= 0.7
     assert min(findings.shares) >= 0.8 * max(findings.shares)
+    assert findings.script_calls is not None
+    assert findings.script_calls >= 0.9 * findings.requests

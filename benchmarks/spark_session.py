@@ -1,0 +1,61 @@
+"""The small cluster that Spark is measured on: two executors of one core each, to which the code is shipped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from .trials import ROOT
+
+NUMBER: Final = "number"
+_ROW_GROUP_ROWS: Final = 100_000
+
+
+@contextlib.contextmanager
+def spark_session(here: Path) -> Iterator[Any]:
+    """A session of which the executors find audiencekit only where Spark puts it; `here` is for its files."""
+    from pyspark.sql import SparkSession
+
+    code = here / "audiencekit.zip"
+    with zipfile.PyZipFile(str(code), "w") as archive:
+        archive.writepy(str(ROOT / "audiencekit"))
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(here / "work")}
+    os.environ.pop("PYTHONPATH", None)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.local.dir": str(here / "local"),
+        "spark.executor.memory": "1g",
+    }
+    session = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.addPyFile(str(code))
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def as_parquet(path: Path, out: Path) -> Path:
+    """The contact list at `path` as Parquet, all of it text, with the number of each row besides."""
+    types = {name: pa.string() for name in ("email", "phone", "country")}
+    table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=types))
+    table = table.append_column(NUMBER, pa.array(range(1, table.num_rows + 1), pa.int64()))
+    pq.write_table(table, out, row_group_size=_ROW_GROUP_ROWS)
+    return out
+
+
+def spark_versions(session: Any) -> str:
+    """Spark and the Java that it runs on, for people."""
+    java = session.sparkContext._jvm.System.getProperty("java.version")
+    return f"Spark {session.version} on Java {java}"

@@ -1,0 +1,82 @@
+"""A cluster and one machine, row for row: every kind of difference is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import audiencekit
+from audiencekit.preparation.textrecords import PREPARED_SCHEMA
+from benchmarks.sdk_faults import OUT
+from benchmarks.spark_equality import BEGIN, Comparison, compare, describe
+
+TEXTS = pa.list_(pa.string())
+LIST = "email,phone\nann@example.com,+493012345601\nbob@example.com,\nann@example.com,+493012345601\nno address,\n"
+OPTIONS: dict[str, Any] = {"columns": {"email": "email", "phone_number": "phone"}}
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """What one machine makes of a list with a duplicate and a rejected row."""
+    (tmp_path / "list.csv").write_text(LIST)
+    audiencekit.prepare(tmp_path / "list.csv", out=tmp_path / "alone", **OPTIONS)
+    return tmp_path / "alone"
+
+
+def _compared(alone: Path, records: list[dict[str, Any]], rejections: list[dict[str, Any]]) -> Comparison:
+    paths = [alone.with_name("records"), alone.with_name("rejections")]
+    for path in paths:
+        path.mkdir()
+    fields = [field.with_nullable(True) for field in PREPARED_SCHEMA]
+    pq.write_table(pa.Table.from_pylist(records, schema=pa.schema(fields)), paths[0] / "part-0.parquet")
+    told = pa.schema({"row": pa.int64(), "column": pa.string(), "reason": pa.string()})
+    pq.write_table(pa.Table.from_pylist(rejections, schema=told), paths[1] / "part-0.parquet")
+    return compare(alone, *paths)
+
+
+def _cluster(alone: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What a sound cluster makes of the same list, in an order of its own."""
+    first, second = pq.read_table(alone / "records.parquet").to_pylist()
+    return [{**first, "row": 3}, second, first], [{"row": 4, "column": "email", "reason": "invalid_syntax"}]
+
+
+def test_the_same_is_the_same(alone: Path) -> None:
+    """In any order, with the duplicates that only the cluster has."""
+    found = _compared(alone, *_cluster(alone))
+    assert (found.records, found.duplicates, found.rejections, found.differences) == (2, 1, 1, 0)
+
+
+def test_every_kind_of_difference_is_seen(alone: Path, tmp_path: Path) -> None:
+    """A record that is missing, other or of nobody, and rejections."""
+    (duplicate, second, first), (rejection,) = _cluster(alone)
+    other = {**second, "email": first["email"]}
+    cases: dict[str, tuple[list[Any], list[Any]]] = {
+        "missing_records": ([duplicate, first], [rejection]),
+        "other_records": ([duplicate, other, first], [rejection]),
+        "invented_records": ([{**duplicate, "email": None}, second, first], [rejection]),
+        "other_rejections": ([duplicate, second, first], []),
+    }
+    for number, (name, (records, rejections)) in enumerate(cases.items()):
+        place = tmp_path / str(number) / "alone"
+        place.parent.mkdir()
+        place.symlink_to(alone)
+        found = _compared(place, records, rejections)
+        assert (getattr(found, name), found.differences) == (1, 1), name
+
+
+def test_a_reason_that_differs_counts_on_both_sides(alone: Path) -> None:
+    """It is missing here, and too much there."""
+    records, (rejection,) = _cluster(alone)
+    assert _compared(alone, records, [{**rejection, "reason": "too_long"}]).other_rejections == 2
+
+
+def test_the_section_tells_everything(alone: Path) -> None:
+    """Between marks that the results have."""
+    text = describe(_compared(alone, *_cluster(alone)), 4, "Spark 4")
+    assert "| invented records | 0 |" in text
+    assert "4 rows" in text
+    assert BEGIN in OUT.read_text("utf-8")
