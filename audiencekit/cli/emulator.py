@@ -30,6 +30,12 @@ class Rate(click.ParamType[Any]):
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback; a free one by default.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Ids and credentials follow from it.")
 @click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
+@click.option(
+    "--processing-time",
+    type=click.IntRange(1, 86_400),
+    metavar="SECONDS",
+    help="From one count of an audience to the next, in place of six hours.",
+)
 @click.option("--sink", is_flag=True, help="Check bodies in bulk and apply nothing: for benchmarks, never for tests.")
 @click.option("--profile", default="spec", show_default=True, help="Which service it plays: spec or x.")
 @click.option(
@@ -42,6 +48,7 @@ def emulator(
     port: int,
     seed: int,
     rate: tuple[int, float] | None,
+    processing_time: int | None,
     sink: bool,
     profile: str,
     state: Path | None,
@@ -51,6 +58,7 @@ def emulator(
     import asyncio
 
     from audiencekit.emulator import EmulatorOptions, StateError, serve
+    from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 
     if sink and state is not None:
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
@@ -58,6 +66,7 @@ def emulator(
         port=port,
         seed=seed,
         rate=rate,
+        processing_seconds=processing_time or PROCESSING_SECONDS,
         sink=sink,
         profile=profile,
         state=state,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .audiences.processing import PROCESSING_SECONDS
 from .faults.fault import Fault
 
 DEFAULT_MATCH_RATE: Final = 0.6
@@ -18,9 +19,9 @@ class EmulatorOptions:
     """The settings of one emulator.
 
     `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
-    `match_rate` is the share of identifiers that are somebody's on the platform. `accept_upper_case` takes hashes in
-    either case. `clock` gives epoch seconds; `POST /__clock` moves what it says. `faults` are set from the
-    start. Raises ValueError for a setting that cannot be.
+    `match_rate` is the share of identifiers that are somebody's on the platform, `processing_seconds` the time from one
+    count of a list to the next. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds;
+    `POST /__clock` moves what it says. `faults` are set from the start. Raises ValueError for a setting that cannot be.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses
@@ -29,6 +30,7 @@ class EmulatorOptions:
     rate: tuple[int, float] | None = None
     sink: bool = False
     match_rate: float = DEFAULT_MATCH_RATE
+    processing_seconds: float = PROCESSING_SECONDS
     accept_upper_case: bool = False
     state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
@@ -43,5 +45,7 @@ class EmulatorOptions:
             raise ValueError("a sink applies nothing, so it has no state to keep")
         if not 0 <= self.match_rate <= 1:
             raise ValueError("a match rate is a share, from 0 to 1")
+        if not 0 < self.processing_seconds < float("inf"):
+            raise ValueError("a count takes some time")
         if self.rate is not None and (self.rate[0] < 1 or not 0 < self.rate[1] < float("inf")):
             raise ValueError("a rate is at least one request in a time longer than nothing")

@@ -65,7 +65,7 @@ class Reception:
         self.clock = Clock(options.clock)
         self._state = open_state(options, self.clock)
         started_at = self._state.fact("started_at", self.clock.now()) if self._state else self.clock.now()
-        self.store = Store(options.seed, started_at, options.match_rate)
+        self.store = Store(options.seed, started_at, options.match_rate, options.processing_seconds)
         self.faults = Register(options.faults)
         self.late = LateApplies(self.clock)
         self._options, self._stop = options, stop

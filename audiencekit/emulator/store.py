@@ -11,6 +11,7 @@ from .audiences.flexible.evaluation import count_matched
 from .audiences.flexible.segments import Segment
 from .audiences.membership import Membership
 from .audiences.population import Population
+from .audiences.processing import PROCESSING_SECONDS
 from .audiences.records import Audience
 from .credentials import base36, long_id, make_origin
 from .data_api.activity import Activity
@@ -24,8 +25,14 @@ from .options import DEFAULT_MATCH_RATE
 class Store:
     """The accounts with all that is theirs, and the two logs."""
 
-    def __init__(self, seed: int, now: float, match_rate: float = DEFAULT_MATCH_RATE) -> None:
-        self._seed = seed
+    def __init__(
+        self,
+        seed: int,
+        now: float,
+        match_rate: float = DEFAULT_MATCH_RATE,
+        processing_seconds: float = PROCESSING_SECONDS,
+    ) -> None:
+        self._seed, self._processing_seconds = seed, processing_seconds
         self.origin = make_origin(seed)
         self.operations = OperationLog()
         self.requests = RequestLog()
@@ -109,7 +116,7 @@ class Store:
         """Makes the counts that fell due. To be called before anything of `account` is changed or shown."""
         for counted in account.lists():
             if not counted.deleted:
-                counted.processing.catch_up(now, partial(self._count, account, counted))
+                counted.processing.catch_up(now, partial(self._count, account, counted), self._processing_seconds)
 
     def _count(self, account: Account, counted: Audience | DoNotReachList, moment: float) -> int:
         if isinstance(counted, Audience) and counted.segments is not None:

@@ -74,6 +74,8 @@ def test_faults_are_there_from_the_start(tmp_path: Path, source: str) -> None:
         (["--state", "no/folder/state"], "cannot be opened"),
         (["--state", "other"], "no state file"),
         (["--rate", "0/60"], "N/SECONDS"),
+        (["--processing-time", "0"], "1<=x<=86400"),
+        (["--processing-time", "0.5"], "not a valid integer"),
     ],
 )
 def test_what_cannot_be_started_is_a_usage_error(

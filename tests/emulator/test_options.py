@@ -19,11 +19,13 @@ from audiencekit.emulator import EmulatorOptions
         {"rate": (1, 0.0)},
         {"rate": (1, float("inf"))},
         {"rate": (1, float("nan"))},
+        {"processing_seconds": 0.0},
+        {"processing_seconds": float("nan")},
     ],
 )
 def test_impossible_settings_are_refused(setting: dict[str, Any]) -> None:
     """A setting that cannot be ends in ValueError, at construction."""
-    with pytest.raises(ValueError, match=r"profile|port|rate"):
+    with pytest.raises(ValueError, match=r"profile|port|rate|count"):
         EmulatorOptions(**setting)
 
 

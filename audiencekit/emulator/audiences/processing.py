@@ -1,7 +1,7 @@
 """What the service has counted of a list so far: sizes lag behind membership.
 
-The public documentation gives four to eight hours from one count to the next. Here it is six, from the creation of a
-list on; each count sees the members of its moment.
+The public documentation gives four to eight hours from one count to the next. Here it is six unless the emulator is
+told otherwise, from the creation of a list on; each count sees the members of its moment.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ class Processing:
     def __post_init__(self) -> None:
         self._counted_at = self.started_at
 
-    def catch_up(self, now: float, count: Callable[[float], int]) -> None:
-        """Makes the last count that lies between the one before and `now`; `count` says how many matched then."""
-        moment = self.started_at + (now - self.started_at) // PROCESSING_SECONDS * PROCESSING_SECONDS
+    def catch_up(self, now: float, count: Callable[[float], int], every: float = PROCESSING_SECONDS) -> None:
+        """Makes the last count that lies between the one before and `now`; `count` says how many matched then.
+
+        From one count to the next `every` seconds pass.
+        """
+        moment = self.started_at + (now - self.started_at) // every * every
         if moment > self._counted_at:
             self.size = count(moment)
             self._counted_at = moment

@@ -1,4 +1,4 @@
-"""The tasks that send: the source is checked, then its people go into an audience, or on the do-not-reach list."""
+"""The tasks that send: people go into an audience, on the do-not-reach list, or out of everything."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from audiencekit.errors import AudiencekitError, NotFinished
+from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.integrations.airflow.audience import find_audience
 from audiencekit.integrations.airflow.drainage import Drainage
 from audiencekit.integrations.airflow.failures import require_rendered, task_failure
@@ -23,16 +23,19 @@ from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
+# What a task gives by itself; and `identifiers`, since Airflow keeps the options of a task where many can read them.
+_NO_OPTIONS: Final = frozenset(
+    {"source", "audience_id", "run_id", "rejections", "settings", "progress", "limiter", "identifiers"}
+)
 
-class SendingOperator(BaseOperator):
-    """A task that is one run. Its XCom is the report: counts, and no identifier.
 
-    `options` are the keywords of the function that the task calls, such as country, ttl_days or max_rejected_share.
-    With `dry_run` the source is checked, nothing is sent, and the XCom is the plan. A retry, or the task when it was
-    cleared, goes on from what was confirmed, as long as the state directory is the same.
+class PeopleOperator(BaseOperator):
+    """A task about the people of `source`: a path that the worker can read, or a list of them. Its XCom names nobody.
+
+    `options` are the keywords of the function that the task calls. Raises UsageError for those that a task cannot have.
     """
 
-    template_fields: Sequence[str] = ("source", "options", "rejections")
+    template_fields: Sequence[str] = ("source", "options")
     required_fields: ClassVar[tuple[str, ...]] = ("source",)
     ui_color = "#d7e8f7"
 
@@ -40,36 +43,30 @@ class SendingOperator(BaseOperator):
         self,
         *,
         source: FilePath | list[FilePath],
-        options: Mapping[str, Any] | None = None,
-        rejections: str | None = None,
-        dry_run: bool = False,
+        options: Mapping[str, Any] | str | None = None,  # a text is a template of all of them
         conn_id: str = DEFAULT_CONNECTION,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.source = source
         self.options = options
-        self.rejections = rejections
-        self.sends = not dry_run  # the name `dry_run` is taken by a method of every operator
         self.conn_id = conn_id
         self._drainage: Drainage | None = None
+        if isinstance(options, Mapping):
+            self._keywords()
 
-    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
-        """The report of the complete run."""
-        raise NotImplementedError
-
-    def look(self, settings: Settings, progress: Progress) -> Plan:
-        """The plan of what `send` would do."""
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """What becomes the XCom."""
         raise NotImplementedError
 
     def execute(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """The report, or the plan, as JSON. What no retry can mend fails the task for good."""
+        """What `carry_out` returns. What no retry can mend fails the task for good."""
         try:
             require_rendered(self, self.required_fields)
             settings = AudiencekitHook(self.conn_id).settings()
             self.log.info("runs are kept in %s: every worker has to see the same directory there", settings.state_dir)
             self._drainage = Drainage()
-            return self._drainage.run(self._carry_out(settings, run_id_of(context)))
+            return self._drainage.run(self.carry_out(settings, LineProgress(sys.stdout), run_id_of(context)))
         except AudiencekitError as error:
             failure = task_failure(error)
         except asyncio.CancelledError:
@@ -81,8 +78,43 @@ class SendingOperator(BaseOperator):
         if self._drainage is not None:
             self._drainage.drain()
 
-    async def _carry_out(self, settings: Settings, run_id: str) -> dict[str, Any]:
-        progress = LineProgress(sys.stdout)
+    def _keywords(self) -> Mapping[str, Any]:
+        """The options. Raises UsageError for those that a task cannot have."""
+        options = {} if self.options is None else self.options
+        if isinstance(options, str):
+            hint = "give a dict; from a template it takes a DAG with render_template_as_native_obj=True"
+            raise UsageError(f"the options of task {self.task_id!r} are no names with values", hint=hint)
+        if alien := sorted(_NO_OPTIONS.intersection(options)):
+            hint = "people come from the source, and settings from the connection"
+            raise UsageError(f"the options of task {self.task_id!r} cannot have {', '.join(alien)}", hint=hint)
+        return options
+
+
+class SendingOperator(PeopleOperator):
+    """A task that is one run. Its XCom is the report: counts, and no identifier.
+
+    `options` are such as country, ttl_days or max_rejected_share. With `dry_run` the source is checked, nothing is
+    sent, and the XCom is the plan. A retry, or the task when it was cleared, goes on from what was confirmed, as long
+    as the state directory is the same.
+    """
+
+    template_fields: Sequence[str] = (*PeopleOperator.template_fields, "rejections")
+
+    def __init__(self, *, rejections: str | None = None, dry_run: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rejections = rejections
+        self.sends = not dry_run  # the name `dry_run` is taken by a method of every operator
+
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
+        """The report of the complete run."""
+        raise NotImplementedError
+
+    def look(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of what `send` would do."""
+        raise NotImplementedError
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The report, or the plan, as JSON."""
         if self.sends:
             return (await self.send(settings, progress, run_id)).to_json()
         stoppable = Stoppable(progress)
@@ -94,7 +126,7 @@ class SendingOperator(BaseOperator):
     def _given(self, settings: Settings, progress: Progress) -> dict[str, Any]:
         """The keywords that are the same for every function of the library."""
         shared = {"settings": settings, "progress": progress, "rejections": self.rejections}
-        return {**(self.options or {}), **shared}
+        return {**self._keywords(), **shared}
 
 
 class AudienceOperator(SendingOperator):
@@ -166,3 +198,21 @@ class DoNotReachUploadOperator(SendingOperator):
         from audiencekit.pipeline import check
 
         return check(self.source, target=TargetKind.DO_NOT_REACH_LIST, **self._given(settings, progress))
+
+
+class ForgetOperator(PeopleOperator):
+    """Takes the people of `source` out of every audience of the account, and leaves them out of what is sent later.
+
+    `options` are those of `audiencekit.forget`, such as do_not_reach or skip_rejected; the XCom is the receipt. A retry
+    finishes the erasure that the try before it began.
+    """
+
+    ui_color = "#f3dfe2"
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The receipt of the complete erasure, as JSON."""
+        from audiencekit.audiences.erasure.forgetting import forget_async
+
+        given = self._keywords()
+        receipt = await forget_async(source=self.source, settings=settings, progress=progress, **given)
+        return receipt.to_json()

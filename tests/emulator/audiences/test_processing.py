@@ -41,6 +41,19 @@ async def test_an_audience_becomes_targetable_when_it_was_counted(open_emulator:
         assert await _state(caller) == (True, [], 100)
 
 
+async def test_counts_follow_each_other_as_soon_as_is_wished(open_emulator: Any) -> None:
+    """On the clock that the client has, too: it need not be moved for hours."""
+    async with open_emulator(match_rate=1.0, processing_seconds=5.0) as caller:
+        await caller.upload(_update(0, 100))
+        await caller.move_clock(advance=4)
+        assert await _state(caller) == BUSY
+        await caller.move_clock(advance=1)
+        assert await _state(caller) == (True, [], 100)
+        await caller.upload(_update(100, 1))
+        await caller.move_clock(advance=5)
+        assert await _state(caller) == (True, [], 101)
+
+
 async def test_under_a_hundred_people_are_too_few(open_emulator: Any) -> None:
     """Counted, and not enough; a later upload is in process until the next count."""
     async with open_emulator(match_rate=1.0) as caller:

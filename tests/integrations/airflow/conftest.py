@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import os
@@ -9,11 +10,16 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+
+from audiencekit.api.opening import open_client
+from audiencekit.integrations.airflow.connection import settings_from
+from audiencekit.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRETS = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
@@ -34,6 +40,20 @@ class Service:
         extra = {"account_id": self.account_id, **self.secrets, **extra}
         return json.dumps({"conn_type": "audiencekit", "host": self.ads_url, "extra": extra})
 
+    def settings(self, state_dir: Path) -> Settings:
+        """Settings that lead to it, for work that is done without Airflow."""
+        extra = {"account_id": self.account_id, "state_dir": str(state_dir), **self.secrets}
+        return settings_from("direct", self.ads_url, extra, {})
+
+    def make_audience(self, name: str, state_dir: Path) -> str:
+        """The id of a new audience."""
+
+        async def make() -> str:
+            async with open_client(self.settings(state_dir)) as client:
+                return str((await client.create_custom_audience(name=name)).data["id"])
+
+        return asyncio.run(make())
+
     def ask(self, door: str, order: Any = None) -> str:
         """What one of its doors answers."""
         body = None if order is None else json.dumps(order).encode()
@@ -44,21 +64,35 @@ class Service:
         """Requests to the users endpoints so far."""
         return self.ask("/__requests").count("/users")
 
-    def members(self, audience_id: str) -> int:
-        """People in an audience."""
-        return len(json.loads(self.ask(f"/__members/{audience_id}"))["members"])
+    def looks(self, audience_id: str) -> int:
+        """How often the service was asked for an audience so far."""
+        requests = json.loads(self.ask("/__requests"))
+        return sum(each["path"].partition("?")[0].endswith(f"/{audience_id}") for each in requests)
+
+    def emails(self, audience_id: str) -> set[str]:
+        """The hashes of the addresses in an audience."""
+        members = json.loads(self.ask(f"/__members/{audience_id}"))["members"]
+        return {email for member in members for email in member["keys"].get("email", [])}
+
+
+@contextmanager
+def emulator(*options: str) -> Iterator[Service]:
+    """One that ends with the block."""
+    command = [sys.executable, "-m", "audiencekit", "emulator", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield Service(json.loads(process.stdout.readline()))
+        finally:
+            process.terminate()
+    assert process.returncode == 0
 
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:
-    """Ends with the session."""
-    command = [sys.executable, "-m", "audiencekit", "emulator"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    yield Service(json.loads(process.stdout.readline()))
-    process.terminate()
-    assert process.wait(timeout=20) == 0
-    process.stdout.close()
+    """Ends with the session. What was uploaded is counted within a second or two."""
+    with emulator("--processing-time", "1") as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
@@ -95,15 +129,22 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
         warnings.simplefilter("ignore")
         from audiencekit.integrations.airflow import hook, operators, sensor, trigger, versions
 
+        try:
+            from airflow.sdk.exceptions import TaskDeferred
+        except ImportError:
+            from airflow.exceptions import TaskDeferred
+
     class Provider:
         """Their names in one place."""
 
         Hook = hook.AudiencekitHook
         Sync = operators.AudienceSyncOperator
+        Forget = operators.ForgetOperator
         Upload = operators.AudienceUploadOperator
         DoNotReachUpload = operators.DoNotReachUploadOperator
         Sensor = sensor.AudienceReadySensor
         Trigger = trigger.AudienceReadyTrigger
+        Deferred = TaskDeferred
         Failed = versions.AirflowException
         FailedForGood = versions.AirflowFailException
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import re
 import shutil
@@ -10,17 +12,24 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.readiness import read_readiness
+from audiencekit.pipeline import upload
 from audiencekit.runs.kept import list_runs
 
 from .conftest import ROOT, Call, Service
 
 pytestmark = pytest.mark.airflow
-PEOPLE = 150
+PEOPLE = 150  # of whom 135 said yes
+YES = {number for number in range(PEOPLE) if number % 10}
+FORMER = range(1_000, 1_400)  # people who are in the audience before: enough of them are found to target it
+FORGOTTEN = {141, FORMER[0]}  # from here on, by everything that these tests send
 MANY = 150_000  # three requests
 SLOW = {"fault": 1, "where": "after_apply", "delay_seconds": 1, "times": 100, "match": {"path": "*/users"}}
 
@@ -43,21 +52,46 @@ def airflow(home: Path, airflow_environment: dict[str, str]) -> Call:
 
 @pytest.fixture
 def warehouse(home: Path) -> Path:
-    """A database with people who said yes, and people who said no."""
+    """A database with people who said yes, people who said no, and nobody who asked to be forgotten."""
     path = home / "warehouse.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE IF EXISTS customers")
         connection.execute("CREATE TABLE customers (id INTEGER, email TEXT, phone TEXT, country TEXT, consent INTEGER)")
-        people = [(n, f"canary{n}@example.com", f"+1201555{n:04}", "US", n % 10 > 0) for n in range(PEOPLE * 10 // 9)]
+        people = [(n, _email(n), f"+1201555{n:04}", "US", n % 10 > 0) for n in range(PEOPLE)]
         connection.executemany("INSERT INTO customers VALUES (?, ?, ?, ?, ?)", people)
+        connection.execute("DROP TABLE IF EXISTS erasure_requests")
+        connection.execute("CREATE TABLE erasure_requests (id INTEGER, email TEXT, phone TEXT, country TEXT)")
     connection.close()
     return path
 
 
-def _write(path: Path, good: int, bad: int = 0) -> Path:
-    lines = [f"canary{n}@example.com" for n in range(good)] + ["nobody"] * bad
+def _email(number: int) -> str:
+    return f"canary{number}@example.com"
+
+
+def _hashes(numbers: Iterable[int]) -> set[str]:
+    return {hashlib.sha256(_email(number).encode()).hexdigest() for number in numbers}
+
+
+def _write(path: Path, numbers: Iterable[int], bad: int = 0) -> Path:
+    lines = [_email(number) for number in numbers] + ["nobody"] * bad
     path.write_text("email\n" + "".join(f"{line}\n" for line in lines))
     return path
+
+
+def _wait_for(what: Callable[[], object]) -> None:
+    end = time.monotonic() + 600
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def _is_targetable(service: Service, audience_id: str, state_dir: Path) -> bool:
+    async def look() -> bool:
+        async with open_client(service.settings(state_dir)) as client:
+            return (await read_readiness(client, audience_id)).is_targetable
+
+    return asyncio.run(look())
 
 
 def _config(**given: Any) -> str:
@@ -78,22 +112,27 @@ def test_airflow_knows_the_provider(airflow: Call, what: str, found: str) -> Non
 def test_the_sample_goes_from_a_query_to_the_audience(
     airflow: Call, service: Service, home: Path, warehouse: Path
 ) -> None:
-    """At the level DEBUG no secret of ours and nobody of the warehouse is in the output of Airflow.
+    """Whoever asked is forgotten on the way: one who said yes, and one who is known to the audience alone.
 
-    The last task is left out: the emulator counts people after six hours, further from our clock than is believed.
+    At the level DEBUG no secret of ours and nobody of the warehouse is in the output of Airflow.
     """
-    before = service.members(service.audience_id)
+    audience_id = service.make_audience("from a query", home / "former")
+    former = _write(home / "former.csv", [*FORGOTTEN, *FORMER])
+    upload(former, audience_id=audience_id, settings=service.settings(home / "former"))
+    _wait_for(lambda: _is_targetable(service, audience_id, home / "former"))
+    with sqlite3.connect(warehouse) as connection:
+        asking = [(n, _email(n), None, None) for n in FORGOTTEN]
+        connection.executemany("INSERT INTO erasure_requests VALUES (?, ?, ?, ?)", asking)
+    connection.close()
     done = airflow(
-        "dags", "test", "daily_audience", "2026-02-03", "--mark-success-pattern", "ready",
-        AIRFLOW__LOGGING__LOGGING_LEVEL="DEBUG",
-        AIRFLOW_CONN_WAREHOUSE=json.dumps({"conn_type": "sqlite", "host": str(warehouse)}),
-        AIRFLOW_VAR_AUDIENCE_ID=service.audience_id,
-        AUDIENCE_EXPORTS=str(home / "exports"),
+        "dags", "test", "daily_audience", "2026-02-03",
+        AIRFLOW__LOGGING__LOGGING_LEVEL="DEBUG", **_daily(warehouse, audience_id, home),
     )  # fmt: skip
     output = done.stdout + done.stderr
     failures = [line[:300] for line in output.splitlines() if "Exception: " in line]
     assert done.returncode == 0, failures
-    assert service.members(service.audience_id) == before + PEOPLE - 1
+    assert service.emails(audience_id) == _hashes(YES.union(FORMER) - FORGOTTEN)
+    assert [receipt["state"] for receipt in _receipts(home)] == ["complete"]
     assert not [path for path in (home / "exports").rglob("*") if path.is_file()]
     assert [name for name, secret in service.secrets.items() if secret in output] == []
     assert "debug" in output.lower()
@@ -101,10 +140,60 @@ def test_the_sample_goes_from_a_query_to_the_audience(
     assert not re.search(r"\b[0-9a-f]{64}\b", output)
 
 
+def test_a_day_on_which_nobody_asks_to_be_forgotten(
+    airflow: Call, service: Service, home: Path, warehouse: Path
+) -> None:
+    """The erasure is skipped, and nothing else."""
+    before = _receipts(home)
+    audience_id = service.make_audience("nobody asked", home / "former")
+    done = airflow(
+        "dags", "test", "daily_audience", "2026-02-06", "--mark-success-pattern", "ready",
+        **_daily(warehouse, audience_id, home),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert _hashes(YES - FORGOTTEN) <= service.emails(audience_id) <= _hashes(YES)
+    assert _receipts(home) == before
+    assert not [path for path in (home / "exports").rglob("*") if path.is_file()]
+
+
+def _daily(warehouse: Path, audience_id: str, home: Path) -> dict[str, str]:
+    """What the sample is told by its surroundings."""
+    return {
+        "AIRFLOW_CONN_WAREHOUSE": json.dumps({"conn_type": "sqlite", "host": str(warehouse)}),
+        "AIRFLOW_VAR_AUDIENCE_ID": audience_id,
+        "AUDIENCE_EXPORTS": str(home / "exports"),
+    }
+
+
+def _receipts(home: Path) -> list[dict[str, Any]]:
+    paths = sorted((home / "state").glob("erasures/*/receipt.json"))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def test_a_wait_ends_when_the_audience_is_ready(
+    airflow: Call, airflow_environment: dict[str, str], service: Service, home: Path
+) -> None:
+    """The task is deferred, its trigger looks, looks again, and brings the task back to success."""
+    audience_id = service.make_audience("waited for", home / "waiting")
+    source = _write(home / "waiting.csv", FORMER)
+    command = [sys.executable, "-m", "airflow", "dags", "test", "waiting", "2026-02-07"]
+    with (home / "waiting.log").open("w") as log:
+        process = subprocess.Popen(
+            [*command, "-c", _config(audience=audience_id)], env=airflow_environment, stdout=log, stderr=log
+        )
+        _wait_for(lambda: process.poll() is not None or service.looks(audience_id) >= 2)
+        assert process.poll() is None
+        upload(source, audience_id=audience_id, settings=service.settings(home / "waiting"))
+        assert process.wait(timeout=600) == 0
+    told = (home / "waiting.log").read_text()
+    assert "deferr" in told.lower()
+    assert told.index("not targetable yet") < told.index(f"audience {audience_id} is targetable; the service says")
+
+
 def test_a_task_over_the_threshold_fails_for_good(airflow: Call, service: Service, home: Path) -> None:
     """Nothing was sent, and no second try is made, although the task has one."""
     before = service.uploads()
-    source = _write(home / "bad.csv", good=100, bad=50)
+    source = _write(home / "bad.csv", range(100), bad=50)
     config = _config(source=source, audience=service.audience_id)
     done = airflow("dags", "test", "trial", "2026-02-04", "-c", config)
     assert done.returncode != 0
@@ -117,7 +206,7 @@ def test_a_task_that_is_ended_in_the_middle_goes_on(
     airflow: Call, airflow_environment: dict[str, str], service: Service, home: Path
 ) -> None:
     """The signal drains, the next try sends what is left: every request is sent once."""
-    source, before = _write(home / "many.csv", good=MANY), service.uploads()
+    source, before = _write(home / "many.csv", range(2_000, 2_000 + MANY)), service.uploads()
     runs = {run["run_id"] for run in list_runs(home / "state")}
     service.ask("/__faults", [SLOW])
     config = _config(source=source, audience=service.audience_id)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
-from .conftest import Service
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.errors import UsageError
+from audiencekit.preparation.target import Target
+
+from .conftest import Service, emulator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
 PEOPLE = 120
@@ -75,15 +79,9 @@ def test_people_are_put_on_the_list_of_the_account(provider: Any, source: Path) 
     assert _execute(task) == report
 
 
-async def _new_audience(provider: Any) -> str:
-    async with provider.Hook().get_conn() as client:
-        created = await client.create_custom_audience(name="made equal")
-    return str(created.data["id"])
-
-
-def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, source: Path) -> None:
+def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, source: Path, tmp_path: Path) -> None:
     """A dry run counts the changes and sends none; a second try finds nothing left to change."""
-    given = {"source": str(source), "audience_id": asyncio.run(_new_audience(provider))}
+    given = {"source": str(source), "audience_id": service.make_audience("made equal", tmp_path)}
     sent = service.uploads()
     plan = _execute(provider.Sync(task_id="look", dry_run=True, **given))
     assert (plan["verdict"], plan["plan"]["records"], service.uploads()) == ("ready", PEOPLE, sent)
@@ -92,6 +90,75 @@ def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, 
     sent = service.uploads()
     assert _execute(provider.Sync(task_id="sync", **given))["rows"]["unchanged"] == PEOPLE
     assert service.uploads() == sent
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """People whom no other test names: they are remembered from then on."""
+    path = tmp_path / "asked.csv"
+    path.write_text("email,phone\ncanary-asked@example.org,\ncanary-asked-too@example.org,+12015550199\n")
+    return path
+
+
+def test_people_are_forgotten(provider: Any, service: Service, asked: Path, tmp_path: Path, capsys: Any) -> None:
+    """They are out of the audience, and stay out of it; neither receipt nor output names them."""
+    audience_id = service.make_audience("with people who ask", tmp_path)
+    both = tmp_path / "both.csv"
+    both.write_text("email\ncanary-stays@example.org\ncanary-asked@example.org\n")
+    assert _execute(provider.Upload(task_id="before", source=str(both), audience_id=audience_id))["rows"]["sent"] == 2
+    receipt = _execute(provider.Forget(task_id="forget", source=str(asked), options={"do_not_reach": True}))
+    assert (receipt["state"], receipt["asked"]) == ("complete", 2)
+    assert receipt["do_not_reach"]["state"] == "confirmed"
+    assert len(service.emails(audience_id)) == 1
+    again = _execute(provider.Upload(task_id="after", source=str(both), audience_id=audience_id))
+    assert (again["rows"]["sent"], again["rows"]["suppressed"]) == (1, 1)
+    output = capsys.readouterr()
+    assert not any("canary" in text for text in (json.dumps(receipt), output.out, output.err))
+
+
+def test_an_erasure_that_ended_early_is_finished_by_the_next_try(
+    provider: Any, service: Service, asked: Path, home: Path
+) -> None:
+    """While another run is at work on an audience it may be tried again; then it goes on where it was."""
+    task = provider.Forget(task_id="forget", source=str(asked))
+    with (
+        TargetLock(home / "state", service.account_id, Target.audience(service.audience_id), "other"),
+        pytest.raises(provider.Failed, match="a retry of this task goes on") as caught,
+    ):
+        _execute(task)
+    assert not isinstance(caught.value, provider.FailedForGood)
+    receipt = _execute(task)
+    assert receipt["state"] == "complete"
+    assert receipt["erasure_id"] in str(caught.value)
+
+
+def test_people_are_not_named_in_the_options_of_a_task(provider: Any) -> None:
+    """Airflow would keep them: the DAG cannot be read with them in it."""
+    with pytest.raises(UsageError, match="'forget' cannot have identifiers") as caught:
+        provider.Forget(task_id="forget", source="asked.csv", options={"identifiers": ["canary@example.org"]})
+    assert "canary" not in str(caught.value) + caught.value.hint
+
+
+def test_mapped_tasks_share_the_pace(
+    provider: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two at once, each slow enough for the quota alone: together they stay within it, too."""
+    options = {"max_body_bytes": 8_000}
+    with emulator("--rate", "3/2") as slow:
+        monkeypatch.setenv("AIRFLOW_CONN_SLOW", slow.connection(requests_per_minute=60))
+        audiences = [slow.audience_id, slow.make_audience("second", tmp_path)]
+        task = provider.Upload.partial(task_id="mapped", source=str(source), conn_id="slow", options=options)
+        assert task.expand(audience_id=audiences).task_id == "mapped"
+        tasks = [
+            provider.Upload(task_id="mapped", source=str(source), audience_id=each, conn_id="slow", options=options)
+            for each in audiences
+        ]
+        with ThreadPoolExecutor() as pool:
+            reports = list(pool.map(lambda index: _execute(tasks[index], map_index=index), range(2)))
+        sent = [each for each in json.loads(slow.ask("/__requests")) if each["path"].endswith("/users")]
+    assert [report["rows"]["sent"] for report in reports] == [PEOPLE, PEOPLE]
+    assert len(sent) == sum(report["requests"]["planned"] for report in reports) >= 4
+    assert {each["status"] for each in sent} == {200}
 
 
 CLEAR: dict[str, tuple[dict[str, Any], str]] = {
@@ -105,6 +172,8 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "an empty source": ({"source": " "}, "the field 'source' of task 'clear' is empty"),
     "an empty place in a list": ({"source": ["a.csv", None]}, "the field 'source' of task 'clear' is empty"),
     "an empty option": ({"options": {"expires_at": ""}}, "the field 'options' of task 'clear' is empty"),
+    "an option of the task's own": ({"options": {"run_id": "1"}}, "the options of task 'clear' cannot have run_id"),
+    "options as text": ({"options": "{'country': 'DE'}"}, "it takes a DAG with render_template_as_native_obj=True"),
     "an unknown option": ({"options": {"colour": "red"}}, "there is no option colour"),
     "a share as text": ({"options": {"max_rejected_share": "0.1"}}, "the share of rejected rows must be"),
     "a source that is not there": ({"source": "/nowhere.csv"}, "nowhere.csv"),
@@ -119,14 +188,38 @@ def test_what_no_retry_can_mend_is_one_clear_error(
     monkeypatch.setenv("AIRFLOW_CONN_DATABASE", json.dumps({"conn_type": "sqlite", "host": "x"}))
     monkeypatch.setenv("AIRFLOW_CONN_WRONG_ACCOUNT", service.connection(account_id="1abc"))
     changed, message = CLEAR[case]
-    given = {"task_id": "clear", "source": str(source), "audience_id": service.audience_id} | changed
+    task = provider.Upload(task_id="clear", source=str(source), audience_id=service.audience_id)
+    for name, value in changed.items():  # as rendering does
+        setattr(task, name, value)
     sent = service.uploads()
     with pytest.raises(provider.FailedForGood) as caught:
-        _execute(provider.Upload(**given), run=case)
+        _execute(task, run=case)
     assert message in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert not any(secret in str(caught.value) for secret in service.secrets.values())
+    assert service.uploads() == sent
+
+
+OF_ALL = ("no such connection", "wrong account", "an empty source")
+
+
+@pytest.mark.parametrize(
+    ("operator", "case"),
+    [(operator, case) for operator in ("Sync", "DoNotReachUpload", "Forget") for case in OF_ALL]
+    + [("Sync", "an audience of nobody")],
+)
+def test_every_task_says_so(
+    provider: Any, service: Service, asked: Path, monkeypatch: pytest.MonkeyPatch, operator: str, case: str
+) -> None:
+    """The same words whichever the task."""
+    monkeypatch.setenv("AIRFLOW_CONN_WRONG_ACCOUNT", service.connection(account_id="1abc"))
+    changed, message = CLEAR[case]
+    audience = {"audience_id": service.audience_id} if operator == "Sync" else {}
+    sent = service.uploads()
+    with pytest.raises(provider.FailedForGood) as caught:
+        _execute(getattr(provider, operator)(**{"task_id": "clear", "source": str(asked)} | audience | changed))
+    assert message in str(caught.value)
     assert service.uploads() == sent
 
 

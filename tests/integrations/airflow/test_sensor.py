@@ -25,6 +25,16 @@ def _event(trigger: Any) -> dict[str, Any]:
     return asyncio.run(first())
 
 
+def _wait(provider: Any, sensor: Any) -> Any:
+    """What Airflow does with a sensor: its trigger takes over, and hands back."""
+    # Airflow wraps `execute` so that tasks are not called by tasks.
+    execute = getattr(type(sensor).execute, "__wrapped__", type(sensor).execute)
+    try:
+        return execute(sensor, {})
+    except provider.Deferred as deferred:
+        return sensor.execute_complete({}, _event(deferred.trigger))
+
+
 def _trigger(provider: Any, service: Service, **changed: Any) -> Any:
     given = {"conn_id": "audiencekit_default", "audience_id": service.audience_id, "poke_interval": MANY, "until": 0.0}
     return provider.Trigger(**given | changed)
@@ -62,6 +72,28 @@ def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Servi
     with pytest.raises(provider.Failed, match="late") as late:
         sensor.execute_complete({}, {"state": "late", "message": "late"})
     assert type(late.value).__name__ == "AirflowSensorTimeout"
+
+
+WRONG = {
+    "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
+    "wrong account": ({"conn_id": "wrong_account"}, "permission"),
+    "an audience of nobody": ({"audience_id": "zzzz"}, "has no audience zzzz"),
+    "an empty template": ({"audience_id": ""}, "the field 'audience_id' of task 'ready' is empty"),
+}
+
+
+@pytest.mark.parametrize("deferrable", [False, True], ids=["on a worker", "in the triggerer"])
+@pytest.mark.parametrize("case", WRONG)
+def test_what_will_never_be_ready_fails_for_good(
+    provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch, case: str, deferrable: bool
+) -> None:
+    """At the first look, wherever that is, and with a word on what to do."""
+    monkeypatch.setenv("AIRFLOW_CONN_WRONG_ACCOUNT", service.connection(account_id="1abc"))
+    changed, message = WRONG[case]
+    given = {"audience_id": service.audience_id, "deferrable": deferrable, **changed}
+    sensor = provider.Sensor(task_id="ready", poke_interval=MANY, timeout=MANY, **given)
+    with pytest.raises(provider.FailedForGood, match=message):
+        _wait(provider, sensor)
 
 
 def test_a_poke_says_whether_it_is_ready(provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
