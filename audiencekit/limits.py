@@ -45,6 +45,11 @@ RENEW_BEFORE_DAYS: Final = 30  # a sync renews what lapses sooner; ours
 RENEW_BEFORE_SHARE: Final = 0.5  # of the lifetime of an entry, where that is shorter than twice the days; ours
 RETURN_SHARE: Final = 0.1  # of the members that one round of Deletes may take out until they are put back; ours
 PROCESSING_HOURS: Final = 6.0  # one run of additions and one of removals in so long; X, audiences: every 6 to 8 hours
+MAX_SNAPSHOT_IDENTIFIER_BYTES: Final = (
+    46  # of an identifier in the files of a snapshot; more, and they become one; ours
+)
+SNAPSHOT_FRAME_BYTES: Final = 65_536  # of a snapshot besides its members; ours: two files of 513 chunks each
+SNAPSHOT_WHOLE_DAYS: Final = 7  # after which a sync writes a whole snapshot: so long may who has gone stay in it; ours
 MAX_EXPIRY_DAY: Final = 32_767  # a snapshot keeps expiry as days since 1970 in two bytes: 2059 is the latest
 
 # --- readiness of audiences ---

@@ -6,11 +6,12 @@ python -m benchmarks.live_sync contacts.csv
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation.snapshot import SNAPSHOT, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key
@@ -28,9 +29,8 @@ def run_sync(path: Path) -> Figures:
     seconds = time.perf_counter() - started
     key = find_state_key(settings.state_dir, settings.key)
     store = SnapshotStore(settings.state_dir, settings.require_account(), audience, key)
-    snapshot = store.open()
-    identifiers = snapshot.facts.identifiers
-    snapshot.close()
+    with contextlib.closing(store.open()) as snapshot:
+        identifiers, stored_bytes = snapshot.facts.identifiers, snapshot.stored_bytes
     return {
         "rows": report.rows.read,
         "additions": report.changes["additions"],
@@ -41,7 +41,7 @@ def run_sync(path: Path) -> Figures:
         "seconds": seconds,
         "rows_per_second": report.rows.read / seconds,
         "identifiers": identifiers,
-        "snapshot_bytes_per_identifier": (store.directory / SNAPSHOT).stat().st_size / identifiers,
+        "snapshot_bytes_per_identifier": stored_bytes / identifiers,
     }
 
 

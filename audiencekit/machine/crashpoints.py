@@ -13,8 +13,9 @@ from typing import Final
 STEPS: Final = ("begin", "plan", "intent", "send", "acknowledgement", "report", "finish")
 POINTS: Final = tuple(f"{side} {step}" for step in STEPS for side in ("before", "after"))
 
-# And of a sync: what it is about to change is noted, the new snapshot is there, and its serial, what was noted is gone.
-SYNC_STEPS: Final = ("changes", "snapshot", "serial", "removal")
+# And of a sync: what it is about to change is noted, the new snapshot is there, and its serial, the file of changes
+# that a whole one takes the place of is gone, what was noted is gone.
+SYNC_STEPS: Final = ("changes", "snapshot", "serial", "recent", "removal")
 SYNC_POINTS: Final = tuple(f"{side} {step}" for step in SYNC_STEPS for side in ("before", "after"))
 
 _hook: Callable[[str], None] | None = None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from audiencekit.audiences.synchronisation.members import chosen
+from audiencekit.audiences.synchronisation.partsfile import PARTS, NewPart
 from audiencekit.audiences.synchronisation.settling import settle_left
-from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.synchronisation.successor import whole_part
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import StateKey
-from audiencekit.personal import HashedRecords
 from audiencekit.planning.forgotten import Forgotten
 
 
@@ -23,7 +23,8 @@ def leave_snapshot(
 ) -> None:
     """Take everybody whom `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
 
-    What an earlier run has left is brought into it first. One that cannot be trusted stays as it is: nothing is sent
+    It is written anew at once, so that nothing of them stays on the disk. What an earlier run has left is brought into
+    it first. One that cannot be trusted stays as it is: nothing is sent
     from it before it is built anew, which heeds the memory. Raises InputOutputFailed.
     """
     store = SnapshotStore(state_dir, account_id, audience_id, key)
@@ -32,10 +33,17 @@ def leave_snapshot(
     with contextlib.suppress(SnapshotRefused):
         settle_left(store, RunStore(state_dir), key, now)
         with contextlib.closing(store.open()) as snapshot:
-            if any(forgotten.holds_any(snapshot.members(part)).any() for part in range(PARTS)):
-                store.write(lambda part: _others(snapshot, part, forgotten), snapshot.facts)
+            if any(_holds_any(snapshot, part, forgotten) for part in range(PARTS)):
+                parts = partial(_others, snapshot, forgotten)
+                store.write_whole(parts, snapshot.facts, now.timestamp())
 
 
-def _others(snapshot: Snapshot, part: int, forgotten: Forgotten) -> HashedRecords:
-    members = snapshot.members(part)
-    return chosen(members, np.flatnonzero(~forgotten.holds_any(members)))
+def _holds_any(snapshot: Snapshot, part: int, forgotten: Forgotten) -> bool:
+    """Whether anybody of one part is to leave: of those who have gone, but still stand in the file, too."""
+    return any(forgotten.holds_any(members).any() for members in snapshot.stored(part))
+
+
+def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewPart:
+    index = snapshot.index(part)
+    others = index.take(~forgotten.holds_any(snapshot.chosen(part, index)))
+    return whole_part(others.marks, snapshot.chosen(part, others))

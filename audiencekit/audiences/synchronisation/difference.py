@@ -7,23 +7,21 @@ from typing import Final
 
 import numpy as np
 
+from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
     Days,
-    chosen,
     count_members,
-    days_of,
     joined,
     to_bytes,
 )
-from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
-from audiencekit.audiences.synchronisation.tagorder import find_places
+from audiencekit.audiences.synchronisation.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.tags import Tagger, tags_of_sets
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
@@ -69,15 +67,15 @@ class _OfPart:
 
 
 def find_difference(
-    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, tagger: Tagger, aside: Spool
+    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, aside: Spool
 ) -> Difference:
-    """What makes the audience equal to the `wanted` records of a source; the tags of `keysets` are by `tagger`.
+    """What makes the audience equal to the `wanted` records of a source; the tags of `keysets` are by its tagger.
 
     Raises SnapshotRefused when the snapshot is damaged: all of it is read.
     """
 
     def compare(part: int) -> _OfPart:
-        return _compare(part, keysets, wanted, snapshot, horizon, tagger)
+        return _compare(part, keysets, wanted, snapshot, horizon)
 
     found = Difference(wanted=wanted, sent=wanted.copy())
     leaving: list[HashedRecords] = []
@@ -99,25 +97,23 @@ def find_difference(
 
 
 @guarded
-def _compare(
-    part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger
-) -> _OfPart:
-    members, entries = snapshot.members(part), keysets.tagged(part)
-    entries = entries[wanted.at(entries["record"])]
-    if not len(entries) and not count_members(members):
-        return _OfPart(0, 0, np.zeros(0, dtype=np.int64), members)
-    days = days_of(members)
-    places, known = find_places(entries, tags_of_sets(members, tagger))
-    both, records = places[known], entries["record"][known]
+def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
+    index, entries = snapshot.index(part), keysets.tagged(part)
+    records = np.ascontiguousarray(entries["record"])
+    heeded = wanted.at(records)
+    if not heeded.all():
+        entries, records = entries[heeded], records[heeded]
+    places, known = Marks.of(entries).find_in(index.marks)
+    both, days = places[known], index.days
     due = (days[both] <= horizon.renewed_to) | horizon.everybody
     unknown = (days[both] == DOUBTFUL) | (days[both] < horizon.lapsed_before)
     gone = _is_live(days, horizon)
     gone[both] = False
     return _OfPart(
-        additions=len(entries) - len(both) + int(unknown.sum()),
+        additions=len(records) - len(both) + int(unknown.sum()),
         renewals=int((due & ~unknown).sum()),
-        unchanged=records[~(due | unknown)],
-        removed=chosen(members, np.flatnonzero(gone)),
+        unchanged=records[known][~(due | unknown)],
+        removed=snapshot.chosen(part, index.take(gone)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
 

@@ -5,6 +5,8 @@ Where members meet what changed, the day may also be DROPPED or UNSURE. As bytes
     uint32              members
     int16 each          days
     and their identifiers, if there are members, as in the chunks of the spool (`preparation.chunks`)
+
+In a snapshot their identifiers stand alone, behind the number of members, and the days elsewhere.
 """
 
 from __future__ import annotations
@@ -18,14 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.audiences.synchronisation.tagorder import find_places, in_order_of
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.chunks import Reading, identifier_columns, identifier_parts, value_counts
+from audiencekit.preparation.chunks import Counts, Reading, identifier_columns, identifier_parts, value_counts
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.tags import Tagger, tags_of_sets
 
 DAY: Final = "day"
 MEMBER_SCHEMA: Final = pa.schema(
@@ -80,6 +80,25 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
 
 
 @guarded
+def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
+    """The bytes of a batch of MEMBER_SCHEMA without its days."""
+    batch = members.unwrap()
+    parts = identifier_parts(batch) if batch.num_rows else ()
+    return MemberChunk(b"".join([_HEAD.pack(batch.num_rows), *parts]))
+
+
+@guarded
+def from_identifier_bytes(chunk: MemberChunk) -> HashedRecords:
+    """The batch that `to_identifier_bytes` had, everybody in doubt."""
+    reading = Reading(chunk.unwrap())
+    (count,) = _HEAD.unpack(reading.take(_HEAD.size))
+    if not count:
+        return NO_MEMBERS
+    days = pa.array(np.full(count, DOUBTFUL, dtype=np.int16))
+    return HashedRecords(pa.record_batch([days, *identifier_columns(reading, count)], schema=MEMBER_SCHEMA))
+
+
+@guarded
 def as_members(records: HashedRecords, days: Days) -> HashedRecords:
     """A batch of RECORD_SCHEMA as MEMBER_SCHEMA, with the day of each."""
     batch = records.unwrap()
@@ -115,34 +134,22 @@ def count_members(members: HashedRecords) -> int:
     return int(members.unwrap().num_rows)
 
 
-def count_identifiers(members: HashedRecords) -> int:
-    """How many identifiers they have."""
+def identifiers_of(members: HashedRecords) -> Counts:
+    """How many identifiers each has."""
     batch = members.unwrap()
-    if not batch.num_rows:
-        return 0
-    return sum(int(value_counts(batch.column(kind.value)).sum()) for kind in Kind)
-
-
-def merged(members: HashedRecords, changes: HashedRecords, tagger: Tagger, *, lapsed_before: int) -> HashedRecords:
-    """`members`, in the order of their tags, after `changes`, of which there is at most one for each key set.
-
-    They are in that order again. Who lapsed before the day `lapsed_before` is left out.
-    """
-    tags = tags_of_sets(changes, tagger)
-    order = in_order_of(tags)
-    changes, tags = chosen(changes, order), tags[order]
-    places, known = find_places(tags, tags_of_sets(members, tagger))
-    own, changed = days_of(members).copy(), days_of(changes)
-    own[places[known]] = np.where(changed[known] == UNSURE, own[places[known]], changed[known])
-    days = np.concatenate([own, np.where(changed == UNSURE, DOUBTFUL, changed)])
-    fresh = np.flatnonzero(~known)
-    order = np.insert(np.arange(len(own)), places[fresh], len(own) + fresh)
-    days = days[order].astype(np.int16)
-    stays = (days == DOUBTFUL) | (days >= max(lapsed_before, 1))
-    return _with_days(chosen(joined([members, changes]), order[stays]), days[stays])
+    counts: Counts = sum((value_counts(batch.column(kind.value)) for kind in Kind), np.zeros(batch.num_rows, np.int64))
+    return counts
 
 
 @guarded
-def _with_days(members: HashedRecords, days: Days) -> HashedRecords:
+def with_days(members: HashedRecords, days: Days) -> HashedRecords:
+    """`members`, the day of each another."""
     batch: Any = members.unwrap()
     return HashedRecords(batch.set_column(0, MEMBER_SCHEMA.field(DAY), pa.array(days, pa.int16())))
+
+
+@guarded
+def without_identifiers(days: Days) -> HashedRecords:
+    """As many members, of whom nothing is told but the day."""
+    columns = [pa.nulls(len(days), MEMBER_SCHEMA.field(kind.value).type) for kind in Kind]
+    return HashedRecords(pa.record_batch([pa.array(days, pa.int16()), *columns], schema=MEMBER_SCHEMA))

@@ -19,10 +19,11 @@ from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.durations import parse_duration
 from audiencekit.audiences.synchronisation.guards import warn_of_pace
 from audiencekit.audiences.synchronisation.members import chosen, day_of, days_of
+from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncChanges
 from audiencekit.audiences.synchronisation.removals import as_records
 from audiencekit.audiences.synchronisation.session import Session
-from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot
+from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.facts import RENEW
 from audiencekit.delivery.limiter import RateLimiter, open_limiter

@@ -43,7 +43,7 @@ class Revision:
     def of(cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger) -> Self:
         """What makes the audience equal to the `wanted` records of what was `gathered`, to which those that go are
         added. Raises SnapshotRefused."""
-        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, tagger=tagger, aside=gathered.aside)
+        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, aside=gathered.aside)
         revision = cls(difference, gathered, len(gathered.batch_records))
         if difference.removed:
             revision._take_out(tagger)

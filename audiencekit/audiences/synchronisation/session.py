@@ -12,9 +12,11 @@ from typing import Final
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.synchronisation.changes import ChangesFacts, write_changes
 from audiencekit.audiences.synchronisation.members import day_of
+from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.settling import settle_left, settle_run
-from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.runs import RunStore

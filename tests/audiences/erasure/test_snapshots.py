@@ -12,7 +12,8 @@ from pathlib import Path
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.audiences.synchronisation.renewal import renew_async
-from audiencekit.audiences.synchronisation.snapshot import SNAPSHOT, SnapshotFacts, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshotstore import SNAPSHOT, SnapshotStore
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key

@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from audiencekit.audiences.synchronisation.members import MEMBER_SCHEMA, NO_MEMBERS, days_of, merged
+from audiencekit.audiences.synchronisation.marks import Marks
+from audiencekit.audiences.synchronisation.members import MEMBER_SCHEMA, chosen, days_of
+from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.removals import as_records
-from audiencekit.audiences.synchronisation.snapshot import PARTS, Snapshot, SnapshotFacts, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
+from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.partitions import part_of
@@ -51,14 +55,21 @@ class Known(Snapshot):
 
     def __init__(self, days: Mapping[Person, int], tagger: Tagger = TAGGER) -> None:
         counts = {str(day): list(days.values()).count(day) for day in set(days.values())}
-        super().__init__(SnapshotFacts(account_id=ACCOUNT, audience_id=AUDIENCE, serial=1, days=counts), None)
-        whole = merged(NO_MEMBERS, members(days), tagger, lapsed_before=-(2**15)) if days else NO_MEMBERS
-        self._whole, self._parts = whole, part_of(tags_of_sets(whole, tagger))
+        super().__init__(SnapshotFacts(account_id=ACCOUNT, audience_id=AUDIENCE, serial=1, days=counts))
+        self._everybody = members(days)
+        tags = tags_of_sets(self._everybody, tagger)
+        self._marks, self._parts = Marks.of(tags), part_of(tags)
 
-    def members(self, part: int) -> HashedRecords:
+    def index(self, part: int) -> Index:
         """Those of one part."""
         assert part in range(PARTS)
-        return HashedRecords(self._whole.unwrap().take(pa.array(np.flatnonzero(self._parts == part))))
+        own = np.flatnonzero(self._parts == part)
+        own = own[self._marks.take(own).order()]
+        return Index(self._marks.take(own), days_of(self._everybody)[own], own, len(self._parts))
+
+    def chosen(self, part: int, index: Index) -> HashedRecords:
+        """Some of them."""
+        return chosen(self._everybody, index.rows)
 
 
 def store(directory: Path) -> SnapshotStore:

@@ -34,7 +34,7 @@ def _find(
         keysets.add(keysets.tag(records(source)))
         bits = Bits()
         bits.append(np.array([True] * len(source) if wanted is None else wanted, dtype=bool))
-        found = find_difference(keysets, bits, Known(days), horizon, tagger=TAGGER, aside=aside)
+        found = find_difference(keysets, bits, Known(days), horizon, aside=aside)
         gone = [from_bytes(MemberChunk(aside.read(number))) for number, _ in found.removed]
         return found, [person for batch in gone for person in names(batch, EVERYBODY)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.synchronisation.guards import judge_size, warn_of_few, warn_of_pace
-from audiencekit.audiences.synchronisation.snapshot import SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
 from audiencekit.errors import PlanRefused
 
 from .service import Owner

@@ -1,4 +1,4 @@
-"""Members as bytes and back, and what changes make of them."""
+"""Members as bytes and back, whole or without their days."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from hypothesis import strategies as st
 
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
-    DROPPED,
     MEMBER_SCHEMA,
     NO_MEMBERS,
-    UNSURE,
-    count_identifiers,
     date_of,
     day_of,
     days_of,
     from_bytes,
-    merged,
+    from_identifier_bytes,
+    identifiers_of,
     to_bytes,
+    to_identifier_bytes,
+    with_days,
+    without_identifiers,
 )
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.tags import Tagger
 
-TAGGER = Tagger()
-CHANGE = st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 20_000, 20_500])
 DAY = st.sampled_from([DOUBTFUL, 19_000, 20_100, 20_400])
 
 
@@ -57,27 +55,17 @@ def test_bytes_and_back(days: dict[int, int]) -> None:
     members = _members(days)
     assert _read(from_bytes(to_bytes(members))) == _read(members)
     assert from_bytes(to_bytes(members)) == members
-    assert count_identifiers(members) == len(days) + sum(number % 2 == 0 for number in days)
+    assert identifiers_of(members).tolist() == [1 + (number % 2 == 0) for number in days]
 
 
-@given(st.dictionaries(st.integers(0, 12), DAY, max_size=8), st.dictionaries(st.integers(0, 12), CHANGE, max_size=8))
-def test_changes_are_heeded(before: dict[int, int], changes: dict[int, int]) -> None:
-    """As the words for days say; who lapsed long ago is left out."""
-    expected = dict(before)
-    for number, day in changes.items():
-        expected[number] = expected.get(number, DOUBTFUL) if day == UNSURE else day
-    expected = {number: day for number, day in expected.items() if day == DOUBTFUL or day >= 19_500}
-    ordered = merged(NO_MEMBERS, _members(before), TAGGER, lapsed_before=0)
-    found = merged(ordered, _members(changes), TAGGER, lapsed_before=19_500)
-    assert _read(found) == _read(_members(expected))
-    assert found == merged(NO_MEMBERS, _members(expected), TAGGER, lapsed_before=0), "in the order of their tags"
-
-
-def test_the_order_is_that_of_the_tags() -> None:
-    """Whatever order they came in."""
-    one = merged(NO_MEMBERS, _members(dict.fromkeys(range(50), 20000)), TAGGER, lapsed_before=0)
-    other = merged(NO_MEMBERS, _members(dict.fromkeys(reversed(range(50)), 20000)), TAGGER, lapsed_before=0)
-    assert one == other
+def test_identifiers_alone() -> None:
+    """Come back as those of members in doubt, who may be given a day, or be nothing but a day."""
+    members = _members({1: 20_000, 2: 20_001})
+    assert from_identifier_bytes(to_identifier_bytes(NO_MEMBERS)) == NO_MEMBERS
+    found = from_identifier_bytes(to_identifier_bytes(members))
+    assert days_of(found).tolist() == [DOUBTFUL, DOUBTFUL]
+    assert with_days(found, days_of(members)) == members
+    assert identifiers_of(without_identifiers(days_of(members))).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

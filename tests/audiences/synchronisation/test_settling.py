@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.synchronisation.settling import settle_left
-from audiencekit.audiences.synchronisation.snapshot import SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.synchronisation.snapshot import SNAPSHOT, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
@@ -71,13 +71,26 @@ async def test_one_that_was_cut_off_or_removed_is_noticed(owner: Owner) -> None:
 
 
 async def test_an_older_one_is_noticed(owner: Owner) -> None:
-    """Whoever restores a copy would take out and put in the wrong people."""
-    path = _directory(owner) / SNAPSHOT
+    """Whoever restores a copy of either file would take out and put in the wrong people; so would one without."""
+    path, recent = (_directory(owner) / name for name in (SNAPSHOT, RECENT))
     old = path.read_bytes()
     await owner.sync([*PEOPLE, ("20", "20")])
+    earlier = recent.read_bytes()
     await owner.sync([*PEOPLE, ("20", "20"), ("21", "21")])
+    last = recent.read_bytes()
+    owner.service.log.clear()
+    recent.write_bytes(earlier)
+    assert "not the last" in await _is_refused(owner)
+    recent.unlink()
+    assert "not the last" in await _is_refused(owner)
+    recent.write_bytes(last)
+    owner.clock.time += 8 * 86_400
+    await owner.sync([*PEOPLE, ("20", "20")])
+    assert not recent.exists()
     owner.service.log.clear()
     path.write_bytes(old)
+    assert "not the last" in await _is_refused(owner)
+    recent.write_bytes(last)
     assert "not the last" in await _is_refused(owner)
 
 

@@ -1,0 +1,106 @@
+"""Marks: the first 80 bits of the keyed tags of members, by which a snapshot is ordered and people are found in it.
+
+So few, since each is kept beside its member: of a hundred million members and as many others, one in a hundred million
+pairs of such lists would take somebody for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.partitions import PARTITION_BITS
+from audiencekit.preparation.tags import Tags
+
+MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
+
+_PART_SHIFT: Final = np.uint64(64 - PARTITION_BITS)
+_STORED_HIGH_BYTES: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Of each, the first 64 bits and the 16 after them."""
+
+    high: npt.NDArray[np.uint64] = field(repr=False)
+    low: npt.NDArray[np.uint16] = field(repr=False)
+
+    @classmethod
+    def of(cls, tags: Tags) -> Self:
+        """Those of `tags`, or of entries that hold tags."""
+        low = np.ascontiguousarray(tags["low"]) >> np.uint64(48)
+        return cls(np.ascontiguousarray(tags["high"]), low.astype(np.uint16))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Marks]) -> Self:
+        """All of them, in order."""
+        return cls(np.concatenate([each.high for each in parts]), np.concatenate([each.low for each in parts]))
+
+    @classmethod
+    def from_bytes(cls, content: bytes | memoryview, part: int) -> Self:
+        """What `to_bytes` had of marks that all come into `part`."""
+        count = len(content) // MARK_BYTES
+        wide = np.zeros((count, 8), dtype=np.uint8)
+        own = np.frombuffer(content, dtype=np.uint8, count=count * _STORED_HIGH_BYTES)
+        wide[:, :_STORED_HIGH_BYTES] = own.reshape(-1, _STORED_HIGH_BYTES)
+        high = wide.view("<u8").reshape(-1) | (np.uint64(part) << _PART_SHIFT)
+        return cls(high, np.frombuffer(content, dtype="<u2", offset=count * _STORED_HIGH_BYTES))
+
+    def to_bytes(self) -> bytes:
+        """MARK_BYTES each."""
+        wide = self.high.astype("<u8").view(np.uint8).reshape(-1, 8)
+        return wide[:, :_STORED_HIGH_BYTES].tobytes() + self.low.astype("<u2").tobytes()
+
+    def __len__(self) -> int:
+        return len(self.high)
+
+    def take(self, places: Indices | Bools) -> Marks:
+        """Those at `places`, in their order."""
+        return Marks(self.high[places], self.low[places])
+
+    def order(self) -> Indices:
+        """Their places, ascending."""
+        order = np.argsort(self.high)
+        high = self.high[order]
+        if bool((high[1:] == high[:-1]).any()):  # hardly ever
+            return np.lexsort((self.low, self.high))
+        return order
+
+    def find_in(self, ordered: Marks) -> tuple[Indices, Bools]:
+        """Where each stands in `ordered`, ascending and distinct, or would have to; and whether it is there."""
+        if not len(ordered):
+            return np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=bool)
+        places = _search(self.high, ordered.high)
+        while True:
+            same, within = _same_high(self.high, ordered.high, places)
+            behind = same & (ordered.low[within] < self.low)  # two may share their first half
+            if not behind.any():
+                return places, same & (ordered.low[within] == self.low)
+            places = places + behind
+
+
+NO_MARKS: Final = Marks(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint16))
+
+
+def _search(asked: npt.NDArray[np.uint64], ordered: npt.NDArray[np.uint64]) -> Indices:
+    """`np.searchsorted`, which is several times faster when neighbours are asked for one after the other."""
+    own_bits = np.uint64((1 << len(asked).bit_length()) - 1)
+    packed = np.sort((asked & ~own_bits) | np.arange(len(asked), dtype=np.uint64))
+    nearly = (packed & own_bits).astype(np.int64)  # in order of all but their last bits
+    places = np.empty(len(asked), dtype=np.int64)
+    places[nearly] = np.searchsorted(ordered, asked[nearly])
+    return places
+
+
+def _same_high(
+    asked: npt.NDArray[np.uint64], ordered: npt.NDArray[np.uint64], places: Indices
+) -> tuple[Bools, Indices]:
+    """Whether the first half at each place is the one asked for, and the places with none beyond the end."""
+    within = np.minimum(places, len(ordered) - 1)
+    same: Bools = (ordered[within] == asked) & (places < len(ordered))
+    return same, within

@@ -1,0 +1,152 @@
+"""One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the marks.
+
+A sealed file (`delivery.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
+
+    int16 each          days
+    9 bytes each        marks (`Marks.to_bytes`)
+
+and chunk n + 257 holds the identifiers of the same members. So whoever compares reads a fraction of the file. In the
+earlier form chunk n + 1 holds days and identifiers, and the marks are made anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from audiencekit.audiences.synchronisation.marks import MARK_BYTES, NO_MARKS, Marks
+from audiencekit.audiences.synchronisation.members import (
+    NO_MEMBERS,
+    Days,
+    MemberChunk,
+    days_of,
+    from_bytes,
+    from_identifier_bytes,
+    to_identifier_bytes,
+)
+from audiencekit.audiences.synchronisation.snapshotfacts import EARLIER_FORM, FORM, SnapshotFacts, trusted
+from audiencekit.delivery.keptspool import KeptSpool
+from audiencekit.machine.keys import SubKey
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.partitions import PARTITION_BITS
+from audiencekit.preparation.tags import Tagger, tags_of_sets
+
+PARTS: Final = 2**PARTITION_BITS
+
+_INDEX, _IDENTIFIERS = 1, 1 + PARTS  # the first chunk of each kind
+_DAY_BYTES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PartIndex:
+    """The members of one part, ascending: the mark and the day of each."""
+
+    marks: Marks
+    days: Days = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPart:
+    """A part to be written: its `members` (MEMBER_SCHEMA) in the order of their `marks`.
+
+    `days` and `identifiers` are what it adds to those facts.
+    """
+
+    marks: Marks = NO_MARKS
+    members: HashedRecords = NO_MEMBERS
+    days: Counter[int] = field(default_factory=Counter)
+    identifiers: int = 0
+
+
+class PartsFile:
+    """An opened file. Its parts may be read from any thread; what is damaged raises SnapshotRefused. Close it."""
+
+    def __init__(self, spool: KeptSpool, facts: SnapshotFacts, tagger: Tagger) -> None:
+        self.facts, self._spool, self._tagger = facts, spool, tagger
+
+    @classmethod
+    def open(cls, path: Path, key: SubKey, tagger: Tagger) -> PartsFile | None:
+        """The file at `path`, whose members have marks by `tagger`; None when there is none.
+
+        Raises SnapshotRefused for one that cannot be trusted.
+        """
+        if not os.path.lexists(path):
+            return None
+        with trusted():
+            spool = KeptSpool.open(path, key)
+        try:
+            with trusted():
+                facts = SnapshotFacts.from_bytes(spool.read(0))
+        except BaseException:
+            spool.close()
+            raise
+        return (_EarlierFile if facts.form == EARLIER_FORM else PartsFile)(spool, facts, tagger)
+
+    @property
+    def stored_bytes(self) -> int:
+        """The size of the file."""
+        return os.fstat(self._spool.fileno()).st_size
+
+    def index(self, part: int) -> PartIndex:
+        """Who is in one part."""
+        content = self._read(_INDEX + part).unwrap()
+        count = len(content) // (_DAY_BYTES + MARK_BYTES)
+        days = np.frombuffer(content, dtype="<i2", count=count)
+        return PartIndex(Marks.from_bytes(memoryview(content)[_DAY_BYTES * count :], part), days)
+
+    def identifiers(self, part: int) -> HashedRecords:
+        """The identifiers of the same members, MEMBER_SCHEMA; the days are those of the index."""
+        return from_identifier_bytes(self._read(_IDENTIFIERS + part))
+
+    def close(self) -> None:
+        """Give up the file."""
+        self._spool.close()
+
+    def _read(self, number: int) -> MemberChunk:
+        with trusted():
+            return MemberChunk(self._spool.read(number))
+
+
+class _EarlierFile(PartsFile):
+    """One of the earlier form."""
+
+    def index(self, part: int) -> PartIndex:
+        members = self.identifiers(part)
+        return PartIndex(Marks.of(tags_of_sets(members, self._tagger)), days_of(members))
+
+    def identifiers(self, part: int) -> HashedRecords:
+        return from_bytes(self._read(_INDEX + part))
+
+
+def write_parts(spool: KeptSpool, parts: Callable[[int], NewPart], facts: SnapshotFacts) -> None:
+    """Fill an empty `spool` and finish it. What the `parts` add is added to `facts`. They are made in several threads.
+
+    Raises InputOutputFailed when the disk fails.
+    """
+
+    def write(part: int) -> tuple[Counter[int], int]:
+        made = parts(part)
+        _seal(spool, made, part)
+        return made.days, made.identifiers
+
+    days = Counter({int(day): count for day, count in facts.days.items()})
+    identifiers = facts.identifiers
+    for added, count in in_order(write, range(PARTS), workers=cores()):
+        days.update(added)
+        identifiers += count
+    counted = {str(day): days[day] for day in sorted(days) if days[day]}
+    spool.append(replace(facts, form=FORM, days=counted, identifiers=identifiers).to_bytes(), 0)
+    spool.finish()
+
+
+@guarded
+def _seal(spool: KeptSpool, made: NewPart, part: int) -> None:
+    spool.append(days_of(made.members).astype("<i2").tobytes() + made.marks.to_bytes(), _INDEX + part)
+    spool.append(to_identifier_bytes(made.members).unwrap(), _IDENTIFIERS + part)

@@ -1,0 +1,157 @@
+"""The snapshot that follows another, part by part: only what has changed since everybody was written, or everybody.
+
+Everybody is written again when the two files would take more than their bound, so that what is read stays small, and
+after some days, so that nobody who has gone stays in them for longer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import numpy as np
+
+from audiencekit.audiences.synchronisation.effects import Effects
+from audiencekit.audiences.synchronisation.marks import NO_MARKS, Marks
+from audiencekit.audiences.synchronisation.members import (
+    DOUBTFUL,
+    DROPPED,
+    NO_MEMBERS,
+    UNSURE,
+    Days,
+    chosen,
+    days_of,
+    identifiers_of,
+    joined,
+    with_days,
+    without_identifiers,
+)
+from audiencekit.audiences.synchronisation.partsfile import NewPart
+from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
+from audiencekit.audiences.synchronisation.snapshotfacts import FORM, SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.tags import Tagger, tags_of_sets
+
+_MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat less
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """What becomes of `snapshot` by `effects`, of which there is at most one for each key set.
+
+    Who lapsed before the day `lapsed_before` is left out when everybody is written. `tagger` makes the marks.
+    """
+
+    snapshot: Snapshot
+    effects: Effects
+    tagger: Tagger
+    lapsed_before: int
+
+    def write(self, store: SnapshotStore, facts: SnapshotFacts, at: float) -> None:
+        """Put it in the place of the snapshot, with `facts` but for what is counted. `at` is now, in epoch seconds."""
+        if (whole := self.snapshot.whole) is None or self.is_due(at):
+            store.write_whole(self._whole, facts, at)
+        else:
+            store.write_recent(self._recent, facts, whole.facts)
+
+    def is_due(self, at: float) -> bool:
+        """Whether everybody is to be written."""
+        facts = self.snapshot.facts
+        coming = self.effects.identifiers * SHA256_BYTES + self.effects.members * _MEMBER_BYTES
+        room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
+        return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + coming > room
+
+    def _recent(self, part: int) -> NewPart:
+        assert self.snapshot.whole is not None  # noqa: S101
+        index = self.snapshot.index_with_dropped(part)
+        changed = _Changed.of(self.effects.of_part(part), index, self.tagger)
+        in_whole = changed.known & (changed.rows < index.whole)
+        fresh = ~in_whole & (changed.days != DROPPED)
+        kept_marks, kept = self._kept(part, changed.marks)
+        marks = Marks.joined([kept_marks, changed.marks.take(in_whole), changed.marks.take(fresh)])
+        members = joined([
+            kept,
+            without_identifiers(changed.days[in_whole]),
+            with_days(chosen(changed.members, np.flatnonzero(fresh)), changed.days[fresh]),
+        ])  # fmt: skip
+        order = marks.order()
+        days, identifiers = changed.difference()
+        return NewPart(marks=marks.take(order), members=chosen(members, order), days=days, identifiers=identifiers)
+
+    def _kept(self, part: int, changed: Marks) -> tuple[Marks, HashedRecords]:
+        """Of the changes of earlier runs those that none of these overrules."""
+        if self.snapshot.recent is None:
+            return NO_MARKS, NO_MEMBERS
+        recent = self.snapshot.recent.index(part)
+        _, is_overruled = recent.marks.find_in(changed)
+        places = np.flatnonzero(~is_overruled)
+        members = chosen(self.snapshot.recent.identifiers(part), places)
+        return recent.marks.take(places), with_days(members, recent.days[places])
+
+    def _whole(self, part: int) -> NewPart:
+        index = self.snapshot.index(part)
+        changed = _Changed.of(self.effects.of_part(part), index, self.tagger)
+        days = index.days.copy()
+        days[changed.places[changed.known]] = changed.days[changed.known]
+        fresh = np.flatnonzero(~changed.known)
+        order = np.insert(np.arange(len(index)), changed.places[fresh], len(index) + fresh)
+        days = np.concatenate([days, changed.days])[order]
+        stays = (days == DOUBTFUL) | (days >= max(self.lapsed_before, 1))
+        order, days = order[stays], days[stays]
+        members = chosen(joined([self.snapshot.chosen(part, index), changed.members]), order)
+        return whole_part(Marks.joined([index.marks, changed.marks]).take(order), with_days(members, days))
+
+
+def is_old(facts: SnapshotFacts, at: float) -> bool:
+    """Whether everybody was last written so long before `at` that it is to be done again."""
+    return facts.whole_at is None or at - facts.whole_at >= timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
+
+
+def whole_part(marks: Marks, members: HashedRecords) -> NewPart:
+    """`members` in the order of their `marks` as a part of a file that holds everybody."""
+    counts = Counter(
+        dict(zip(*(each.tolist() for each in np.unique(days_of(members), return_counts=True)), strict=True))
+    )
+    return NewPart(marks=marks, members=members, days=counts, identifiers=int(identifiers_of(members).sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """What happens to one part: the day of each changed member after it, and the one before it, DROPPED for none.
+
+    `places` are theirs in the index, and `rows` those of the `known` among them.
+    """
+
+    members: HashedRecords
+    marks: Marks
+    days: Days = field(repr=False)
+    before: Days = field(repr=False)
+    places: Indices = field(repr=False)
+    known: Bools = field(repr=False)
+    rows: Indices = field(repr=False)
+
+    @classmethod
+    def of(cls, changes: HashedRecords, index: Index, tagger: Tagger) -> _Changed:
+        marks = Marks.of(tags_of_sets(changes, tagger))
+        order = marks.order()
+        changes, marks = chosen(changes, order), marks.take(order)
+        places, known = marks.find_in(index.marks)
+        before = np.full(len(marks), DROPPED, dtype=np.int16)
+        before[known] = index.days[places[known]]
+        rows = np.zeros(len(marks), dtype=np.int64)
+        rows[known] = index.rows[places[known]]
+        unsure = np.where(before == DROPPED, np.int16(DOUBTFUL), before)
+        days = days_of(changes)
+        return cls(changes, marks, np.where(days == UNSURE, unsure, days), before, places, known, rows)
+
+    def difference(self) -> tuple[Counter[int], int]:
+        """What it adds to the members of each day, and to the identifiers."""
+        was, is_in = self.before != DROPPED, self.days != DROPPED
+        counts = Counter(self.days[is_in].tolist())
+        counts.subtract(Counter(self.before[was].tolist()))
+        each = identifiers_of(self.members)
+        return counts, int(each[is_in & ~was].sum() - each[was & ~is_in].sum())

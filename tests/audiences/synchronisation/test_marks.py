@@ -1,0 +1,63 @@
+"""Marks looked up among others in ascending order, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.audiences.synchronisation.marks import MARK_BYTES, NO_MARKS, Marks
+from audiencekit.preparation.tags import TAG
+
+Pair = tuple[int, int]
+PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
+WIDE = st.lists(st.tuples(st.integers(0, 2**56 - 1), st.integers(0, 2**16 - 1)), max_size=12)
+
+
+def _marks(pairs: list[Pair]) -> Marks:
+    return Marks.of(np.array([(high, low << 48) for high, low in pairs], dtype=TAG))
+
+
+def _pairs(marks: Marks) -> list[Pair]:
+    return list(zip(marks.high.tolist(), marks.low.tolist(), strict=True))
+
+
+@given(PAIRS.map(lambda pairs: sorted(set(pairs))), PAIRS)
+def test_each_is_found_where_it_stands(ordered: list[Pair], asked: list[Pair]) -> None:
+    """Also where several share the first half; whoever is not there has the place that it would come to."""
+    places, known = _marks(asked).find_in(_marks(ordered))
+    assert known.tolist() == [pair in ordered for pair in asked]
+    assert places.tolist() == [sum(other < pair for other in ordered) for pair in asked]
+
+
+@given(st.integers(0, 2**32))
+def test_many_are_found(seed: int) -> None:
+    """In whatever order they are asked for."""
+    drawn = np.random.default_rng(seed).integers(0, 2**64, 300, dtype=np.uint64)
+    ordered = Marks(np.sort(drawn[:200]), np.zeros(200, dtype=np.uint16))
+    places, known = Marks(drawn, np.zeros(300, dtype=np.uint16)).find_in(ordered)
+    assert known.tolist() == [True] * 200 + [False] * 100
+    assert places.tolist() == np.searchsorted(ordered.high, drawn).tolist()
+
+
+@given(PAIRS)
+def test_the_order_is_of_both_halves(pairs: list[Pair]) -> None:
+    """As numbers of 80 bits."""
+    marks = _marks(pairs)
+    assert _pairs(marks.take(marks.order())) == sorted(pairs)
+
+
+@given(WIDE, st.integers(0, 255))
+def test_bytes_and_back(pairs: list[Pair], part: int) -> None:
+    """The first byte is not written: it is that of the part."""
+    marks = _marks([(high + (part << 56), low) for high, low in pairs])
+    content = marks.to_bytes()
+    assert len(content) == MARK_BYTES * len(pairs)
+    assert _pairs(Marks.from_bytes(content, part)) == _pairs(marks)
+
+
+def test_they_are_joined_and_not_shown() -> None:
+    """One after the other; a mark says who somebody is to whoever has the key."""
+    both = Marks.joined([NO_MARKS, _marks([(3, 1)]), _marks([(2, 2)])])
+    assert _pairs(both) == [(3, 1), (2, 2)]
+    assert "3" not in repr(both)
