@@ -21,7 +21,9 @@ def shared() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_settings_of_this_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Tests see no credentials, addresses or runs of whoever runs them."""
     import os
 
@@ -29,6 +31,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         if name.startswith("AUDIENCEKIT_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture

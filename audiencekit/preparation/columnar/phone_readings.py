@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from .phone_patterns import Opening, Threads
-from .phone_plans import Plan, State
-from .phone_trunks import UNKNOWN, Outcome, Prefixed, Reading, Trunk
+from .phone_plans import State
+from .phone_trunks import UNKNOWN, Outcome, Prefixed, Reading, Trunks
 
 
 class Position(NamedTuple):
@@ -32,11 +32,12 @@ Place: TypeAlias = Position | Reading | State | tuple[State, State]
 class National:
     """All digits of a number that somebody in one region writes without a plus sign."""
 
-    def __init__(self, plan: Plan, region: str) -> None:
+    def __init__(self, trunks: Trunks, region: str) -> None:
+        plan = trunks.plan
         index = plan.regions.index(region)
         self._code = tuple(map(int, str(plan.calling_code)))
-        self._trunk = Trunk(plan, index)
-        self._prefixed = Prefixed(self._trunk, Trunk(plan, 0) if index else self._trunk)
+        self._trunk = trunks.of(index)
+        self._prefixed = Prefixed(self._trunk, trunks.of(0))
         self._dialled = Opening(plan.metadata[index].international_prefix)
 
     def start(self) -> Place:
@@ -116,9 +117,9 @@ class National:
 class International:
     """All digits of a number behind a plus sign that begins with one calling code."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._code = tuple(map(int, str(plan.calling_code)))
-        self._trunk = Trunk(plan, 0)
+    def __init__(self, trunks: Trunks) -> None:
+        self._code = tuple(map(int, str(trunks.plan.calling_code)))
+        self._trunk = trunks.of(0)
 
     def start(self) -> tuple[int, State] | Reading:
         """Before the first digit."""

@@ -1,7 +1,6 @@
 """The metadata of the installed phonenumbers package as one table of states, compiled as regions and codes are met.
 
-A row of the table is a state, its columns are digits. Equal states are one state, whatever region asked for them. The
-table lives in the process; nothing is written.
+A row of the table is a state, its columns are digits. Equal states are one state, whatever region asked for them.
 """
 
 from __future__ import annotations
@@ -17,10 +16,13 @@ import numpy.typing as npt
 import phonenumbers
 
 from audiencekit.errors import Bug
+from audiencekit.machine.caches import Cache
 
+from .phone_cache import KeptPlans, read_plans
 from .phone_plans import Plan
 from .phone_readings import International, National
-from .phone_trunks import UNKNOWN, Outcome, Reading
+from .phone_states import DIGITS, StateRows
+from .phone_trunks import UNKNOWN, Outcome, Reading, Trunks
 
 WIDTH: Final = 16  # places of a row: ten digits, and what makes the row a power of two
 
@@ -48,10 +50,11 @@ class Tables:
 
 
 def number_of(outcome: Outcome) -> int:
-    """How `Tables.outcomes` writes `outcome`."""
+    """How `Tables.readings` writes `outcome`."""
     return _OUTCOMES.index(outcome)
 
 
+@cache
 def _packed(reading: Reading) -> int:
     return number_of(reading.outcome) | reading.dropped << _BITS | reading.calling_code << 2 * _BITS
 
@@ -62,17 +65,16 @@ def unpacked(readings: States) -> tuple[States, States, npt.NDArray[np.int16]]:
 
 
 class PhoneTables:
-    """Compiles on demand; may be asked by several threads."""
+    """Compiles on demand; may be asked by several threads. What was compiled is kept in `cache`."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Cache | None = None) -> None:
         self._lock = Lock()
-        self._plans: dict[int, Plan] = {}
-        self._rows: list[tuple[int, ...]] = []
-        self._readings: list[Reading] = []
-        self._interned: dict[tuple[Reading, tuple[int, ...]], int] = {}
+        self._cache = cache
+        self._plans: KeptPlans | None = None  # read when they are first asked for
+        self._trunks: dict[int, Trunks] = {}  # while something is compiled
         self._national: dict[str, int] = {}
         self._international = np.full(10**_LONGEST_CODE, -1, dtype=np.int32)
-        self._tables = self._snapshot()
+        self._tables = self._snapshot(StateRows())
 
     def covering(self, regions: Iterable[str], calling_codes: Iterable[int]) -> Tables:
         """Tables in which at least these regions and calling codes have their place."""
@@ -81,64 +83,62 @@ class PhoneTables:
         if wanted <= tables.national.keys() and all(tables.international[code] >= 0 for code in codes):
             return tables
         with self._lock:
+            plans = self._plans = self._plans or read_plans(self._cache)
+            known = len(plans.states)
             for region in sorted(wanted - self._national.keys()):
                 code = phonenumbers.country_code_for_region(region)
-                self._national[region] = self._compiled(code, partial(National, region=region))
+                self._national[region] = self._place(plans, region, code, partial(National, region=region))
             for code in sorted(codes):
                 if self._international[code] < 0:
-                    self._international[code] = self._compiled(code, International)
-            self._tables = self._snapshot()
+                    self._international[code] = self._place(plans, str(code), code, International)
+            if self._cache and len(plans.states) > known:
+                plans.write(self._cache)
+            self._trunks.clear()
+            self._tables = self._snapshot(plans.states)
             return self._tables
 
-    def _compiled(self, calling_code: int, make: Callable[[Plan], Machine]) -> int:
+    def _place(self, plans: KeptPlans, name: str, calling_code: int, make: Callable[[Trunks], Machine]) -> int:
         """The place of the row where the machine begins that `make` gives for the plan of `calling_code`."""
+        start = plans.start(name, calling_code)
+        if start is None:
+            start = self._compiled(plans.states, calling_code, make)
+            plans.add(name, calling_code, start)
+        return start * WIDTH
+
+    def _compiled(self, states: StateRows, calling_code: int, make: Callable[[Trunks], Machine]) -> int:
         try:
-            machine = make(self._plan(calling_code))
+            machine = make(self._trunks_of(calling_code))
         except Bug:
             # Another release of phonenumbers may use patterns that are not known here: all is left to the definition.
-            return self._intern(UNKNOWN, ()) * WIDTH
-        return self._explored(machine, machine.start(), {}) * WIDTH
+            return states.intern(_packed(UNKNOWN), ())
+        return _explored(machine, machine.start(), states, {})
 
-    def _plan(self, calling_code: int) -> Plan:
-        if calling_code not in self._plans:
-            self._plans[calling_code] = Plan(calling_code)
-        return self._plans[calling_code]
+    def _trunks_of(self, calling_code: int) -> Trunks:
+        if calling_code not in self._trunks:
+            self._trunks[calling_code] = Trunks(Plan(calling_code))
+        return self._trunks[calling_code]
 
-    def _explored(self, machine: Any, position: Any, known: dict[Any, int]) -> int:
-        """The row for `position`. Positions are as deep as the longest number, then they stay the same."""
-        behind = machine.row(position)
-        reading = machine.read(position)
-        if behind[0] == position and behind.count(position) == len(behind):
-            state = self._intern(reading, ())
-        else:
-            following = []
-            for one in behind:
-                found = known.get(one)
-                following.append(self._explored(machine, one, known) if found is None else found)
-            state = self._intern(reading, tuple(following))
-        known[position] = state
-        return state
+    def _snapshot(self, states: StateRows) -> Tables:
+        rows, readings = states.arrays()
+        following = np.zeros((len(rows), WIDTH), dtype=np.int32)
+        following[:, :DIGITS] = rows * WIDTH
+        return Tables(following.reshape(-1), readings, dict(self._national), self._international.copy())
 
-    def _intern(self, reading: Reading, following: tuple[int, ...]) -> int:
-        """The row for what digits are that end here, and the rows behind it; none: it stays."""
-        key = (reading, following)
-        state = self._interned.get(key)
-        if state is None:
-            state = self._interned[key] = len(self._rows)
-            self._rows.append(following or (state,) * 10)
-            self._readings.append(reading)
-        return state
 
-    def _snapshot(self) -> Tables:
-        following = np.zeros((len(self._rows), WIDTH), dtype=np.int32)
-        if self._rows:
-            following[:, :10] = np.array(self._rows, dtype=np.int32) * WIDTH
-        return Tables(
-            following.reshape(-1),
-            np.array([_packed(reading) for reading in self._readings], dtype=np.int32),
-            dict(self._national),
-            self._international.copy(),
-        )
+def _explored(machine: Any, position: Any, states: StateRows, known: dict[Any, int]) -> int:
+    """The state for `position`. Positions are as deep as the longest number, then they stay the same."""
+    behind = machine.row(position)
+    reading = _packed(machine.read(position))
+    if behind[0] == position and behind.count(position) == len(behind):
+        state = states.intern(reading, ())
+    else:
+        following = []
+        for one in behind:
+            found = known.get(one)
+            following.append(_explored(machine, one, states, known) if found is None else found)
+        state = states.intern(reading, tuple(following))
+    known[position] = state
+    return state
 
 
 def calling_codes() -> npt.NDArray[np.int16]:
@@ -152,5 +152,5 @@ def calling_codes() -> npt.NDArray[np.int16]:
 
 @cache
 def phone_tables() -> PhoneTables:
-    """The tables of this process."""
-    return PhoneTables()
+    """The tables of this process, which knows what others of this user compiled."""
+    return PhoneTables(Cache.of_user())

@@ -146,6 +146,20 @@ class Trunk:
         return self._state((waiting, following, best))
 
 
+class Trunks:
+    """The trunks of one plan; each is explored once, whoever asks for it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._made: dict[int, Trunk] = {}
+
+    def of(self, region: int) -> Trunk:
+        """That of one of the plan's regions, counted from 0."""
+        if region not in self._made:
+            self._made[region] = Trunk(self.plan, region)
+        return self._made[region]
+
+
 class Prefixed:
     """Digits behind the region's own calling code written without a plus: first its trunk prefix, then once more.
 

@@ -260,8 +260,8 @@ def _with_tilde() -> Any:
     return weights
 
 
-def _snapshot_swapped(self: Any) -> Any:
-    tables = SNAPSHOT(self)
+def _snapshot_swapped(self: Any, states: Any) -> Any:
+    tables = SNAPSHOT(self, states)
     return tables if not len(tables.following) else dataclasses.replace(tables, following=_rolled(tables))
 
 

@@ -10,7 +10,7 @@ from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
 from audiencekit.preparation.columnar.phone_plans import Plan
 from audiencekit.preparation.columnar.phone_readings import International, National
-from audiencekit.preparation.columnar.phone_trunks import Outcome, Reading
+from audiencekit.preparation.columnar.phone_trunks import Outcome, Reading, Trunks
 
 SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY"]
 
@@ -58,7 +58,7 @@ def _said(reading: Reading, digits: str) -> tuple[Outcome, str]:
 def test_national(region: str) -> None:
     """National digits have phonenumbers' outcome and digits; few readings are unknown."""
     code = phonenumbers.country_code_for_region(region)
-    machine, unknown = National(Plan(code), region), 0
+    machine, unknown = National(Trunks(Plan(code)), region), 0
     cases = _digits(region, str(code), 150)
     for digits in cases:
         reading = _read(machine, digits)
@@ -78,7 +78,7 @@ def test_national(region: str) -> None:
 def test_international(region: str) -> None:
     """Digits behind a plus sign have phonenumbers' outcome and digits."""
     code = phonenumbers.country_code_for_region(region)
-    machine = International(Plan(code))
+    machine = International(Trunks(Plan(code)))
     for digits in [f"{code}{digits}" for digits in _digits(region, str(code), 60)]:
         reading = _read(machine, digits)
         assert reading.outcome is Outcome.UNKNOWN or _said(reading, digits) == _parsed(f"+{digits}", None)
@@ -86,12 +86,12 @@ def test_international(region: str) -> None:
 
 def test_other_codes_are_bad() -> None:
     """Digits that begin with another calling code, or with a part of the right one, are not read."""
-    machine = International(Plan(49))
+    machine = International(Trunks(Plan(49)))
     assert {_read(machine, digits).outcome for digits in ("", "4", "1", "4815112345678")} == {Outcome.BAD_CODE}
 
 
 def test_zero_behind_the_international_prefix() -> None:
     """A zero behind the international prefix takes it back: calling codes begin with no zero."""
-    machine = National(Plan(49), "DE")
+    machine = National(Trunks(Plan(49)), "DE")
     assert _read(machine, "0039061234").outcome is Outcome.INTERNATIONAL
     assert _read(machine, "0003906123").outcome is not Outcome.INTERNATIONAL

@@ -1,0 +1,68 @@
+"""What can be made anew, kept between runs for its owner alone: never needed, and believed only when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import Final
+
+from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.privatefiles import NEW_FILE, OTHERS, make_private_directory
+
+MOST_BYTES: Final = 64_000_000  # of a file that is looked at; what is kept here is far smaller
+
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DIGEST_BYTES: Final = hashlib.sha256().digest_size
+
+
+class Cache:
+    """Files by name in one directory that is its owner's alone. Where they cannot be kept, nothing is."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @classmethod
+    def of_user(cls) -> Cache:
+        """That of whoever runs the process, where the system has such things (`XDG_CACHE_HOME`)."""
+        from platformdirs import user_cache_path
+
+        return cls(user_cache_path("audiencekit", appauthor=False))
+
+    def read(self, name: str) -> bytes | None:
+        """What was kept last under `name`; None when it is not there, not whole, or could be somebody else's."""
+        try:
+            if not _is_ours(os.lstat(self._directory), stat.S_IFDIR):
+                return None
+            with open(os.open(self._directory / name, _READ), "rb") as stream:
+                if not _is_ours(os.fstat(stream.fileno()), stat.S_IFREG):
+                    return None
+                content = stream.read(MOST_BYTES)
+        except OSError:
+            return None
+        digest, kept = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        return kept if hashlib.sha256(kept).digest() == digest else None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Keep `content` in the place of what was kept under `name`, where that is possible.
+
+        It is not synced: what a crash leaves of it is not whole, and not believed.
+        """
+        aside = self._directory / f".{name}-{secrets.token_hex(8)}"
+        with contextlib.suppress(OSError, InputOutputFailed):
+            self._directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_directory(self._directory)
+            try:
+                with open(os.open(aside, NEW_FILE, 0o600), "wb") as stream:
+                    stream.write(hashlib.sha256(content).digest() + content)
+                os.replace(aside, self._directory / name)
+            except OSError:
+                aside.unlink(missing_ok=True)
+
+
+def _is_ours(status: os.stat_result, form: int) -> bool:
+    """Whether it has this form and nobody but us may do anything with it."""
+    return stat.S_IFMT(status.st_mode) == form and status.st_uid == os.geteuid() and not status.st_mode & OTHERS

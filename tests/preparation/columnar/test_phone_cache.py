@@ -1,0 +1,145 @@
+"""Compiled plans are taken from another process only when they would come out the same."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import phonenumbers
+import pytest
+from phonenumbers import PhoneMetadata
+
+from audiencekit.machine.caches import Cache
+from audiencekit.preparation.columnar import phone_cache, phone_tables
+from audiencekit.preparation.columnar.phone_tables import PhoneTables, Tables
+
+REGIONS, CODES = ["DE", "US", "CA"], [49, 1, 800]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    """An empty one."""
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The calling codes whose plans are compiled from now on."""
+    codes: list[int] = []
+    make = phone_tables.Plan
+    monkeypatch.setattr(phone_tables, "Plan", lambda code: codes.append(code) or make(code))  # type: ignore[func-returns-value]
+    return codes
+
+
+def _same(one: Tables, other: Tables) -> bool:
+    equal = np.array_equal(one.following, other.following) and np.array_equal(one.readings, other.readings)
+    return equal and one.national == other.national and np.array_equal(one.international, other.international)
+
+
+def test_nothing_is_compiled_twice(cache: Cache, compiled: list[int]) -> None:
+    """A later process has the same tables, and compiles nothing."""
+    first = PhoneTables(cache).covering(REGIONS, CODES)
+    assert sorted(compiled) == [1, 49, 800]
+    compiled.clear()
+    assert _same(PhoneTables(cache).covering(REGIONS, CODES), first)
+    assert compiled == []
+
+
+def test_what_is_new_is_added(cache: Cache, compiled: list[int]) -> None:
+    """A later process compiles what it lacks, and all that either has is kept."""
+    PhoneTables(cache).covering(["DE"], [49])
+    PhoneTables(cache).covering(["US"], ())
+    assert compiled == [49, 1]
+    both = PhoneTables(cache).covering(["DE", "US"], [49])
+    assert compiled == [49, 1]
+    fresh = PhoneTables().covering(["DE", "US"], [49])
+    assert len(both.readings) == len(fresh.readings)
+
+
+def test_every_region(cache: Cache, compiled: list[int]) -> None:
+    """Nothing about any plan is lost on the way."""
+    regions, codes = phonenumbers.SUPPORTED_REGIONS, phonenumbers.COUNTRY_CODE_TO_REGION_CODE
+    first = PhoneTables(cache).covering(regions, codes)
+    compiled.clear()
+    assert _same(PhoneTables(cache).covering(regions, codes), first)
+    assert compiled == []
+
+
+def test_other_metadata_is_not_taken_for_the_same(
+    cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever changes a region's metadata gets a plan of its own; the others are known."""
+    PhoneTables(cache).covering(["DE", "FR"], ())
+    compiled.clear()
+    metadata = PhoneMetadata.metadata_for_region("DE")
+    assert metadata is not None
+    monkeypatch.setattr(metadata.general_desc, "_mutable", True)
+    monkeypatch.setattr(metadata.general_desc, "possible_length", (5,))
+    changed = PhoneTables(cache).covering(["DE", "FR"], ())
+    assert compiled == [49]
+    assert len(changed.readings) > len(PhoneTables().covering(["DE", "FR"], ()).readings)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value"),
+    [(phonenumbers, "__version__", "0"), (phone_cache, "_compilers", lambda: b"other"), (phone_cache, "_NAME", "x")],
+    ids=["another release", "another compiler", "another form"],
+)
+def test_what_another_compiled_is_not_taken(
+    cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch, place: Any, name: str, value: Any
+) -> None:
+    """Plans of another release of phonenumbers, or of this package, are compiled anew."""
+    PhoneTables(cache).covering(["DE"], [49])
+    monkeypatch.setattr(place, name, value)
+    PhoneTables(cache).covering(["DE"], [49])
+    assert compiled == [49, 49]
+
+
+def test_without_the_text_of_the_compilers_nothing_is_kept(
+    cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installation without sources cannot say what it compiles with."""
+    monkeypatch.setattr(phone_cache, "_compilers", lambda: b"")
+    for _ in range(2):
+        PhoneTables(cache).covering(["DE"], ())
+    assert compiled == [49, 49]
+    assert cache.read(phone_cache._NAME) is None
+
+
+def _next_state(content: bytes) -> bytes:
+    return content[:-4] + struct.pack("<i", 1) + content[-4:]
+
+
+def _far_away(content: bytes) -> bytes:
+    size, _ = struct.unpack_from("<II", content)
+    return content[: 8 + size] + struct.pack("<i", 1 << 30) + content[12 + size :]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [lambda _: b"", lambda _: b"[]" * 100, lambda content: content[:-4], _next_state, _far_away],
+    ids=["empty", "something else", "a state missing", "a number too many", "a state that is not there"],
+)
+def test_what_cannot_be_read_is_compiled(cache: Cache, compiled: list[int], broken: Callable[[bytes], bytes]) -> None:
+    """Content that is whole and makes no sense is as good as none, and is replaced."""
+    first = PhoneTables(cache).covering(["DE"], [49])
+    content = cache.read(phone_cache._NAME)
+    assert content is not None
+    cache.write(phone_cache._NAME, broken(content))
+    assert _same(PhoneTables(cache).covering(["DE"], [49]), first)
+    assert compiled == [49, 49]
+    assert cache.read(phone_cache._NAME) == content
+
+
+def test_the_tables_of_the_process_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that columns are decided with are read from the cache of the user, and written to it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    phone_tables.phone_tables.cache_clear()
+    try:
+        phone_tables.phone_tables().covering(["DE"], ())
+    finally:
+        phone_tables.phone_tables.cache_clear()
+    assert len(list((tmp_path / "audiencekit").iterdir())) == 1
