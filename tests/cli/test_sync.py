@@ -49,6 +49,9 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     planned = json.loads((await terminal.run("sync", "list.csv", "--plan", "--json")).stdout)
     assert planned["changes"]["additions"] == planned["plan"]["records"] == 120
     assert {"requests", "bytes", "minutes"} <= set(planned["plan"])
+    shown = (await terminal.run("sync", "list.csv", "--plan")).stdout
+    assert "the same command goes on with it" in shown
+    assert "can be resumed" not in shown
     assert not emulator.store.requests.documents()
     report = json.loads((await terminal.run("sync", "list.csv", "--json")).stdout)
     assert (report["state"], report["operation"], report["rows"]["sent"]) == ("complete", "sync", 120)

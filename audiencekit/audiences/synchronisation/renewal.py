@@ -145,7 +145,9 @@ def plan_renewal(
     )
     refusals = _refusals(snapshot)
     # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
-    pace = warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
+    told = warn_of_pace(snapshot.facts, now.timestamp(), additions=True, removals=False)
+    if not records:
+        told = (f"no entry lapses within {before_days} days and earlier than a new one would: nothing is sent",)
     return PlannedSync(
         source=_Members({"snapshot": snapshot.facts.serial}),
         options=terms.options,
@@ -160,7 +162,7 @@ def plan_renewal(
         target=terms.target,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
-        remarks=() if refusals else notes + pace,
+        remarks=() if refusals else notes + told,
         whole_records=gathered.unsealed,
     )
 
