@@ -11,7 +11,6 @@ ended early.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from audiencekit.api.paths import check_identifier
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore, check_chosen_run_id
-from audiencekit.errors import UsageError
+from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planner import plan_run
@@ -86,43 +85,6 @@ def _terms(keywords: Keywords, settings: Settings, target: TargetKind) -> Terms:
     return Terms.pinned(options, settings.profile, now=datetime.now(UTC), target=target, memories=memories)
 
 
-def upload(
-    source: AnySource,
-    *,
-    audience_id: str,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
-    """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
-    source = items_of(source)
-    refuse_running_loop("upload_async")
-    return asyncio.run(
-        upload_async(
-            source,
-            audience_id=audience_id,
-            settings=settings,
-            rejections=rejections,
-            progress=progress,
-            run_id=run_id,
-            keep_spool=keep_spool,
-            **keywords,
-        )
-    )
-
-
-def refuse_running_loop(instead: str) -> None:
-    """Raises UsageError where an event loop is running, which is to await the function called `instead`."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise UsageError("an event loop is running here", hint=f"await audiencekit.{instead}(…) instead")
-
-
 async def upload_async(
     source: AnySource,
     *,
@@ -160,6 +122,9 @@ async def upload_async(
     )
 
 
+upload = blocking(upload_async)
+
+
 async def upload_to(
     target: Target,
     source: AnySource,
@@ -194,12 +159,6 @@ async def upload_to(
             return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
-def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
-    """`resume_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("resume_async")
-    return asyncio.run(resume_async(run, settings=settings, progress=progress))
-
-
 async def resume_async(
     run: str,
     *,
@@ -225,3 +184,6 @@ async def resume_async(
         client = open_client(settings)
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
             return await execute(reopened, client, settings, limiter=pace, progress=progress)
+
+
+resume = blocking(resume_async)

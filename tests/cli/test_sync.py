@@ -64,6 +64,8 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     refused = await terminal.run("sync", "list.csv", "--json", code=3)
     assert "shrink from 111 members to 30" in refused.stderr
     assert json.loads(refused.stdout)["state"] == "refused"
+    past = await terminal.run("upload", "list.csv")
+    assert "is under sync: a sync does not know what is put in" in past.stderr
     found = json.loads((await terminal.run("expiry", "--json")).stdout)
     assert (found["members"], found["within_days"]["90"], sum(day["members"] for day in found["days"])) == (111, 0, 111)
     assert "111 members" in (await terminal.run("expiry")).stdout

@@ -44,9 +44,9 @@ from audiencekit.errors import (
     RequestRefused,
     Unauthorized,
 )
+from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
-from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.forgotten import read_forgotten, remember
 from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
@@ -58,31 +58,6 @@ from audiencekit.sources.files import AnySource
 
 _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 _FINGERPRINTS: Final = "erasures"
-
-
-def forget(
-    identifiers: Iterable[str] | None = None,
-    *,
-    source: AnySource | None = None,
-    do_not_reach: bool = False,
-    skip_rejected: bool = False,
-    settings: Settings | None = None,
-    progress: Progress | None = None,
-    **keywords: Unpack[SourceKeywords],
-) -> Receipt:
-    """`forget_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("forget_async")
-    return asyncio.run(
-        forget_async(
-            identifiers,
-            source=source,
-            do_not_reach=do_not_reach,
-            skip_rejected=skip_rejected,
-            settings=settings,
-            progress=progress,
-            **keywords,
-        )
-    )
 
 
 async def forget_async(
@@ -127,6 +102,9 @@ async def forget_async(
             return await _erase(receipt, records, client, settings, store, progress, limiter)
 
 
+forget = blocking(forget_async)
+
+
 async def _check_access(client: AdsClient, account_id: str) -> None:
     """Returns unless the service refuses us: then nobody is remembered for an erasure that cannot be.
 
@@ -160,12 +138,6 @@ async def _read(people: People, progress: Progress) -> Asked:
         raise NotFinished("interrupted while people were read: nothing was sent") from None
 
 
-def resume_erasure(erasure: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Receipt:
-    """`resume_erasure_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("resume_erasure_async")
-    return asyncio.run(resume_erasure_async(erasure, settings=settings, progress=progress))
-
-
 async def resume_erasure_async(
     erasure: str,
     *,
@@ -195,6 +167,9 @@ async def resume_erasure_async(
         records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
         async with client:
             return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+resume_erasure = blocking(resume_erasure_async)
 
 
 def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool) -> Receipt:

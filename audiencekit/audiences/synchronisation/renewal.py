@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import math
 from collections.abc import Sequence
@@ -30,8 +29,8 @@ from audiencekit.delivery.spool import Spool
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
+from audiencekit.machine.eventloop import blocking
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.terms import Means, Terms
@@ -50,29 +49,6 @@ from audiencekit.sources.table import Description, Part
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
-
-
-def renew(
-    *,
-    audience_id: str,
-    before: str = DEFAULT_BEFORE,
-    expires_at: str | None = None,
-    ttl_days: int | None = None,
-    settings: Settings | None = None,
-    progress: Progress | None = None,
-) -> Report:
-    """`renew_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("renew_async")
-    return asyncio.run(
-        renew_async(
-            audience_id=audience_id,
-            before=before,
-            expires_at=expires_at,
-            ttl_days=ttl_days,
-            settings=settings,
-            progress=progress,
-        )
-    )
 
 
 async def renew_async(
@@ -101,6 +77,9 @@ async def renew_async(
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             planner = functools.partial(plan_renewal, session, days)
             return await session.carry_out(run, planner, client, settings, pace)
+
+
+renew = blocking(renew_async)
 
 
 @dataclass(frozen=True, slots=True)
