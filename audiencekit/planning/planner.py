@@ -31,7 +31,7 @@ from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.sources.files import AnySource, FilePath, paths_among
-from audiencekit.sources.source import open_source
+from audiencekit.sources.opening import open_source
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 

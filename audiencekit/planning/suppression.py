@@ -31,8 +31,9 @@ from audiencekit.preparation.partitions import SortedEntries
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import refuse_unheeded
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 _MOST_NAMED: Final = 5  # unread cells that a message names
 # Reasons of cells that name nobody, and of those that are read in another form.
