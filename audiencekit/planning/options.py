@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypedDict, cast
 
-from audiencekit.errors import UsageError
+from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, DEFAULT_MAX_UNREAD_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
@@ -198,6 +199,17 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
     )
 
 
+@contextmanager
+def about_lists() -> Iterator[None]:
+    """Whatever refuses a suppression source in here says that it is about one."""
+    try:
+        yield
+    except (UsageError, Refused, InputOutputFailed) as error:
+        error.args = (f"suppression source: {error}",)
+        raise
+
+
+@about_lists()
 def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOptions:
     """How suppression sources are read: for what they are compared with, in every form."""
     return SourceOptions(
