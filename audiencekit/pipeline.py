@@ -30,7 +30,7 @@ from audiencekit.planning.prepared import write_prepared
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
 from audiencekit.runs.named import NamedRun
@@ -56,7 +56,7 @@ def check(
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
-        means = Means(stack=stack, progress=progress or NoProgress(), rejections=rejections)
+        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
         return plan_run(source, _terms(keywords, settings, target), means).to_plan()
 
 
@@ -75,7 +75,7 @@ def prepare(
     """
     source, settings = items_of(source), settings or load_settings()
     terms = _terms(keywords, settings, TargetKind.AUDIENCE)
-    return write_prepared(source, terms, Path(out), requests=requests, progress=progress or NoProgress())
+    return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
 
 
 def _terms(keywords: Keywords, settings: Settings, target: TargetKind) -> Terms:
@@ -139,7 +139,7 @@ async def upload_to(
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
     source = items_of(source)
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
@@ -173,7 +173,7 @@ async def resume_async(
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
     the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:
         reopened = Run.reopen(run_id, settings, stack)

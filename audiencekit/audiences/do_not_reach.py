@@ -19,7 +19,7 @@ from audiencekit.machine.eventloop import blocking
 from audiencekit.pipeline import check, upload_to
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.preparation.target import Target, TargetKind
-from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
@@ -146,7 +146,7 @@ async def do_not_reach_upload_async(
     or a reader, which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no
     list.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     found = await _prepared_list(source, settings, progress, keywords)
     return await upload_to(
         found.target, source, settings=settings, rejections=rejections, progress=progress, run_id=run_id,

@@ -51,7 +51,7 @@ from audiencekit.planning.forgotten import read_forgotten, remember
 from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
@@ -81,7 +81,7 @@ async def forget_async(
     than complete is raised with the receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed;
     without one nobody was remembered. AudienceBusy is raised while another erasure is at work.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
@@ -150,7 +150,7 @@ async def resume_erasure_async(
     The receipt of one that is complete comes back as it is. Raises what `forget_async` raises, and InputOutputFailed
     when the keys cannot be unsealed.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     store = ErasureStore(settings.state_dir)
     erasure_id = store.find(erasure)
     with store.locked() as note:

@@ -40,7 +40,7 @@ from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.suppression import KeyMemory, held_keys
 from audiencekit.preparation.target import Target
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
@@ -66,7 +66,7 @@ async def renew_async(
     The report of the complete run; its rows are the members of the snapshot. Raises what `sync_async` does, and
     PlanRefused for an audience that is not under sync.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     days = math.ceil(parse_duration(before, "--before") / timedelta(days=1))
     check_identifier("audience", audience_id)
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))

@@ -24,7 +24,7 @@ from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
@@ -54,7 +54,7 @@ async def sync_async(
     that ended early is begun again with the same call: it goes on from what was confirmed. Raises what `upload_async`
     does, and SnapshotRefused when the snapshot cannot be trusted.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     client = open_client(settings)
     with ExitStack() as stack:
@@ -86,7 +86,7 @@ def plan_sync(
 
     Raises what `check` does, SnapshotRefused, and AudienceBusy while a run is at work on the audience.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     now = datetime.now(UTC)
     target = Target.audience(audience_id)
