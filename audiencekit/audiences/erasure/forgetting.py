@@ -26,7 +26,7 @@ from audiencekit.audiences.erasure.doubts import doubts_of_runs
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
-from audiencekit.audiences.erasure.people import People, SourceKeywords
+from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
@@ -48,6 +48,7 @@ from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.forgotten import read_forgotten, remember
+from audiencekit.planning.options import SourceKeywords
 from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, date_of, day_of
-from audiencekit.audiences.synchronisation.snapshot import SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot import SNAPSHOTS, SnapshotStore
 from audiencekit.errors import PlanRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import Settings, load_settings
@@ -47,8 +47,8 @@ class Expiry:
 
 
 def is_under_sync(audience_id: str, settings: Settings) -> bool:
-    """Whether this state directory has a snapshot of the audience."""
-    return _store(audience_id, settings).exists()
+    """Whether this state directory has a snapshot of the audience. Without any, no state key is made for asking."""
+    return (settings.state_dir / SNAPSHOTS).exists() and _store(audience_id, settings).exists()
 
 
 def _store(audience_id: str, settings: Settings) -> SnapshotStore:
