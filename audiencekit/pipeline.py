@@ -11,7 +11,6 @@ ended early.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from audiencekit.api.paths import check_identifier
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.runs import RunStore, check_chosen_run_id
-from audiencekit.errors import UsageError
+from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planner import plan_run
@@ -31,7 +30,7 @@ from audiencekit.planning.prepared import write_prepared
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute
 from audiencekit.runs.named import NamedRun
@@ -57,7 +56,7 @@ def check(
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
-        means = Means(stack=stack, progress=progress or NoProgress(), rejections=rejections)
+        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
         return plan_run(source, _terms(keywords, settings, target), means).to_plan()
 
 
@@ -76,7 +75,7 @@ def prepare(
     """
     source, settings = items_of(source), settings or load_settings()
     terms = _terms(keywords, settings, TargetKind.AUDIENCE)
-    return write_prepared(source, terms, Path(out), requests=requests, progress=progress or NoProgress())
+    return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
 
 
 def _terms(keywords: Keywords, settings: Settings, target: TargetKind) -> Terms:
@@ -84,43 +83,6 @@ def _terms(keywords: Keywords, settings: Settings, target: TargetKind) -> Terms:
     options = read_keywords(keywords, settings.profile)
     memories = memories_of(settings)
     return Terms.pinned(options, settings.profile, now=datetime.now(UTC), target=target, memories=memories)
-
-
-def upload(
-    source: AnySource,
-    *,
-    audience_id: str,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
-    """`upload_async`, for callers without an event loop. Raises UsageError where one is running."""
-    source = items_of(source)
-    refuse_running_loop("upload_async")
-    return asyncio.run(
-        upload_async(
-            source,
-            audience_id=audience_id,
-            settings=settings,
-            rejections=rejections,
-            progress=progress,
-            run_id=run_id,
-            keep_spool=keep_spool,
-            **keywords,
-        )
-    )
-
-
-def refuse_running_loop(instead: str) -> None:
-    """Raises UsageError where an event loop is running, which is to await the function called `instead`."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise UsageError("an event loop is running here", hint=f"await audiencekit.{instead}(…) instead")
 
 
 async def upload_async(
@@ -160,6 +122,9 @@ async def upload_async(
     )
 
 
+upload = blocking(upload_async)
+
+
 async def upload_to(
     target: Target,
     source: AnySource,
@@ -174,7 +139,7 @@ async def upload_to(
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
     source = items_of(source)
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     keywords = plain_keywords(keywords)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
@@ -194,12 +159,6 @@ async def upload_to(
             return await execute(run, client, settings, limiter=pace, progress=progress)
 
 
-def resume(run: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Report:
-    """`resume_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("resume_async")
-    return asyncio.run(resume_async(run, settings=settings, progress=progress))
-
-
 async def resume_async(
     run: str,
     *,
@@ -214,7 +173,7 @@ async def resume_async(
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
     the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:
         reopened = Run.reopen(run_id, settings, stack)
@@ -225,3 +184,6 @@ async def resume_async(
         client = open_client(settings)
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
             return await execute(reopened, client, settings, limiter=pace, progress=progress)
+
+
+resume = blocking(resume_async)

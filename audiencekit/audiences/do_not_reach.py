@@ -15,10 +15,11 @@ from audiencekit.api.wire import Answer
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, Refused, RequestRefused
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
-from audiencekit.pipeline import check, refuse_running_loop, upload_to
+from audiencekit.machine.eventloop import blocking
+from audiencekit.pipeline import check, upload_to
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.preparation.target import Target, TargetKind
-from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
@@ -128,31 +129,6 @@ def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -
 # --- its people ---
 
 
-def do_not_reach_upload(
-    source: AnySource,
-    *,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
-    """`do_not_reach_upload_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("do_not_reach_upload_async")
-    return asyncio.run(
-        do_not_reach_upload_async(
-            source,
-            settings=settings,
-            rejections=rejections,
-            progress=progress,
-            run_id=run_id,
-            keep_spool=keep_spool,
-            **keywords,
-        )
-    )
-
-
 async def do_not_reach_upload_async(
     source: AnySource,
     *,
@@ -170,12 +146,15 @@ async def do_not_reach_upload_async(
     or a reader, which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes where there is no
     list.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     found = await _prepared_list(source, settings, progress, keywords)
     return await upload_to(
         found.target, source, settings=settings, rejections=rejections, progress=progress, run_id=run_id,
         keep_spool=keep_spool, **keywords,
     )  # fmt: skip
+
+
+do_not_reach_upload = blocking(do_not_reach_upload_async)
 
 
 async def _prepared_list(

@@ -24,10 +24,11 @@ def runs(as_json: bool) -> None:
     elif not found:
         click.echo("no runs yet", err=True)
     else:
+        width = max(len(run["run_id"]) for run in found)
         for run in found:
             started, target = run.get("started_at") or "", _target(run)
             remark = "running" if run["running"] else "resumable" if run["resumable"] else ""
-            say(f"{run['run_id']}  {run['state']:<10}  {started:<20}  {target}  {remark}".rstrip())
+            say(f"{run['run_id']:<{width}}  {run['state']:<10}  {started:<20}  {target}  {remark}".rstrip())
 
 
 def _target(run: dict[str, Any]) -> str:

@@ -56,6 +56,7 @@ def upload(
         from audiencekit.pipeline import upload_async
 
         keywords = as_keywords(given)
+        _tell_of_sync(settings, audience)
         return upload_async(
             source, audience_id=audience, settings=settings, rejections=rejections, progress=progress,
             keep_spool=keep_spool, **keywords,
@@ -65,6 +66,15 @@ def upload(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute, max_minutes=max_minutes,
     )  # fmt: skip
+
+
+def _tell_of_sync(settings: Settings, audience_id: str) -> None:
+    """What an upload changes in an audience under sync is not in its snapshot."""
+    from audiencekit.audiences.synchronisation.expiry import is_under_sync
+
+    if is_under_sync(audience_id, settings):
+        told = "a sync does not know what is put in or taken out by other means, and does not put it right"
+        click.echo(f"note: audience {audience_id} is under sync: {told}", err=True)
 
 
 @click.command()

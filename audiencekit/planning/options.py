@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypedDict, cast
 
-from audiencekit.errors import UsageError
+from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, DEFAULT_MAX_UNREAD_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
@@ -18,17 +19,12 @@ from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 
 
-class Keywords(TypedDict, total=False):
-    """How to read a source and what to do with its rows; each is an option of the command line, too.
+class SourceKeywords(TypedDict, total=False):
+    """How to read a source.
 
     `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
     several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
-    `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in; keywords that begin
-    with it say how they are read, and hold for those of them that have a use for it. `suppress_max_rejected_share`: of
-    the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the word of rows that may be.
-    `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -40,6 +36,19 @@ class Keywords(TypedDict, total=False):
     delimiter: str | None
     header: bool | None
     sql: str | None
+
+
+class Keywords(SourceKeywords, total=False):
+    """How to read a source and what to do with its rows; each is an option of the command line, too.
+
+    `phone_validity`: whether numbers must be assigned ones, or of a possible length only.
+    `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
+    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in; keywords that begin
+    with it say how they are read, and hold for those of them that have a use for it. `suppress_max_rejected_share`: of
+    the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the word of rows that may be.
+    `max_body_bytes`: of one request; 5,000,000 by default.
+    """
+
     phone_validity: Literal["valid", "possible"]
     operation: Literal["update", "delete"] | None
     operation_column: str | None
@@ -198,6 +207,17 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
     )
 
 
+@contextmanager
+def about_lists() -> Iterator[None]:
+    """Whatever refuses a suppression source in here says that it is about one."""
+    try:
+        yield
+    except (UsageError, Refused, InputOutputFailed) as error:
+        error.args = (f"suppression source: {error}",)
+        raise
+
+
+@about_lists()
 def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOptions:
     """How suppression sources are read: for what they are compared with, in every form."""
     return SourceOptions(

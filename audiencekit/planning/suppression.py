@@ -22,7 +22,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.options import Options
+from audiencekit.planning.options import Options, about_lists
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
@@ -106,8 +106,9 @@ def read_lists(
     read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one of which too many rows
     cannot be read, and UsageError or MappingRefused for what is said of these sources and fits none of them.
     """
-    opened = [open_source(path, options.lists) for path in options.suppress]
-    _refuse_unfit(opened, options.lists)
+    with about_lists():
+        opened = [open_source(path, options.lists) for path in options.suppress]
+        _refuse_unfit(opened, options.lists)
     return tuple(_read_list(one, options, keysets, progress, on_records) for one in opened)
 
 
@@ -121,6 +122,11 @@ def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
     )
 
 
+def _batches(opened: Source) -> Iterator[TextBatch]:
+    with about_lists():
+        yield from opened.batches()
+
+
 def _refuse_unfit(opened: list[Source], options: SourceOptions) -> None:
     """Raises UsageError for an option, and MappingRefused for a column, that no source has a use for."""
     if not opened:
@@ -130,7 +136,7 @@ def _refuse_unfit(opened: list[Source], options: SourceOptions) -> None:
     for kind, name in options.columns:
         if all(name in one.missing for one in opened):
             raise MappingRefused(
-                f"no suppression source has a column {name!a} for {kind}",
+                f"none has a column {name!a} for {kind}",
                 hint="; ".join(f"{one.name}: {'; '.join(one.notes)}" for one in opened),
             )
 
@@ -147,7 +153,7 @@ def _read_list(
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
     forms = list(_forms(opened.mapping, options.lists.country))
     rows, usable_rows, unread = 0, 0, _Unread()
-    for batch in in_order(lambda batch: _read(batch, forms, keysets), opened.batches(), workers=cores()):
+    for batch in in_order(lambda batch: _read(batch, forms, keysets), _batches(opened), workers=cores()):
         for tagged, chunk in zip(batch.tagged, batch.chunks, strict=True):
             keysets.suppress(tagged)
             on_records(chunk)

@@ -39,6 +39,11 @@ class NoProgress:
         """Nothing."""
 
 
+def heard_by(progress: Progress | None) -> Progress:
+    """`progress`, which may be a list that is still empty; for None one that nobody hears."""
+    return NoProgress() if progress is None else progress
+
+
 class Stoppable:
     """Passes on what it is told until it is stopped; then the work that tells is ended, from any thread."""
 

@@ -58,7 +58,7 @@ def render_plan(plan: Plan) -> str:
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, {_minutes(planned['minutes'])} at the least",
         f"  expires at {planned['expires_at']}",
-        f"  {how_resumable(plan.is_repeatable)}",
+        f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
     ]
     lines += _remarks(document)
     lines += ["", f"verdict: {plan.verdict}"]

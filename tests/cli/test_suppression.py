@@ -67,7 +67,7 @@ def test_lists_can_be_told_how_they_are_read(run: Run, tmp_path: Path, source: s
         (("--suppress", "empty.csv"), 3, "say nobody"),
         (("--suppress", "list.csv"), 3, "nobody is left"),
         (("--suppress-map", "email=mail"), 2, "there is no suppression source"),
-        (("--suppress", "list.csv", "--suppress-map", "email=mail"), 3, "no suppression source has a column 'mail'"),
+        (("--suppress", "list.csv", "--suppress-map", "email=mail"), 3, "suppression source: none has a column 'mail'"),
     ],
 )
 def test_when_in_doubt_nothing_is_ready(

@@ -243,8 +243,8 @@ def test_deletes_need_no_consent(tmp_path: Path) -> None:
         ("email\nnull\nn/a\n", PlanRefused, "2 of 2 rows say nobody"),
         ("email\nada@example.com\nnull\nn/a\n", PlanRefused, "2 of 3 rows cannot be read to their end"),
         ("colour,size\nred,1\nblue,2\n", MappingRefused, "no column with identifiers"),
-        ('email\nada@example.com\n"bob@example.com\n', SourceRefused, "optouts.csv"),
-        (None, AudiencekitError, "optouts.csv"),
+        ('email\nada@example.com\n"bob@example.com\n', SourceRefused, "suppression source: optouts.csv"),
+        (None, AudiencekitError, "suppression source: optouts.csv"),
     ],
 )
 def test_a_list_that_cannot_be_relied_on_refuses_the_run(
@@ -330,7 +330,7 @@ def test_a_column_of_a_list_is_not_passed_over_for_its_cells(tmp_path: Path, sou
 def test_a_column_that_no_list_has_is_refused(tmp_path: Path, source: Path) -> None:
     """With the names of those that there are."""
     listed = _write(tmp_path / "optouts.csv", "email,plan", "ada@example.com,gold")
-    with pytest.raises(MappingRefused, match="no suppression source has a column 'kontakt'") as caught:
+    with pytest.raises(MappingRefused, match="suppression source: none has a column 'kontakt'") as caught:
         _check(tmp_path, source, suppress=listed, suppress_columns={"email": "kontakt"})
     assert "optouts.csv" in caught.value.hint
     assert "the columns are: email, column2" in caught.value.hint
@@ -346,7 +346,7 @@ def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None
         suppress_header=False, suppress_split_cells="+", suppress_columns=[("email", "column1")],
     )  # fmt: skip
     assert plan.rows.suppressed == 3
-    with pytest.raises(UsageError, match="--delimiter is for delimited text"):
+    with pytest.raises(UsageError, match="suppression source: --delimiter is for delimited text"):
         _check(tmp_path, source, suppress=table, suppress_delimiter=";")
 
 
@@ -354,6 +354,8 @@ def test_what_is_said_of_lists_needs_one(tmp_path: Path, source: Path) -> None:
     """An option that nothing heeds is a mistake; so is a share beyond 1."""
     with pytest.raises(UsageError, match="there is no suppression source"):
         _check(tmp_path, source, suppress_columns={"email": "email"})
+    with pytest.raises(UsageError, match="suppression source: --delimiter must be one"):
+        _check(tmp_path, source, suppress=source, suppress_delimiter=";;")
     with pytest.raises(UsageError, match="--suppress-max-rejected-share"):
         _check(tmp_path, source, suppress=source, suppress_max_rejected_share=1.5)
 

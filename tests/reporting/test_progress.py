@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from audiencekit.reporting.progress import LineProgress
+from audiencekit.reporting.progress import LineProgress, heard_by
 
 
 def _lines(*steps: tuple[float, str, int, int]) -> list[str]:
@@ -54,3 +54,18 @@ def test_a_storm_of_messages_does_not_fill_the_log() -> None:
         "message 54",
         "message 55",
     ]
+
+
+def test_a_progress_that_is_still_empty_is_heard() -> None:
+    """Only None is nobody."""
+
+    class Steps(list[str]):
+        def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+            self.append(stage)
+
+        def tell(self, message: str) -> None:
+            self.append(message)
+
+    steps = Steps()
+    assert heard_by(steps) is steps
+    heard_by(None).tell("nobody hears this")

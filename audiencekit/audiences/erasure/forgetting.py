@@ -26,7 +26,7 @@ from audiencekit.audiences.erasure.doubts import doubts_of_runs
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
-from audiencekit.audiences.erasure.people import People, SourceKeywords
+from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
@@ -44,45 +44,21 @@ from audiencekit.errors import (
     RequestRefused,
     Unauthorized,
 )
+from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
-from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.forgotten import read_forgotten, remember
+from audiencekit.planning.options import SourceKeywords
 from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import NoProgress, Progress, Stoppable
+from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 
 _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 _FINGERPRINTS: Final = "erasures"
-
-
-def forget(
-    identifiers: Iterable[str] | None = None,
-    *,
-    source: AnySource | None = None,
-    do_not_reach: bool = False,
-    skip_rejected: bool = False,
-    settings: Settings | None = None,
-    progress: Progress | None = None,
-    **keywords: Unpack[SourceKeywords],
-) -> Receipt:
-    """`forget_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("forget_async")
-    return asyncio.run(
-        forget_async(
-            identifiers,
-            source=source,
-            do_not_reach=do_not_reach,
-            skip_rejected=skip_rejected,
-            settings=settings,
-            progress=progress,
-            **keywords,
-        )
-    )
 
 
 async def forget_async(
@@ -106,7 +82,7 @@ async def forget_async(
     than complete is raised with the receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed;
     without one nobody was remembered. AudienceBusy is raised while another erasure is at work.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
@@ -125,6 +101,9 @@ async def forget_async(
                 store.begin(receipt, records, key)
             note(receipt.erasure_id)
             return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+forget = blocking(forget_async)
 
 
 async def _check_access(client: AdsClient, account_id: str) -> None:
@@ -160,12 +139,6 @@ async def _read(people: People, progress: Progress) -> Asked:
         raise NotFinished("interrupted while people were read: nothing was sent") from None
 
 
-def resume_erasure(erasure: str, *, settings: Settings | None = None, progress: Progress | None = None) -> Receipt:
-    """`resume_erasure_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("resume_erasure_async")
-    return asyncio.run(resume_erasure_async(erasure, settings=settings, progress=progress))
-
-
 async def resume_erasure_async(
     erasure: str,
     *,
@@ -178,7 +151,7 @@ async def resume_erasure_async(
     The receipt of one that is complete comes back as it is. Raises what `forget_async` raises, and InputOutputFailed
     when the keys cannot be unsealed.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     store = ErasureStore(settings.state_dir)
     erasure_id = store.find(erasure)
     with store.locked() as note:
@@ -195,6 +168,9 @@ async def resume_erasure_async(
         records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
         async with client:
             return await _erase(receipt, records, client, settings, store, progress, limiter)
+
+
+resume_erasure = blocking(resume_erasure_async)
 
 
 def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool) -> Receipt:

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypedDict, cast
+from typing import cast
 
 from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.rows import read_rows
 from audiencekit.errors import UsageError
-from audiencekit.planning.options import Keywords, read_keywords
+from audiencekit.planning.options import Keywords, SourceKeywords, read_keywords
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, Item, items_of
 from audiencekit.sources.options import SourceOptions
-
-
-class SourceKeywords(TypedDict, total=False):
-    """Those keywords of `upload` that say how to read a source; of identifiers given one by one only `country`."""
-
-    columns: Mapping[str, str] | Iterable[tuple[str, str]]
-    country: str | None
-    country_column: str | None
-    hashed: Iterable[str]
-    split_cells: str | None
-    encoding: str | None
-    delimiter: str | None
-    header: bool | None
-    sql: str | None
 
 
 @dataclass(frozen=True, slots=True)

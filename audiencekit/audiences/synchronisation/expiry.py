@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, date_of, day_of
-from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotstore import SNAPSHOTS, SnapshotStore
 from audiencekit.errors import PlanRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import Settings, load_settings
@@ -46,15 +46,24 @@ class Expiry:
         }
 
 
+def is_under_sync(audience_id: str, settings: Settings) -> bool:
+    """Whether this state directory has a snapshot of the audience. Without any, no state key is made for asking."""
+    return (settings.state_dir / SNAPSHOTS).exists() and _store(audience_id, settings).exists()
+
+
+def _store(audience_id: str, settings: Settings) -> SnapshotStore:
+    check_identifier("audience", audience_id)
+    key = find_state_key(settings.state_dir, settings.key)
+    return SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
+
+
 def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime | None = None) -> Expiry:
     """When how many lapse, as the snapshot says. Sends nothing, and needs no credentials.
 
     Raises PlanRefused for an audience that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
     """
     settings = settings or load_settings()
-    check_identifier("audience", audience_id)
-    key = find_state_key(settings.state_dir, settings.key)
-    store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, key)
+    store = _store(audience_id, settings)
     if not store.exists():
         raise PlanRefused("the audience is not under sync", hint="`audiencekit sync SOURCE --audience ID` begins it")
     with closing(store.open()) as snapshot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import math
 from collections.abc import Sequence
@@ -31,8 +30,8 @@ from audiencekit.delivery.spool import Spool
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
+from audiencekit.machine.eventloop import blocking
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.pipeline import refuse_running_loop
 from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.terms import Means, Terms
@@ -42,7 +41,7 @@ from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.suppression import KeyMemory, held_keys
 from audiencekit.preparation.target import Target
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
@@ -51,29 +50,6 @@ from audiencekit.sources.table import Description, Part
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
-
-
-def renew(
-    *,
-    audience_id: str,
-    before: str = DEFAULT_BEFORE,
-    expires_at: str | None = None,
-    ttl_days: int | None = None,
-    settings: Settings | None = None,
-    progress: Progress | None = None,
-) -> Report:
-    """`renew_async`, for callers without an event loop. Raises UsageError where one is running."""
-    refuse_running_loop("renew_async")
-    return asyncio.run(
-        renew_async(
-            audience_id=audience_id,
-            before=before,
-            expires_at=expires_at,
-            ttl_days=ttl_days,
-            settings=settings,
-            progress=progress,
-        )
-    )
 
 
 async def renew_async(
@@ -91,7 +67,7 @@ async def renew_async(
     The report of the complete run; its rows are the members of the snapshot. Raises what `sync_async` does, and
     PlanRefused for an audience that is not under sync.
     """
-    settings, progress = settings or load_settings(), progress or NoProgress()
+    settings, progress = settings or load_settings(), heard_by(progress)
     days = math.ceil(parse_duration(before, "--before") / timedelta(days=1))
     check_identifier("audience", audience_id)
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
@@ -102,6 +78,9 @@ async def renew_async(
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             planner = functools.partial(plan_renewal, session, days)
             return await session.carry_out(run, planner, client, settings, pace)
+
+
+renew = blocking(renew_async)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +125,9 @@ def plan_renewal(
     )
     refusals = _refusals(snapshot)
     # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
-    pace = warn_of_pace(snapshot.facts, now.timestamp(), additions=records > 0, removals=False)
+    told = warn_of_pace(snapshot.facts, now.timestamp(), additions=True, removals=False)
+    if not records:
+        told = (f"no entry lapses within {before_days} days and earlier than a new one would: nothing is sent",)
     return PlannedSync(
         source=_Members({"snapshot": snapshot.facts.serial}),
         options=terms.options,
@@ -161,7 +142,7 @@ def plan_renewal(
         target=terms.target,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
-        remarks=() if refusals else notes + pace,
+        remarks=() if refusals else notes + told,
         whole_records=gathered.unsealed,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -19,13 +18,13 @@ from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.runs import new_run_id
 from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
-from audiencekit.pipeline import refuse_running_loop
+from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
@@ -33,36 +32,6 @@ from audiencekit.sources.files import AnySource, FilePath, items_of
 
 # A source of a sync says who is to be in from now on.
 _ALIEN: Final = frozenset({"operation", "operation_column", "effective_at", "plan_time", "allow_empty"})
-
-
-def sync(
-    source: AnySource,
-    *,
-    audience_id: str,
-    replace: bool = False,
-    rebuild: bool = False,
-    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    **keywords: Unpack[Keywords],
-) -> Report:
-    """`sync_async`, for callers without an event loop. Raises UsageError where one is running."""
-    source = items_of(source)
-    refuse_running_loop("sync_async")
-    return asyncio.run(
-        sync_async(
-            source,
-            audience_id=audience_id,
-            replace=replace,
-            rebuild=rebuild,
-            allow_shrink=allow_shrink,
-            settings=settings,
-            rejections=rejections,
-            progress=progress,
-            **keywords,
-        )
-    )
 
 
 async def sync_async(
@@ -85,7 +54,7 @@ async def sync_async(
     that ended early is begun again with the same call: it goes on from what was confirmed. Raises what `upload_async`
     does, and SnapshotRefused when the snapshot cannot be trusted.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     client = open_client(settings)
     with ExitStack() as stack:
@@ -96,6 +65,9 @@ async def sync_async(
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
             planner = functools.partial(_plan, session, allowed, rebuild)
             return await session.carry_out(run, planner, client, settings, pace)
+
+
+sync = blocking(sync_async)
 
 
 def plan_sync(
@@ -114,7 +86,7 @@ def plan_sync(
 
     Raises what `check` does, SnapshotRefused, and AudienceBusy while a run is at work on the audience.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), progress or NoProgress()
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     now = datetime.now(UTC)
     target = Target.audience(audience_id)

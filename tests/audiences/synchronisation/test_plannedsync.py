@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from audiencekit.audiences.synchronisation import plannedsync
@@ -55,6 +56,14 @@ async def test_people_are_counted(owner: Owner) -> None:
     assert (changes["members"], changes["members_after"], changes["waves"]) == (20, 21, [2, 1])
     rows = plan.rows
     assert (rows.read, rows.pending, rows.unchanged, rows.duplicate) == (22, 2, 19, 1)
+
+
+async def test_a_data_frame_is_a_source(owner: Owner) -> None:
+    """As of everything that takes one."""
+    emails = [f"person{mail}@example.com" for mail, _ in OLD]
+    frame = pa.table({"email": emails, "handle": [f"handle_{name}" for _, name in OLD]})
+    plan = plan_sync(frame, audience_id=AUDIENCE, settings=replace(owner.settings, concurrency=1))
+    assert (plan.changes["unchanged"], plan.records) == (20, 0)
 
 
 async def test_who_is_put_back_is_told(owner: Owner) -> None:

@@ -64,7 +64,9 @@ async def test_only_what_lapses_soon_is_renewed(owner: Owner) -> None:
     assert _sent(owner) == ({"Update"}, entries_of(SOON))
     assert (report.operation, report.rows.sent, report.rows.unchanged) == ("renew", 5, 7)
     assert {until[:4] for until in owner.service.entries.values()} == {"2027"}
+    assert not any("nothing is sent" in note for note in report.notes)
     again = await _renew(owner, 30)
+    assert any("nothing is sent" in note for note in again.notes)
     assert (again.requests_planned, again.rows.unchanged) == (0, 12)
 
 
