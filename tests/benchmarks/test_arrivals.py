@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from benchmarks.arrivals import Arrivals
 
 
@@ -12,3 +14,19 @@ def test_the_server_counts_every_closed_window() -> None:
     for moment in (0.0, 0.5, 1.0, 1.6, 3.0):
         arrivals.add(7, moment)
     assert (arrivals.worst_window, arrivals.over_limit, arrivals.by_process[7]) == (3, 1, 5)
+
+
+async def test_who_waits_goes_on_when_everybody_was_heard_of() -> None:
+    """Each process once, over the real door."""
+    arrivals = Arrivals(limit=10, window_seconds=1.0)
+    async with arrivals.serve() as port:
+        waiting = asyncio.create_task(arrivals.heard_from(2))
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"0\n0\n")
+        await writer.drain()
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        writer.write(b"1\n")
+        await waiting
+        writer.close()
+    assert (arrivals.worst_window, arrivals.by_process.total()) == (3, 0)

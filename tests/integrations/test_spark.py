@@ -174,6 +174,13 @@ def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
     assert "operation,unknown_operation" in rejections.read_text("utf-8")
 
 
+def test_other_frames_are_refused() -> None:
+    """Those of pandas have a library of their own, and pandas on Spark a way to ours."""
+    with pytest.raises(UsageError, match="a DataFrame of Spark is wanted") as caught:
+        prepare(pa.table({"email": ["ann@example.com"]}), columns={"email": "email"})  # type: ignore[arg-type]
+    assert "to_spark()" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [

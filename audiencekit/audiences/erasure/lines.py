@@ -24,9 +24,15 @@ class Lines(Personal[Iterable[str]]):
 
 @guarded
 def read_lines(lines: Lines, *, country: str | None = None) -> Asked:
-    """Everybody whom `lines` name; blank lines are none. `country` is that of phone numbers which name none."""
+    """Everybody whom `lines` name; blank lines are none. `country` is that of phone numbers which name none.
+
+    Raises UsageError for what is no text.
+    """
     asked = Asked()
-    for number, line in enumerate(lines.unwrap(), start=1):
+    given: Iterable[object] = lines.unwrap()  # callers in Python may say what they like
+    for number, line in enumerate(given, start=1):
+        if not isinstance(line, str):
+            raise UsageError(f"identifier {number} is no text: nothing was sent", hint="leave out what is missing")
         if trim(line):
             kind, forms = _read_line(line.rstrip("\r\n"), country)
             if kind is None or isinstance(forms, Reason):

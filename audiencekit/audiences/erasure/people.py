@@ -14,6 +14,7 @@ from audiencekit.planning.options import Keywords, SourceKeywords, read_keywords
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, Item, items_of
+from audiencekit.sources.frames import is_frame
 from audiencekit.sources.options import SourceOptions
 
 
@@ -36,8 +37,8 @@ class People:
         """Checked. Raises UsageError for keywords that cannot be, and unless one of the two is given."""
         if (identifiers is None) is (source is None):
             raise UsageError("people are named by identifiers or by a source: one of the two")
-        if isinstance(identifiers, str):
-            raise UsageError("identifiers are a list of texts")
+        if isinstance(identifiers, str) or _has_columns(identifiers):
+            raise UsageError("identifiers are a list of texts", hint="a data frame is a source: forget(source=frame)")
         given = {name for name, value in keywords.items() if value is not None and value != ()}
         alien = given - SourceKeywords.__annotations__.keys()
         if identifiers is not None:
@@ -58,3 +59,8 @@ class People:
         if self.source is not None:
             return read_rows(self.source, self.options, progress)
         return read_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)
+
+
+def _has_columns(identifiers: object) -> bool:
+    """Whether it is a data frame. A column alone, which speaks Arrow as well, is a list."""
+    return is_frame(identifiers) and hasattr(identifiers, "columns")

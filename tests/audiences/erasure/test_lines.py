@@ -40,6 +40,13 @@ def test_the_kind_is_recognised_or_said(line: str, kind: str) -> None:
     assert (dict(asked.identifiers), asked.rejected, asked.rows) == ({kind: 1}, [], 1)
 
 
+@pytest.mark.parametrize("other", [None, float("nan"), 143567, b"ada@example.org"])
+def test_what_is_no_text_is_refused_by_its_number(other: object) -> None:
+    """As a column of a frame has it where a cell is missing; nobody is left out in silence."""
+    with pytest.raises(UsageError, match="identifier 2 is no text"):
+        read_lines(Lines(["ada@example.org", other]))  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
