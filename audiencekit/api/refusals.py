@@ -45,6 +45,7 @@ _HINTS: Final = {
     "UNAUTHORIZED_CLIENT_APPLICATION": "the application has no access to this API",
     "UNAUTHORIZED_ACCESS": "check all four credentials",
 }
+_ACCESS_HINT: Final = "check the account id, and that the user of the credentials has access to that account"
 
 
 def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
@@ -155,4 +156,4 @@ def _facts(status: int, codes: tuple[str, ...], entries: Iterable[Document]) -> 
 def _hint(status: int, codes: tuple[str, ...]) -> str:
     if status < 400:
         return "check the address of the service in the settings"
-    return next((_HINTS[code] for code in codes if code in _HINTS), "")
+    return next((_HINTS[code] for code in codes if code in _HINTS), _ACCESS_HINT if status in (401, 403) else "")

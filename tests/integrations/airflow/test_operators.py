@@ -96,15 +96,19 @@ def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, 
 def asked(tmp_path: Path) -> Path:
     """People whom no other test names: they are remembered from then on."""
     path = tmp_path / "asked.csv"
-    path.write_text("email,phone\ncanary-asked@example.org,\ncanary-asked-too@example.org,+12015550199\n")
+    path.write_text(f"email,phone\n{_asked(tmp_path)},\nsecond.{_asked(tmp_path)},+12015550199\n")
     return path
+
+
+def _asked(tmp_path: Path) -> str:
+    return f"canary.{tmp_path.name}@example.org"
 
 
 def test_people_are_forgotten(provider: Any, service: Service, asked: Path, tmp_path: Path, capsys: Any) -> None:
     """They are out of the audience, and stay out of it; neither receipt nor output names them."""
     audience_id = service.make_audience("with people who ask", tmp_path)
     both = tmp_path / "both.csv"
-    both.write_text("email\ncanary-stays@example.org\ncanary-asked@example.org\n")
+    both.write_text(f"email\ncanary.stays@example.org\n{_asked(tmp_path)}\n")
     assert _execute(provider.Upload(task_id="before", source=str(both), audience_id=audience_id))["rows"]["sent"] == 2
     receipt = _execute(provider.Forget(task_id="forget", source=str(asked), options={"do_not_reach": True}))
     assert (receipt["state"], receipt["asked"]) == ("complete", 2)
@@ -164,7 +168,7 @@ def test_mapped_tasks_share_the_pace(
 CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
     "another type": ({"conn_id": "database"}, "connection 'database' is not of type audiencekit"),
-    "wrong account": ({"conn_id": "wrong_account"}, "permission"),
+    "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
     "an audience of nobody": ({"audience_id": "zzzz"}, "has no audience zzzz: nothing was sent"),
     "what is no id": ({"audience_id": "../x"}, "audience"),
     "an empty audience": ({"audience_id": ""}, "the field 'audience_id' of task 'clear' is empty"),

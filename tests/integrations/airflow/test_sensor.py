@@ -76,7 +76,7 @@ def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Servi
 
 WRONG = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
-    "wrong account": ({"conn_id": "wrong_account"}, "permission"),
+    "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
     "an audience of nobody": ({"audience_id": "zzzz"}, "has no audience zzzz"),
     "an empty template": ({"audience_id": ""}, "the field 'audience_id' of task 'ready' is empty"),
 }
