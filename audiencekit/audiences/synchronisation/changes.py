@@ -11,6 +11,7 @@ other holds records of one wave and verb, after the number of the request that e
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import struct
@@ -28,6 +29,7 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, sync_directory
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools, Indices
@@ -138,18 +140,16 @@ def write_changes(
 ) -> None:
     """Note all that the planned `requests` change, before any of them is sent; durable when it returns.
 
-    `records_of` gives the whole records of one batch of `layout`. Raises InputOutputFailed when the disk fails.
+    `records_of` gives the whole records of one batch of `layout`, in any thread. Raises InputOutputFailed when the
+    disk fails.
     """
     aside = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
     pass_point("before changes")
     spool = KeptSpool.create(aside, key)
     try:
-        written: list[Wave] = []
-        for number in waves:
-            for wave in ((number, False), (number, True)):
-                for batch, places, own in _requests_of(wave, layout, requests):
-                    written.append(wave)
-                    _append(spool, records_of(batch), places, own, len(written))
+        stretches = _stretches(layout, waves, requests)
+        work = functools.partial(_append, spool, records_of)
+        written = list(in_order(work, enumerate(stretches, start=1), workers=cores()))
         verbs = {str(request.number): (request.wave, bool(request.deletes)) for request in requests}
         spool.append(orjson.dumps(asdict(facts) | {"waves": written, "requests": verbs}), 0)
         spool.finish()
@@ -165,8 +165,24 @@ def write_changes(
     pass_point("after changes")
 
 
-def _requests_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[tuple[int, Indices, Indices]]:
-    """The batches that have records of `wave`: their places, and the number of each one's request."""
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Records of one wave in one batch: their places, and the number of each one's request."""
+
+    wave: Wave
+    batch: int
+    places: Indices = field(repr=False)
+    requests: Indices = field(repr=False)
+
+
+def _stretches(layout: Layout, waves: Iterable[int], requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+    """All that is sent, wave by wave, the Updates before the Deletes."""
+    for number in waves:
+        for deletes in (False, True):
+            yield from _stretches_of((number, deletes), layout, requests)
+
+
+def _stretches_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])
     numbers = np.array([request.number for request in of_wave], dtype=np.int64)
@@ -175,13 +191,16 @@ def _requests_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> 
         places = np.flatnonzero(taken)
         own = numbers[np.searchsorted(ends, np.arange(first, first + len(places)), side="right")]
         first += len(places)
-        yield batch, places, own
+        yield _Stretch(wave, batch, places, own)
 
 
 @guarded
-def _append(spool: KeptSpool, records: HashedRecords, places: Indices, requests: Indices, number: int) -> None:
-    batch = HashedRecords(records.unwrap().take(places))
-    spool.append(_HEAD.pack(len(places)) + requests.astype("<u4").tobytes() + to_chunk(batch).unwrap(), number)
+def _append(spool: KeptSpool, records_of: Callable[[int], HashedRecords], numbered: tuple[int, _Stretch]) -> Wave:
+    number, stretch = numbered
+    batch = HashedRecords(records_of(stretch.batch).unwrap().take(stretch.places))
+    head = _HEAD.pack(len(stretch.places)) + stretch.requests.astype("<u4").tobytes()
+    spool.append(head + to_chunk(batch).unwrap(), number)
+    return stretch.wave
 
 
 @guarded
