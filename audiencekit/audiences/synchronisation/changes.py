@@ -22,6 +22,7 @@ from typing import Final
 
 import numpy as np
 import orjson
+import pyarrow as pa
 
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
 from audiencekit.delivery.keptspool import KeptSpool
@@ -35,10 +36,12 @@ from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plan import PlannedRequest
+from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.selection import Layout, Wave
 
 _HEAD: Final = struct.Struct("<I")
 _ASIDE: Final = ".new-"
+_TOGETHER: Final = 8_192  # records in one chunk, unless one batch has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,9 @@ def write_changes(
     pass_point("before changes")
     spool = KeptSpool.create(aside, key)
     try:
-        stretches = _stretches(layout, waves, requests)
+        groups = _grouped(_stretches(layout, waves, requests))
         work = functools.partial(_append, spool, records_of)
-        written = list(in_order(work, enumerate(stretches, start=1), workers=cores()))
+        written = list(in_order(work, enumerate(groups, start=1), workers=cores()))
         verbs = {str(request.number): (request.wave, bool(request.deletes)) for request in requests}
         spool.append(orjson.dumps(asdict(facts) | {"waves": written, "requests": verbs}), 0)
         spool.finish()
@@ -182,6 +185,20 @@ def _stretches(layout: Layout, waves: Iterable[int], requests: list[PlannedReque
             yield from _stretches_of((number, deletes), layout, requests)
 
 
+def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
+    """Neighbours of one wave together, since of most batches few records are sent."""
+    group: list[_Stretch] = []
+    count = 0
+    for stretch in stretches:
+        if group and (stretch.wave != group[0].wave or count + len(stretch.places) > _TOGETHER):
+            yield group
+            group, count = [], 0
+        group.append(stretch)
+        count += len(stretch.places)
+    if group:
+        yield group
+
+
 def _stretches_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])
@@ -195,12 +212,14 @@ def _stretches_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) ->
 
 
 @guarded
-def _append(spool: KeptSpool, records_of: Callable[[int], HashedRecords], numbered: tuple[int, _Stretch]) -> Wave:
-    number, stretch = numbered
-    batch = HashedRecords(records_of(stretch.batch).unwrap().take(stretch.places))
-    head = _HEAD.pack(len(stretch.places)) + stretch.requests.astype("<u4").tobytes()
-    spool.append(head + to_chunk(batch).unwrap(), number)
-    return stretch.wave
+def _append(spool: KeptSpool, records_of: Callable[[int], HashedRecords], numbered: tuple[int, list[_Stretch]]) -> Wave:
+    number, group = numbered
+    taken = [records_of(stretch.batch).unwrap().take(stretch.places) for stretch in group]
+    columns = [pa.concat_arrays([batch.column(name) for batch in taken]) for name in RECORD_SCHEMA.names]
+    batch = HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
+    requests = np.concatenate([stretch.requests for stretch in group])
+    spool.append(_HEAD.pack(len(requests)) + requests.astype("<u4").tobytes() + to_chunk(batch).unwrap(), number)
+    return group[0].wave
 
 
 @guarded

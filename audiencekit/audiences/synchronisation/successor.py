@@ -98,8 +98,10 @@ class Successor:
 
 
 def is_old(facts: SnapshotFacts, at: float) -> bool:
-    """Whether everybody was last written so long before `at` that it is to be done again."""
-    return facts.whole_at is None or at - facts.whole_at >= timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
+    """Whether it is to be written as a whole: the last time is so long before `at`, or after it, or not known."""
+    if facts.whole_at is None:
+        return True
+    return not 0 <= at - facts.whole_at < timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
 
 
 def whole_part(marks: Marks, members: HashedRecords) -> NewPart:
