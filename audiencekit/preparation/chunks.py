@@ -85,6 +85,8 @@ def value_counts(lists: Any) -> Counts:
 
 
 def _kind_parts(lists: Any, kind: Kind) -> list[bytes | memoryview]:
+    if lists.null_count == len(lists):  # most kinds of most lists
+        return [bytes([_NONE])]
     counts = value_counts(lists)
     most = int(counts.max(initial=0))
     form = most if most <= _ONE else _SEVERAL if most <= _MOST_OF_SEVERAL else _MANY

@@ -44,13 +44,9 @@ class Tagger:
 
         Holds hashes: to be called from a guarded function only.
         """
-        for kind in Kind:
-            lists = records.column(kind.value)
-            values = lists.flatten()
-            if len(values):
-                hashes = values if kind.is_hashed else sha256_of(values)
-                owners = lists.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
-                yield owners, self.tag_hashes(hashes, kind)
+        for kind, lists, hashes in hashes_by_kind(records):
+            owners = lists.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
+            yield owners, self.tag_hashes(hashes, kind)
 
     def _mask(self, kind: Kind) -> npt.NDArray[np.uint8]:
         name = kind.value.encode().ljust(TAG_BYTES, b"\0")[:TAG_BYTES]
@@ -60,6 +56,18 @@ class Tagger:
         """The tag of each of `hashes` (HASH_TYPE), keys of one kind."""
         halves = hash_matrix(hashes)[:, :TAG_BYTES] ^ self._of_kinds[kind]
         return np.frombuffer(self._cipher.encryptor().update(halves.tobytes()), dtype=TAG)
+
+
+def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
+    """Each kind that `records` (RECORD_SCHEMA) hold, with their lists of it, and the hashes in these (HASH_TYPE).
+
+    Holds hashes: to be called from a guarded function only.
+    """
+    for kind in Kind:
+        lists = records.column(kind.value)
+        values = lists.flatten()
+        if len(values):
+            yield kind, lists, values if kind.is_hashed else sha256_of(values)
 
 
 @guarded

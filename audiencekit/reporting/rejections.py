@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import shutil
 import stat
@@ -10,6 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
 
@@ -46,7 +50,10 @@ class RejectionsFile:
 
     def add(self, rejections: Any) -> None:
         """Append a RecordBatch of REJECTION_SCHEMA. Raises InputOutputFailed when the disk does."""
-        self.add_rows(zip(*(column.to_pylist() for column in rejections.columns), strict=True))
+        try:
+            self._file.writelines(_lines(rejections))
+        except OSError as error:
+            raise self._failure(error) from None
 
     def add_rows(self, rows: Iterable[tuple[int, str | None, str]]) -> None:
         """Append rows one by one: row, column, reason. Raises InputOutputFailed when the disk does."""
@@ -85,6 +92,22 @@ def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -
     with RejectionsFile(path) as file:
         file.copy_old()
         file.add_rows(rows)
+
+
+def _lines(rejections: Any) -> list[str]:
+    """What the writer would make of each row: only columns need quotes, and there are few of them."""
+    rows, columns, reasons = rejections.columns
+    names = columns.dictionary_encode(null_encoding="encode")
+    cells = pa.array([_cell(name) for name in names.dictionary.to_pylist()], pa.string()).take(names.indices)
+    ends = pc.binary_join_element_wise(reasons, "\n", "")
+    lines: list[str] = pc.binary_join_element_wise(rows.cast(pa.string()), cells, ends, ",").to_pylist()
+    return lines
+
+
+def _cell(column: str | None) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow((_as_text(column), ""))
+    return line.getvalue().removesuffix(",\n")
 
 
 def _as_text(column: str | None) -> str:

@@ -31,6 +31,18 @@ def test_a_column_name_never_becomes_a_formula(tmp_path: Path) -> None:
     assert (tmp_path / "why.csv").read_text().splitlines()[1] == "1,'=cmd(),empty"
 
 
+def test_a_batch_is_written_as_its_rows_one_by_one(tmp_path: Path) -> None:
+    """Whatever the columns are called."""
+    names = ["a,b", 'say "so"', "two\nlines", "", None, "=a,b", " ", "'"]
+    rows = [(number, name, "empty") for number, name in enumerate(names * 2, 1)]
+    batch = pa.record_batch([list(column) for column in zip(*rows, strict=True)], schema=REJECTION_SCHEMA)
+    with RejectionsFile(tmp_path / "batch.csv") as file:
+        file.add(batch)
+    with RejectionsFile(tmp_path / "rows.csv") as file:
+        file.add_rows(rows)
+    assert (tmp_path / "batch.csv").read_bytes() == (tmp_path / "rows.csv").read_bytes()
+
+
 def test_an_earlier_file_stays_whole_when_a_run_fails(tmp_path: Path) -> None:
     """The new one appears under its name only at the end; nothing else is left behind."""
     (tmp_path / "why.csv").write_text("earlier")

@@ -11,6 +11,7 @@ other holds records of one wave and verb, after the number of the request that e
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import struct
@@ -21,6 +22,7 @@ from typing import Final
 
 import numpy as np
 import orjson
+import pyarrow as pa
 
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
 from audiencekit.delivery.keptspool import KeptSpool
@@ -28,15 +30,18 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, sync_directory
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plan import PlannedRequest
+from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.selection import Layout, Wave
 
 _HEAD: Final = struct.Struct("<I")
 _ASIDE: Final = ".new-"
+_TOGETHER: Final = 8_192  # records in one chunk, unless one batch has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +143,16 @@ def write_changes(
 ) -> None:
     """Note all that the planned `requests` change, before any of them is sent; durable when it returns.
 
-    `records_of` gives the whole records of one batch of `layout`. Raises InputOutputFailed when the disk fails.
+    `records_of` gives the whole records of one batch of `layout`, in any thread. Raises InputOutputFailed when the
+    disk fails.
     """
     aside = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
     pass_point("before changes")
     spool = KeptSpool.create(aside, key)
     try:
-        written: list[Wave] = []
-        for number in waves:
-            for wave in ((number, False), (number, True)):
-                for batch, places, own in _requests_of(wave, layout, requests):
-                    written.append(wave)
-                    _append(spool, records_of(batch), places, own, len(written))
+        groups = _grouped(_stretches(layout, waves, requests))
+        work = functools.partial(_append, spool, records_of)
+        written = list(in_order(work, enumerate(groups, start=1), workers=cores()))
         verbs = {str(request.number): (request.wave, bool(request.deletes)) for request in requests}
         spool.append(orjson.dumps(asdict(facts) | {"waves": written, "requests": verbs}), 0)
         spool.finish()
@@ -165,8 +168,38 @@ def write_changes(
     pass_point("after changes")
 
 
-def _requests_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[tuple[int, Indices, Indices]]:
-    """The batches that have records of `wave`: their places, and the number of each one's request."""
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Records of one wave in one batch: their places, and the number of each one's request."""
+
+    wave: Wave
+    batch: int
+    places: Indices = field(repr=False)
+    requests: Indices = field(repr=False)
+
+
+def _stretches(layout: Layout, waves: Iterable[int], requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+    """All that is sent, wave by wave, the Updates before the Deletes."""
+    for number in waves:
+        for deletes in (False, True):
+            yield from _stretches_of((number, deletes), layout, requests)
+
+
+def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
+    """Neighbours of one wave together, since of most batches few records are sent."""
+    group: list[_Stretch] = []
+    count = 0
+    for stretch in stretches:
+        if group and (stretch.wave != group[0].wave or count + len(stretch.places) > _TOGETHER):
+            yield group
+            group, count = [], 0
+        group.append(stretch)
+        count += len(stretch.places)
+    if group:
+        yield group
+
+
+def _stretches_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])
     numbers = np.array([request.number for request in of_wave], dtype=np.int64)
@@ -175,13 +208,18 @@ def _requests_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> 
         places = np.flatnonzero(taken)
         own = numbers[np.searchsorted(ends, np.arange(first, first + len(places)), side="right")]
         first += len(places)
-        yield batch, places, own
+        yield _Stretch(wave, batch, places, own)
 
 
 @guarded
-def _append(spool: KeptSpool, records: HashedRecords, places: Indices, requests: Indices, number: int) -> None:
-    batch = HashedRecords(records.unwrap().take(places))
-    spool.append(_HEAD.pack(len(places)) + requests.astype("<u4").tobytes() + to_chunk(batch).unwrap(), number)
+def _append(spool: KeptSpool, records_of: Callable[[int], HashedRecords], numbered: tuple[int, list[_Stretch]]) -> Wave:
+    number, group = numbered
+    taken = [records_of(stretch.batch).unwrap().take(stretch.places) for stretch in group]
+    columns = [pa.concat_arrays([batch.column(name) for batch in taken]) for name in RECORD_SCHEMA.names]
+    batch = HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
+    requests = np.concatenate([stretch.requests for stretch in group])
+    spool.append(_HEAD.pack(len(requests)) + requests.astype("<u4").tobytes() + to_chunk(batch).unwrap(), number)
+    return group[0].wave
 
 
 @guarded

@@ -62,7 +62,8 @@ class Difference:
 class _OfPart:
     additions: int
     renewals: int
-    unchanged: Indices  # records
+    unchanged: int
+    sent: Indices  # records
     removed: HashedRecords
 
 
@@ -77,21 +78,23 @@ def find_difference(
     def compare(part: int) -> _OfPart:
         return _compare(part, keysets, wanted, snapshot, horizon)
 
-    found = Difference(wanted=wanted, sent=wanted.copy())
+    found = Difference(wanted=wanted, sent=Bits.of(len(wanted), False))
     leaving: list[HashedRecords] = []
+    count = 0
     for part in in_order(compare, range(PARTS), workers=cores()):
-        found.sent.set(part.unchanged, False)
+        found.sent.set(part.sent, True)
         leaving.append(part.removed)
-        if sum(map(count_members, leaving)) >= _PUT_ASIDE:
+        count += count_members(part.removed)
+        if count >= _PUT_ASIDE:
             found.removed.append(_put_aside(leaving, aside))
-            leaving = []
+            leaving, count = [], 0
         found = replace(
             found,
             additions=found.additions + part.additions,
             renewals=found.renewals + part.renewals,
-            unchanged=found.unchanged + len(part.unchanged),
+            unchanged=found.unchanged + part.unchanged,
         )
-    if any(map(count_members, leaving)):
+    if count:
         found.removed.append(_put_aside(leaving, aside))
     return found
 
@@ -104,15 +107,18 @@ def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, hori
     if not heeded.all():
         entries, records = entries[heeded], records[heeded]
     places, known = Marks.of(entries).find_in(index.marks)
-    both, days = places[known], index.days
-    due = (days[both] <= horizon.renewed_to) | horizon.everybody
-    unknown = (days[both] == DOUBTFUL) | (days[both] < horizon.lapsed_before)
-    gone = _is_live(days, horizon)
-    gone[both] = False
+    days = index.days[places[known]]
+    due = (days <= horizon.renewed_to) | horizon.everybody
+    unknown = (days == DOUBTFUL) | (days < horizon.lapsed_before)
+    is_sent = ~known
+    is_sent[known] = due | unknown
+    gone = _is_live(index.days, horizon)
+    gone[places[known]] = False
     return _OfPart(
-        additions=len(records) - len(both) + int(unknown.sum()),
+        additions=len(records) - len(days) + int(unknown.sum()),
         renewals=int((due & ~unknown).sum()),
-        unchanged=records[known][~(due | unknown)],
+        unchanged=len(records) - int(is_sent.sum()),
+        sent=records[is_sent],
         removed=snapshot.chosen(part, index.take(gone)),
     )
 

@@ -1,4 +1,4 @@
-"""A set of keys, by their tags, that a hundred million others can be looked up in."""
+"""A set of keys that a hundred million others can be looked up in: by bits of their hashes, then by their tags."""
 
 from __future__ import annotations
 
@@ -8,9 +8,31 @@ from typing import Final
 import numpy as np
 
 from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.tags import TAG, Tags
 
-_FILTER_BITS: Final = 24  # most keys that are not in the set end here
+_FILTER_BITS: Final = 24
+
+
+class KeyFilter:
+    """Knows some bits of the hash of every key that was added: most others end here, before they are given a tag.
+
+    Whoever calls it holds hashes, and is guarded.
+    """
+
+    def __init__(self) -> None:
+        self._bits = np.zeros(2**_FILTER_BITS, dtype=bool)
+
+    def __repr__(self) -> str:
+        return "<KeyFilter>"
+
+    def add(self, hashes: Matrix) -> None:
+        """Take in these keys."""
+        self._bits[_first_bits(hashes)] = True
+
+    def likely(self, hashes: Matrix) -> Indices:
+        """The places of those `hashes` that may have been added."""
+        return np.flatnonzero(self._bits[_first_bits(hashes)])
 
 
 class KeyTable:
@@ -22,8 +44,6 @@ class KeyTable:
         fresh = np.ones(len(every), dtype=bool)
         fresh[1:] = (every["high"][1:] != every["high"][:-1]) | (every["low"][1:] != every["low"][:-1])
         self._high, self._low = every["high"][fresh], every["low"][fresh]
-        self._filter = np.zeros(2**_FILTER_BITS, dtype=bool)
-        self._filter[_first_bits(self._high)] = True
 
     def __len__(self) -> int:
         return len(self._high)
@@ -33,12 +53,11 @@ class KeyTable:
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
         """The places of those `tags` that are in the set, and the number of each."""
-        likely = np.flatnonzero(self._filter[_first_bits(tags["high"])])
-        high, low = tags["high"][likely], tags["low"][likely]
+        high, low = tags["high"], tags["low"]
         numbers = np.searchsorted(self._high, high)
         numbers += ~self._is(numbers, high, low)  # two of the set may share their first half
         found = self._is(numbers, high, low)
-        return likely[found], numbers[found]
+        return np.flatnonzero(found), numbers[found]
 
     def _is(self, numbers: Indices, high: Indices, low: Indices) -> Bools:
         within = np.minimum(numbers, max(len(self) - 1, 0))
@@ -48,5 +67,6 @@ class KeyTable:
         return same
 
 
-def _first_bits(high: Indices) -> Indices:
-    return (high >> np.uint64(64 - _FILTER_BITS)).astype(np.int64)
+def _first_bits(hashes: Matrix) -> Indices:
+    bits = hashes.view("<u4")[:, 0] & np.uint32((1 << _FILTER_BITS) - 1)
+    return bits.astype(np.int64)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
-from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import Counts, Reading, identifier_columns, identifier_parts, value_counts
 from audiencekit.preparation.records import RECORD_SCHEMA
 
@@ -113,9 +113,11 @@ def days_of(members: HashedRecords) -> Days:
 
 
 @guarded
-def chosen(members: HashedRecords, places: Indices) -> HashedRecords:
-    """Those at `places`, in their order."""
-    return HashedRecords(members.unwrap().take(pa.array(places)))
+def chosen(members: HashedRecords, places: Indices, *, bare: Bools | None = None) -> HashedRecords:
+    """Those at `places`, in their order; of those that are `bare` no identifiers, and no day until it is given."""
+    if not len(places):
+        return NO_MEMBERS
+    return HashedRecords(members.unwrap().take(pa.array(places, mask=bare)))
 
 
 @guarded
@@ -137,8 +139,12 @@ def count_members(members: HashedRecords) -> int:
 def identifiers_of(members: HashedRecords) -> Counts:
     """How many identifiers each has."""
     batch = members.unwrap()
-    counts: Counts = sum((value_counts(batch.column(kind.value)) for kind in Kind), np.zeros(batch.num_rows, np.int64))
-    return counts
+    found = np.zeros(batch.num_rows, dtype=np.int64)
+    for kind in Kind:
+        lists = batch.column(kind.value)
+        if lists.null_count < len(lists):
+            found += value_counts(lists)
+    return found
 
 
 @guarded
@@ -146,10 +152,3 @@ def with_days(members: HashedRecords, days: Days) -> HashedRecords:
     """`members`, the day of each another."""
     batch: Any = members.unwrap()
     return HashedRecords(batch.set_column(0, MEMBER_SCHEMA.field(DAY), pa.array(days, pa.int16())))
-
-
-@guarded
-def without_identifiers(days: Days) -> HashedRecords:
-    """As many members, of whom nothing is told but the day."""
-    columns = [pa.nulls(len(days), MEMBER_SCHEMA.field(kind.value).type) for kind in Kind]
-    return HashedRecords(pa.record_batch([pa.array(days, pa.int16()), *columns], schema=MEMBER_SCHEMA))

@@ -16,15 +16,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.audiences.synchronisation.keytable import KeyTable
+from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.tags import Tagger, Tags
+from audiencekit.preparation.tags import TAG, Tagger, Tags, hashes_by_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +37,14 @@ class Staying:
     unsealed: Callable[[int], HashedRecords]
     tagger: Tagger
 
-    def holders(self, table: KeyTable) -> Iterator[tuple[Indices, Indices]]:
-        """The records that hold keys of `table`, and the numbers of those keys, batch by batch."""
-        return in_order(lambda batch: self._look(batch, table), range(len(self.firsts)), workers=cores())
+    def holders(self, table: KeyTable, known: KeyFilter) -> Iterator[tuple[Indices, Indices]]:
+        """The records that hold keys of `table`, which are `known`, and the numbers of those keys, batch by batch."""
+        return in_order(lambda batch: self._look(batch, table, known), range(len(self.firsts)), workers=cores())
 
-    def _look(self, batch: int, table: KeyTable) -> tuple[Indices, Indices]:
-        nothing = np.zeros(0, dtype=np.int64)
-        found = []
-        for owners, tags in _tag_keys(self.unsealed(batch), self.tagger):
-            places, numbers = table.find(tags)
-            found.append((owners[places], numbers))
-        owners = np.concatenate([nothing, *(each for each, _ in found)]) + self.firsts[batch]
-        numbers = np.concatenate([nothing, *(each for _, each in found)])
+    def _look(self, batch: int, table: KeyTable, known: KeyFilter) -> tuple[Indices, Indices]:
+        owners, tags = _tag_likely(self.unsealed(batch), self.tagger, known)
+        places, numbers = table.find(tags)
+        owners = owners[places] + self.firsts[batch]
         heeded = self.wanted.at(owners)
         return owners[heeded], numbers[heeded]
 
@@ -80,9 +77,13 @@ class Reduced:
 
 def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
     """The keys of all who leave, and how many of those who stay hold each."""
-    table = KeyTable([tags for members in leaving for _, tags in _tag_keys(members, staying.tagger)])
+    known, found = KeyFilter(), []
+    for members in leaving:
+        found += [tags for _, tags in _tag_keys(members, staying.tagger)]
+        _add_keys(members, known)
+    table = KeyTable(found)
     holders = np.zeros(len(table), dtype=np.int64)
-    held = [(records, numbers) for records, numbers in staying.holders(table) if len(numbers)]
+    held = [(records, numbers) for records, numbers in staying.holders(table, known) if len(numbers)]
     for _, numbers in held:
         holders += np.bincount(numbers, minlength=len(table))
     return Keys(table, holders, held)
@@ -157,6 +158,23 @@ def rounds_for(returned: int, members: int) -> int:
 @guarded
 def _tag_keys(members: HashedRecords, tagger: Tagger) -> list[tuple[Indices, Tags]]:
     return list(tagger.tag_keys(members.unwrap()))
+
+
+@guarded
+def _add_keys(members: HashedRecords, known: KeyFilter) -> None:
+    for _, _, hashes in hashes_by_kind(members.unwrap()):
+        known.add(hash_matrix(hashes))
+
+
+@guarded
+def _tag_likely(records: HashedRecords, tagger: Tagger, known: KeyFilter) -> tuple[Indices, Tags]:
+    """The owners and the tags of the keys that may be `known`."""
+    owners, tags = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=TAG)]
+    for kind, lists, hashes in hashes_by_kind(records.unwrap()):
+        likely = known.likely(hash_matrix(hashes))
+        owners.append(lists.value_parent_indices().to_numpy(zero_copy_only=False)[likely].astype(np.int64))
+        tags.append(tagger.tag_hashes(hashes.take(pa.array(likely)), kind))
+    return np.concatenate(owners), np.concatenate(tags)
 
 
 def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
 
-_NOBODY = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
+NOBODY: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Snapshot:
 
     def index_with_dropped(self, part: int) -> Index:
         """The same with those that have gone since everybody was written, on the day DROPPED."""
-        whole = _NOBODY if self.whole is None else self.whole.index(part)
+        whole = NOBODY if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
         if self.recent is None:
             return Index(whole.marks, whole.days, np.arange(count), count)

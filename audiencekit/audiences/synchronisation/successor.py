@@ -13,7 +13,7 @@ from datetime import timedelta
 import numpy as np
 
 from audiencekit.audiences.synchronisation.effects import Effects
-from audiencekit.audiences.synchronisation.marks import NO_MARKS, Marks
+from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
     DROPPED,
@@ -25,10 +25,9 @@ from audiencekit.audiences.synchronisation.members import (
     identifiers_of,
     joined,
     with_days,
-    without_identifiers,
 )
 from audiencekit.audiences.synchronisation.partsfile import NewPart
-from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
+from audiencekit.audiences.synchronisation.snapshot import NOBODY, Index, Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import FORM, SnapshotFacts
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
@@ -66,31 +65,22 @@ class Successor:
         return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + coming > room
 
     def _recent(self, part: int) -> NewPart:
-        assert self.snapshot.whole is not None  # noqa: S101
-        index = self.snapshot.index_with_dropped(part)
+        index, file = self.snapshot.index_with_dropped(part), self.snapshot.recent
         changed = _Changed.of(self.effects.of_part(part), index, self.tagger)
         in_whole = changed.known & (changed.rows < index.whole)
-        fresh = ~in_whole & (changed.days != DROPPED)
-        kept_marks, kept = self._kept(part, changed.marks)
-        marks = Marks.joined([kept_marks, changed.marks.take(in_whole), changed.marks.take(fresh)])
-        members = joined([
-            kept,
-            without_identifiers(changed.days[in_whole]),
-            with_days(chosen(changed.members, np.flatnonzero(fresh)), changed.days[fresh]),
-        ])  # fmt: skip
+        written = np.flatnonzero(in_whole | (changed.days != DROPPED))
+        recent = NOBODY if file is None else file.index(part)
+        _, is_overruled = recent.marks.find_in(changed.marks.take(changed.marks.order()))
+        kept = np.flatnonzero(~is_overruled)
+        marks = Marks.joined([recent.marks.take(kept), changed.marks.take(written)])
         order = marks.order()
+        earlier = NO_MEMBERS if file is None else file.identifiers(part)
+        rows = np.concatenate([kept, len(recent.days) + written])[order]
+        is_bare = np.concatenate([np.zeros(len(kept), dtype=bool), in_whole[written]])[order]
+        members = chosen(joined([earlier, changed.members]), rows, bare=is_bare)
+        members = with_days(members, np.concatenate([recent.days[kept], changed.days[written]])[order])
         days, identifiers = changed.difference()
-        return NewPart(marks=marks.take(order), members=chosen(members, order), days=days, identifiers=identifiers)
-
-    def _kept(self, part: int, changed: Marks) -> tuple[Marks, HashedRecords]:
-        """Of the changes of earlier runs those that none of these overrules."""
-        if self.snapshot.recent is None:
-            return NO_MARKS, NO_MEMBERS
-        recent = self.snapshot.recent.index(part)
-        _, is_overruled = recent.marks.find_in(changed)
-        places = np.flatnonzero(~is_overruled)
-        members = chosen(self.snapshot.recent.identifiers(part), places)
-        return recent.marks.take(places), with_days(members, recent.days[places])
+        return NewPart(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
 
     def _whole(self, part: int) -> NewPart:
         index = self.snapshot.index(part)
@@ -98,6 +88,7 @@ class Successor:
         days = index.days.copy()
         days[changed.places[changed.known]] = changed.days[changed.known]
         fresh = np.flatnonzero(~changed.known)
+        fresh = fresh[changed.marks.take(fresh).order()]
         order = np.insert(np.arange(len(index)), changed.places[fresh], len(index) + fresh)
         days = np.concatenate([days, changed.days])[order]
         stays = (days == DOUBTFUL) | (days >= max(self.lapsed_before, 1))
@@ -107,8 +98,10 @@ class Successor:
 
 
 def is_old(facts: SnapshotFacts, at: float) -> bool:
-    """Whether everybody was last written so long before `at` that it is to be done again."""
-    return facts.whole_at is None or at - facts.whole_at >= timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
+    """Whether it is to be written as a whole: the last time is so long before `at`, or after it, or not known."""
+    if facts.whole_at is None:
+        return True
+    return not 0 <= at - facts.whole_at < timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
 
 
 def whole_part(marks: Marks, members: HashedRecords) -> NewPart:
@@ -136,9 +129,8 @@ class _Changed:
 
     @classmethod
     def of(cls, changes: HashedRecords, index: Index, tagger: Tagger) -> _Changed:
+        """Of the `changes` in any order."""
         marks = Marks.of(tags_of_sets(changes, tagger))
-        order = marks.order()
-        changes, marks = chosen(changes, order), marks.take(order)
         places, known = marks.find_in(index.marks)
         before = np.full(len(marks), DROPPED, dtype=np.int16)
         before[known] = index.days[places[known]]

@@ -15,10 +15,12 @@ import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import SHA256_BYTES
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
+from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_matrix
 
 NONCE_BYTES: Final = 12
 DOCUMENTS, BODIES, RECORDS, SUPPRESSION = (
@@ -107,6 +109,8 @@ def _add(fingerprint: RecordsFingerprint, records: HashedRecords) -> None:
 
 def _bytes_of(values: Any) -> tuple[Any, Any]:
     """The length of each value, and all of them joined: the same for text and for binary, of fixed width or not."""
+    if values.type == HASH_TYPE:
+        return np.full(len(values), SHA256_BYTES, dtype="<i4"), hash_matrix(values).data if len(values) else b""
     plain = values.cast(pa.large_binary())
     offsets = np.frombuffer(plain.buffers()[1], dtype=np.int64)[plain.offset : plain.offset + len(plain) + 1]
     content = memoryview(plain.buffers()[2] or b"")

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
+from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.renewal import renew_async
 from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshotstore import SNAPSHOT, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key
@@ -75,6 +76,25 @@ async def test_others_leave_it_as_it_is(emulator: Emulator, settings: Settings, 
     serial = _facts(store).serial
     await forget_async(["nobody@example.org"], settings=settings)
     assert _facts(store).serial == serial
+
+
+async def test_who_has_gone_leaves_the_files_as_well(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+    """Somebody who was taken out stays in the snapshot for some days, but not after an erasure."""
+    store = await _synced(settings, emulator.audience_id, tmp_path)
+    source = tmp_path / "people.csv"
+    source.write_text("".join(line for line in source.read_text().splitlines(True) if "person1" not in line))
+    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    assert (store.directory / RECENT).exists()
+    assert _facts(store).members == PEOPLE - 1
+    await forget_async(["person1@example.org"], settings=settings)
+    assert not (store.directory / RECENT).exists()
+    forgotten = read_forgotten(settings.state_dir, settings.key)
+    assert forgotten is not None
+    with contextlib.closing(store.open()) as snapshot:
+        assert snapshot.facts.members == PEOPLE - 1
+        stored = [batch for part in range(PARTS) for batch in snapshot.stored(part)]
+    assert sum(batch.unwrap().num_rows for batch in stored) == PEOPLE - 1
+    assert not any(forgotten.holds_any(batch).any() for batch in stored)
 
 
 async def test_one_that_cannot_be_trusted_stays(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audiencekit.audiences.synchronisation.keytable import KeyTable
+from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
 from audiencekit.preparation.tags import TAG
 
 SMALL = st.integers(0, 3)
@@ -26,3 +26,19 @@ def test_what_is_found_is_what_is_in(members: list[tuple[int, int]], asked: list
     assert len(table) == len(numbered)
     expected = [(place, numbered[pair]) for place, pair in enumerate(asked) if pair in numbered]
     assert list(zip(places.tolist(), numbers.tolist(), strict=True)) == expected
+
+
+@settings(deadline=None)  # 16 MB each
+@given(st.lists(st.binary(min_size=32, max_size=32), max_size=8), st.lists(st.binary(min_size=32, max_size=32)))
+def test_a_filter_lets_pass_what_was_added(added: list[bytes], others: list[bytes]) -> None:
+    """And of the others hardly any; whoever differs in the first bits does not."""
+    known = KeyFilter()
+    known.add(_matrix(added))
+    asked = [*others, *added]
+    likely = known.likely(_matrix(asked)).tolist()
+    assert set(range(len(others), len(asked))) <= set(likely)
+    assert {asked[place][:3] for place in likely} <= {each[:3] for each in added}
+
+
+def _matrix(hashes: list[bytes]) -> np.ndarray:
+    return np.frombuffer(b"".join(hashes), dtype=np.uint8).reshape(-1, 32)

@@ -15,6 +15,7 @@ from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
     MEMBER_SCHEMA,
     NO_MEMBERS,
+    chosen,
     date_of,
     day_of,
     days_of,
@@ -24,7 +25,6 @@ from audiencekit.audiences.synchronisation.members import (
     to_bytes,
     to_identifier_bytes,
     with_days,
-    without_identifiers,
 )
 from audiencekit.personal import HashedRecords
 
@@ -65,7 +65,8 @@ def test_identifiers_alone() -> None:
     found = from_identifier_bytes(to_identifier_bytes(members))
     assert days_of(found).tolist() == [DOUBTFUL, DOUBTFUL]
     assert with_days(found, days_of(members)) == members
-    assert identifiers_of(without_identifiers(days_of(members))).tolist() == [0, 0]
+    bare = with_days(chosen(members, np.array([1, 0]), bare=np.array([True, False])), days_of(members))
+    assert identifiers_of(bare).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

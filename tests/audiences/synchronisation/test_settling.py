@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.synchronisation.settling import settle_left
-from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SnapshotStore
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
@@ -121,3 +121,18 @@ async def test_files_that_do_not_belong_together_are_refused(
     with pytest.raises(SnapshotRefused):
         _settle(owner)
     assert _store(owner).changes_path.exists()
+
+
+@pytest.mark.parametrize(("days", "is_there"), [(6, True), (8, False)])
+async def test_who_has_gone_leaves_the_files_without_any_change(tmp_path: Path, days: int, is_there: bool) -> None:
+    """The first sync after a week writes everybody anew, although it has nothing to send."""
+    owner = Owner(tmp_path)
+    await owner.sync(PEOPLE)
+    await owner.sync(PEOPLE[1:])
+    assert (recent := _store(owner).directory / RECENT).exists()
+    owner.clock.time += days * 86_400
+    owner.service.log.clear()
+    await owner.sync(PEOPLE[1:])
+    assert not owner.service.log
+    assert recent.exists() is is_there
+    assert _members(owner) == (11, 0)

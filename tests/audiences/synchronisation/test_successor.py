@@ -119,6 +119,7 @@ def test_who_has_gone_is_gone_from_the_files_after_days(found: SnapshotStore) ->
         assert _stored(snapshot) == 3
         assert not is_old(snapshot.facts, TODAY + 7 * DAY_SECONDS)
         assert is_old(snapshot.facts, TODAY + 14 * DAY_SECONDS)
+        assert is_old(snapshot.facts, TODAY), "a clock that went back"
 
 
 def test_many_changes_are_written_as_a_whole(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
