@@ -23,7 +23,7 @@ from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
-from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
@@ -153,9 +153,7 @@ def _complete(
     codes = codes.copy()
     codes[undecided] = [code_of(value) if isinstance(value, Reason) else VALID for value in decided]
     filled = pa.array([None if isinstance(value, Reason) else value for value in decided], pa.string())
-    mask = np.zeros(len(codes), dtype=bool)
-    mask[undecided] = True
-    return pc.replace_with_mask(decisions.normalized, pa.array(mask), filled), codes
+    return put(decisions.normalized, undecided, filled), codes
 
 
 def _by_definition(text: str, column: MappedColumn, country: str | None, rules: Rules) -> str | Reason:

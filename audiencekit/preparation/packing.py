@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import Personal, guarded
-from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.entries import Octets, put_at
 from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
@@ -38,6 +39,8 @@ class PackedRequest:
 # The encoded Updates and Deletes of one request. Called in several threads at once.
 UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
 
+_OPEN: Final = b"["
+_CLOSE: Final = b"]"
 _SUFFIX_AND_COMMA: Final = OPERATION_SUFFIX + b","
 
 
@@ -57,21 +60,23 @@ def pack_request(request: PlannedRequest, users_of: UsersOf, times: PlanTimes) -
 
 @guarded
 def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes) -> PackedRequest:
-    operations: list[bytes | memoryview] = []
-    for verb, count, users, records in (
-        (UPDATE, request.update_operations, updates, request.updates),
-        (DELETE, request.delete_operations, deletes, request.deletes),
-    ):
-        if len(users.rows) != records:
-            raise AssertionError("there are not as many users as planned")
-        operations.extend(_operations(users.entries.unwrap(), count, operation_prefix(verb, times)))
-    body = b"".join((b"[", *operations[:-1], OPERATION_SUFFIX, b"]"))
-    if len(body) != request.body_bytes:
+    stretches = [
+        _Stretch(updates, request.update_operations, operation_prefix(UPDATE, times)),
+        _Stretch(deletes, request.delete_operations, operation_prefix(DELETE, times)),
+    ]
+    if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
+        raise AssertionError("there are not as many users as planned")
+    ends = np.cumsum([len(_OPEN), *(stretch.body_bytes for stretch in stretches)]).tolist()
+    if ends[-1] != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
+    body = _DESK.room(request.body_bytes)
+    for stretch, begin in zip(stretches, ends, strict=False):
+        stretch.write(body, begin)
+    body[0], body[-1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
     return PackedRequest(
         number=request.number,
         wave=request.wave,
-        body=RequestBody(body),
+        body=RequestBody(body.tobytes()),
         body_bytes=len(body),
         operations=request.operations,
         records=request.records,
@@ -79,32 +84,49 @@ def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers,
     )
 
 
-def _operations(blocks: list[Any], count: int, prefix: bytes) -> Iterator[bytes | memoryview]:
-    """The users of all `blocks` spread evenly over `count` operations, each followed by its end and a comma.
+class _Desk(threading.local):
+    """Where each thread writes its bodies, one after the other: new memory for each would take as long as writing."""
 
-    What lies between is slices of the buffers that already hold the commas.
-    """
-    if not count:
-        return
-    buffers = [memoryview(block.buffers()[2]) for block in blocks]
-    ends = np.cumsum([len(block) for block in blocks])
-    cuts = np.arange(count + 1) * int(ends[-1]) // count
-    starts, last = _places(blocks, ends, cuts[:-1]), _places(blocks, ends, cuts[1:] - 1, end=True)
-    for block, start, last_block, end in zip(*starts, *last, strict=True):
-        yield prefix
-        if block == last_block:
-            yield buffers[block][start : end - 1]
-        else:
-            yield buffers[block][start:]
-            yield from buffers[block + 1 : last_block]
-            yield buffers[last_block][: end - 1]
-        yield _SUFFIX_AND_COMMA
+    def __init__(self) -> None:
+        self._octets = np.zeros(0, dtype=np.uint8)
+
+    def room(self, size: int) -> Octets:
+        """So many bytes, which hold anything."""
+        if len(self._octets) < size:
+            self._octets = np.empty(size, dtype=np.uint8)
+        return self._octets[:size]
 
 
-def _places(blocks: list[Any], ends: Indices, records: Indices, *, end: bool = False) -> tuple[list[int], list[int]]:
-    """The block of each of `records`, and where in its buffer the record begins, or ends."""
-    offsets = [np.frombuffer(block.buffers()[1], dtype=np.int32)[block.offset :][: len(block) + 1] for block in blocks]
-    of_records = np.searchsorted(ends, records, side="right")
-    # Each block has one offset more than it has records.
-    at = np.concatenate(offsets)[records + of_records + end]
-    return of_records.tolist(), at.tolist()
+_DESK: Final = _Desk()
+
+
+class _Stretch:
+    """The users of one verb spread evenly over its operations, each operation followed by a comma."""
+
+    def __init__(self, users: EncodedUsers, operations: int, prefix: bytes) -> None:
+        self._shapes, self._prefix = users.entries.unwrap(), prefix
+        sizes = np.zeros(len(users.rows), dtype=np.int64)
+        for shape in self._shapes:
+            sizes[shape.owners] = shape.entry_bytes
+        self._ends = np.append(0, np.cumsum(sizes))  # of each user, and before it of those before the first
+        self._cuts = np.arange(operations + 1) * len(sizes) // max(operations, 1)
+        # The suffix stands where the comma of the operation's last user was, and has one of its own.
+        self._around = len(prefix) + len(OPERATION_SUFFIX)
+        self.body_bytes = operations * self._around + int(self._ends[-1])
+
+    def write(self, body: Octets, begin: int) -> None:
+        """Put all of it into `body` from `begin` on."""
+        operations = len(self._cuts) - 1
+        if not operations:
+            return
+        begins = begin + np.arange(operations) * self._around + self._ends[self._cuts[:-1]]
+        before = np.repeat(np.arange(operations), np.diff(self._cuts)) * self._around + len(self._prefix)
+        put_at(body, begins, _line(self._prefix))
+        for shape in self._shapes:
+            shape.write(body, begin + before + self._ends[:-1])
+        ends = np.append(begins[1:], begin + self.body_bytes)
+        put_at(body, ends - len(_SUFFIX_AND_COMMA), _line(_SUFFIX_AND_COMMA))
+
+
+def _line(text: bytes) -> Octets:
+    return np.frombuffer(text, dtype=np.uint8)[None, :]

@@ -1,7 +1,7 @@
 """Records -> user entries as they stand in a request (specification part 2, section 4.4).
 
 An entry is compact JSON with the kinds in the order of `Kind`. Records with as many values of each kind as one another
-have one shape: their entries are equally long and differ only in the hashes, so a whole shape is one matrix.
+have one shape: their entries are equally long and differ only in the hashes.
 """
 
 from __future__ import annotations
@@ -21,21 +21,18 @@ from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import Counts, value_counts
-from audiencekit.preparation.columnar.hexadecimal import Matrix, hash_matrix, hex_digits, to_hex
+from audiencekit.preparation.columnar.hexadecimal import Matrix, hash_matrix, to_hex
+from audiencekit.preparation.entries import DIGITS, Lines, Shape, Slot
 from audiencekit.profile import Profile
 
-_DIGITS: Final = "0" * SHA256_HEX_LENGTH  # stands in a template where a hash comes
 _ESCAPED: Final = r'["\\\x00-\x1f]'  # what JSON does not take as it is
 
-# Records that are encoded at a time: what is made of them stays in the processor's cache.
-_BLOCK_RECORDS: Final = 4_096
-
-# Shapes that are worth a matrix each; where there are more, entries are joined from their parts.
+# Shapes that are worth a template each; where there are more, entries are joined from their parts.
 _MOST_SHAPES: Final = 64
 
 
-class Entries(Personal[list[Any]]):
-    """Blocks of entries (pa.BinaryArray), each followed by a comma, so that neighbours are already joined."""
+class Entries(Personal[list[Shape | Lines]]):
+    """The entries of some records, each followed by a comma, so that neighbours are already joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +45,13 @@ class EncodedUsers:
     @classmethod
     def joined(cls, parts: Iterable[EncodedUsers]) -> EncodedUsers:
         """All of `parts`, in order."""
-        listed = list(parts)
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in listed)])
-        return cls(rows, Entries([block for part in listed for block in part.entries.unwrap()]))
+        entries: list[Shape | Lines] = []
+        rows = [np.zeros(0, dtype=np.int64)]
+        for part in parts:
+            before = sum(map(len, rows))
+            entries += [own.behind(before) for own in part.entries.unwrap()]
+            rows.append(part.rows)
+        return cls(np.concatenate(rows), Entries(entries))
 
 
 @guarded
@@ -60,16 +61,13 @@ def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> En
     kinds = [kind for kind in Kind if batch.column(kind.value).null_count < batch.num_rows]
     counts = [value_counts(batch.column(kind.value)) for kind in kinds]
     shapes = _shape_numbers(counts, batch.num_rows) if all(kind.is_hashed for kind in kinds) else None
+    entries: list[Shape | Lines] = []
     if shapes is None:
-        blocks = (_joined(batch.take(pa.array(own)), kinds, profile) for own in _blocks(places))
+        entries += Lines.of(_joined(batch.take(pa.array(places)), kinds, profile))
     else:
         fields = [_Field.of(batch, kind, of_kind, profile) for kind, of_kind in zip(kinds, counts, strict=True)]
-        blocks = (_by_shape(own, shapes[own], fields) for own in _blocks(places))
-    return EncodedUsers(batch.column(ROW).to_numpy()[places], Entries(list(blocks)))
-
-
-def _blocks(places: Counts) -> Iterator[Counts]:
-    return (places[start : start + _BLOCK_RECORDS] for start in range(0, len(places), _BLOCK_RECORDS))
+        entries += _by_shape(places, shapes[places], fields)
+    return EncodedUsers(batch.column(ROW).to_numpy()[places], Entries(entries))
 
 
 @guarded
@@ -103,7 +101,7 @@ def _opening(kind: Kind, profile: Profile) -> str:
     return f'"{profile.wire_name(kind.value)}":['
 
 
-# --- one matrix a shape ---
+# --- one template a shape ---
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,13 +119,11 @@ class _Field:
         return cls(_opening(kind, profile), hashes, counts, np.cumsum(counts) - counts)
 
 
-def _by_shape(places: Counts, shapes: Counts, fields: list[_Field]) -> Any:
+def _by_shape(places: Counts, shapes: Counts, fields: list[_Field]) -> Iterator[Shape]:
     """The entries of the records at `places`, of which each has the shape of that number."""
-    entries, owners = [], []
     for shape in np.flatnonzero(np.bincount(shapes)).tolist():
-        owners.append(np.flatnonzero(shapes == shape))
-        entries.append(_entries(places[owners[-1]], fields))
-    return _interleaved(entries, owners)
+        owners = np.flatnonzero(shapes == shape)
+        yield _entries(owners, places[owners], fields)
 
 
 def _shape_numbers(counts: list[Counts], records: int) -> Counts | None:
@@ -141,33 +137,17 @@ def _shape_numbers(counts: list[Counts], records: int) -> Counts | None:
     return numbers
 
 
-def _entries(places: Counts, fields: list[_Field]) -> Any:
+def _entries(owners: Counts, places: Counts, fields: list[_Field]) -> Shape:
     """The entries of records of one shape."""
-    text, values = "{", []
+    text, slots = "{", []
     for one in fields:
         if count := int(one.counts[places[0]]):
             text += one.opening
             for number in range(count):
-                values.append((len(text) + 1, one.hashes, one.starts[places] + number))
-                text += f'"{_DIGITS}",'
+                slots.append(Slot(len(text) + 1, one.hashes, one.starts[places] + number))
+                text += f'"{DIGITS}",'
             text = f"{text[:-1]}],"
-    template = np.frombuffer(f"{text.rstrip(',')}}},".encode(), dtype=np.uint8)
-    entries = np.empty((len(places), len(template)), dtype=np.uint8)
-    entries[:] = template
-    for begin, hashes, chosen in values:
-        entries[:, begin : begin + SHA256_HEX_LENGTH] = hex_digits(np.take(hashes, chosen, axis=0))
-    offsets = np.arange(len(places) + 1, dtype=np.int32) * np.int32(len(template))
-    return pa.Array.from_buffers(pa.binary(), len(places), [None, pa.py_buffer(offsets), pa.py_buffer(entries)])
-
-
-def _interleaved(blocks: list[Any], owners: list[Counts]) -> Any:
-    """The entries of all shapes, each in the place of its record."""
-    if len(blocks) == 1:
-        return blocks[0]
-    order = np.concatenate(owners)
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(len(order))
-    return pa.concat_arrays(blocks).take(pa.array(places))
+    return Shape(owners, f"{text.rstrip(',')}}},".encode(), slots)
 
 
 # --- joined from parts ---

@@ -101,7 +101,7 @@ def _cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
     """How many whole non-blank records `data` begins with, what follows them, and whether they are plain."""
     end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     if b'"' not in data or patterns.plain_records.fullmatch(data, 0, end):
-        return count_lines(data[:end]), data[end:], True
+        return count_lines(memoryview(data)[:end]), data[end:], True
     # Each find is group 1: empty for a whole record, and at the end what is left, if anything is.
     found = patterns.one_record.findall(data)
     carry: bytes = found[-1] if found else b""
@@ -109,11 +109,11 @@ def _cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
     return len(found) - bool(carry), carry.lstrip(b"\r\n"), False
 
 
-def count_lines(data: bytes) -> int:
+def count_lines(data: bytes | memoryview) -> int:
     """Non-blank lines of `data`, each with its end. No line end in `data` is inside quotes."""
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = (letters == ord("\n")) | (letters == ord("\r"))
-    return int(np.count_nonzero(ends[1:] & ~ends[:-1]))
+    return int(np.count_nonzero(ends[1:] > ends[:-1]))
 
 
 class Patterns:

@@ -66,10 +66,16 @@ def _is_plain(piece: bytes, records: int) -> bool:
 
 
 def _is_text(piece: bytes) -> bool:
+    """Whether `piece` is UTF-8. Arrow looks without holding the interpreter, and makes no text of it."""
+    if piece.isascii():
+        return True
+    ends = np.array([0, len(piece)], dtype=np.int64)
     try:
-        return piece.isascii() or bool(piece.decode())
-    except UnicodeDecodeError:
-        return False
+        text = pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(piece))
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False  # the exception is dropped: it could quote
+    return True
 
 
 def _one_chunk(column: Any) -> Any:

@@ -114,7 +114,7 @@ def test_bodies_are_those_of_a_slow_packer(
     few: bool,
 ) -> None:
     """Byte for byte what json writes of the same records, whatever kinds and however many values they have."""
-    monkeypatch.setattr("audiencekit.preparation.users._BLOCK_RECORDS", block)
+    monkeypatch.setattr("audiencekit.preparation.entries._BLOCK_HASHES", block)
     records = hashed_records(*rows)
     packing = Packing(max_operations=3) if few else Packing()
     (request,), _ = _plan(records, packing)

@@ -10,15 +10,26 @@ import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.users import encode_users, measure_users
+from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC, Profile, X
 
 Make = Callable[..., HashedRecords]
 
 
 def _entries(records: HashedRecords, profile: Profile = SPEC) -> list[bytes]:
-    users = encode_users(records, np.arange(records.unwrap().num_rows), profile)
-    return [entry for block in users.entries.unwrap() for entry in block.to_pylist()]
+    return _written(encode_users(records, np.arange(records.unwrap().num_rows), profile))
+
+
+def _written(users: EncodedUsers) -> list[bytes]:
+    shapes = users.entries.unwrap()
+    sizes = np.zeros(len(users.rows), dtype=np.int64)
+    for shape in shapes:
+        sizes[shape.owners] = shape.entry_bytes
+    ends = np.cumsum(sizes)
+    body = np.zeros(sizes.sum(), dtype=np.uint8)
+    for shape in shapes:
+        shape.write(body, ends - sizes)
+    return [body[end - size : end].tobytes() for end, size in zip(ends, sizes, strict=True)]
 
 
 EVERY_KIND = {
@@ -95,7 +106,5 @@ def test_chosen_records_come_in_the_order_of_their_places(hashed_records: Make) 
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(9)))
     users = encode_users(records, np.array([1, 4, 5, 8]), SPEC)
     assert users.rows.tolist() == [2, 5, 6, 9]
-    assert [entry for block in users.entries.unwrap() for entry in block.to_pylist()] == [
-        _entries(records)[place] for place in (1, 4, 5, 8)
-    ]
+    assert _written(users) == [_entries(records)[place] for place in (1, 4, 5, 8)]
     assert "p1" not in repr(users)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources import delimited
+from audiencekit.sources import delimited, quick
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.quick import QuickReader
@@ -148,3 +148,28 @@ def test_only_wanted_columns_are_read() -> None:
     found = QuickReader(";", width=3, positions=[0, 2]).read(b'007;x;1.0\n"";y;null\n', 2)
     assert found is not None
     assert {place: cells.to_pylist() for place, cells in found.items()} == {0: ["007", ""], 2: ["1.0", "null"]}
+
+
+def _decodes(piece: bytes) -> bool:
+    try:
+        return piece.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=4),
+            st.text(max_size=4).map(str.encode),
+            st.sampled_from(
+                [b"\xed\xa0\x80", b"\xed\x9f\xbf", b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf",
+                 b"\xf4\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xc3"]
+            ),
+        ),
+        max_size=12,
+    ).map(b"".join)
+)  # fmt: skip
+def test_utf8_is_what_python_decodes(piece: bytes) -> None:
+    """No surrogates, nothing longer than needed, nothing beyond Unicode, nothing cut off."""
+    assert quick._is_text(piece) == _decodes(piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -12,7 +13,9 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 
-__all__ = ["REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
+__all__ = ["FEW_ROWS", "REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
+
+FEW_ROWS: Final = 100  # so many texts of a column are put between slices of it sooner than all are taken anew
 
 UNDECIDED: Final = -1
 VALID: Final = 0
@@ -31,12 +34,21 @@ def code_of(reason: Reason) -> int:
 
 
 def put(texts: Any, rows: npt.NDArray[np.int64], others: Any) -> Any:
-    """`texts` with `others` at `rows`."""
-    if not len(rows):
-        return texts
+    """`texts` with `others` at `rows`, which ascend."""
+    if len(rows) <= FEW_ROWS:
+        return pa.concat_arrays(_spliced(texts, rows.tolist(), others)) if len(rows) else texts
     places = np.arange(len(texts), dtype=np.int32)
     places[rows] = np.arange(len(texts), len(texts) + len(rows), dtype=np.int32)
     return pa.concat_arrays([texts, others]).take(pa.array(places))
+
+
+def _spliced(texts: Any, rows: list[int], others: Any) -> Iterator[Any]:
+    begin = 0
+    for place, row in enumerate(rows):
+        yield texts.slice(begin, row - begin)
+        yield others.slice(place, 1)
+        begin = row + 1
+    yield texts.slice(begin)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Decisions, code_of, put
+from audiencekit.preparation.columnar.decisions import FEW_ROWS, REASONS, UNDECIDED, VALID, Decisions, code_of, put
 
 CODES = np.array([VALID, UNDECIDED, code_of(Reason.EMPTY)], dtype=np.int8)
 DECISIONS = Decisions.of(pa.array(["marker-value", "marker-other", ""]), CODES)
@@ -53,3 +53,15 @@ def test_texts_are_put_in_place() -> None:
     texts = pa.array(["x", "a", "b", None, "d"]).slice(1)
     assert put(texts, np.array([1, 3]), pa.array(["B", None])).to_pylist() == ["a", "B", None, None]
     assert put(texts, np.array([], dtype=np.int64), pa.array([], pa.string())) is texts
+
+
+@pytest.mark.parametrize("count", [1, FEW_ROWS, FEW_ROWS + 1, 3 * FEW_ROWS])
+def test_few_and_many_are_put_alike(count: int) -> None:
+    """However many there are, each comes to its own row: the first and the last, neighbours, and those between."""
+    size = 3 * FEW_ROWS
+    texts = pa.array([f"old {row}" for row in range(size)])
+    rows = np.array(sorted({0, size - 1, *range(20, 20 + count)} - {1})[:count] if count < size else range(size))
+    others = pa.array([f"new {row}" for row in rows.tolist()])
+    replaced = set(rows.tolist())
+    expected = [f"{'new' if row in replaced else 'old'} {row}" for row in range(size)]
+    assert put(texts, rows, others).to_pylist() == expected
