@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
 
-from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
@@ -32,9 +31,6 @@ from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
-from audiencekit.runs.execution import execute
-from audiencekit.runs.named import NamedRun
-from audiencekit.runs.run import Run, settings_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
@@ -138,6 +134,12 @@ async def upload_to(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
+    # HTTP takes room and time that only those who send have to spend.
+    from audiencekit.api.opening import open_client
+    from audiencekit.runs.execution import execute
+    from audiencekit.runs.named import NamedRun
+    from audiencekit.runs.run import Run
+
     source = items_of(source)
     settings, progress = settings or load_settings(), heard_by(progress)
     keywords = plain_keywords(keywords)
@@ -173,6 +175,10 @@ async def resume_async(
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
     the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
+    from audiencekit.api.opening import open_client
+    from audiencekit.runs.execution import execute
+    from audiencekit.runs.run import Run, settings_of
+
     settings, progress = settings or load_settings(), heard_by(progress)
     run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:

@@ -76,3 +76,10 @@ def test_help_and_import_are_light(code: str) -> None:
     script = f"import sys\n{code}\nprint('loaded:', sorted(set({HEAVY!r}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "loaded: []"
+
+
+def test_who_only_reads_loads_no_http() -> None:
+    """It takes 10 MB of memory."""
+    script = "import sys\nfrom audiencekit import check, prepare\nprint('aiohttp' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]

@@ -23,6 +23,7 @@ from audiencekit.cli.runs import report, runs
 from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
+from audiencekit.machine.heap import share_heap
 
 INTERRUPTED = 130
 
@@ -45,6 +46,7 @@ for command in (
 
 def main() -> None:
     """Run the command line and leave with the exit code of the contract."""
+    share_heap()
     sys.exit(_run())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -52,6 +53,8 @@ class Gathered:
 
     def __init__(self, spool: SealedFile, aside: Spool, keysets: KeySets, profile: Profile) -> None:
         self.keysets, self.tally, self.spool, self.aside = keysets, Tally(), spool, aside
+        # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the spool alone.
+        self.unsealed: Callable[[int], HashedRecords] = partial(unseal, spool=spool)
         self.batch_records: list[int] = []
         self._profile = profile
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
@@ -67,10 +70,6 @@ class Gathered:
                 yield self.sizes(number)[chosen]
 
         return layout, plan_requests(selection.waves(), sizes_of, times=times, packing=packing or Packing())
-
-    def unsealed(self, batch: int) -> HashedRecords:
-        """The records of one batch, RECORD_SCHEMA. May be called from any thread."""
-        return unseal(batch, self.spool)
 
     def append(self, records: HashedRecords) -> None:
         """Add records that are not of the source, as the next batch."""

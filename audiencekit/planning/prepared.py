@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.machine.heap import give_back
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import guarded
 from audiencekit.planning.plannedrun import PlannedRun
@@ -50,6 +51,7 @@ def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool
         staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
         means = Means(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
         planned = plan_run(source, terms, means)
+        give_back()
         plan = planned.to_plan()
         if not planned.refusals:
             _write_all(staging, planned, plan, requests=requests, progress=progress)
@@ -109,6 +111,7 @@ def _replace(out: Path, staging: Path) -> None:
 def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool, progress: Progress) -> None:
     with _explained(staging):
         _write_records(staging / RECORDS, planned)
+        give_back()
         if requests:
             _write_requests(staging / REQUESTS, planned, progress)
         manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)

@@ -20,7 +20,7 @@ ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<i8")])
 Entries: TypeAlias = npt.NDArray[np.void]
 
 PARTITION_BITS: Final = 8
-BUFFER_BYTES: Final = 48 * 1024  # of one part in memory; what is more is put aside
+BUFFER_BYTES: Final = 24 * 1024  # of one part in memory; what is more is put aside
 
 _HIGH_BITS: Final = 64
 
@@ -28,7 +28,7 @@ _HIGH_BITS: Final = 64
 class Chunks(Protocol):
     """A spool: bytes go in, and come back by number. Reading may happen in any thread."""
 
-    def append(self, chunk: bytearray) -> int:
+    def append(self, chunk: memoryview) -> int:
         """Keep `chunk`; its number."""
 
     def read(self, number: int) -> bytes:
@@ -48,7 +48,9 @@ class Partitions:
 
     def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
         self._chunks, self._bits = chunks, bits
-        self._buffers = [bytearray() for _ in range(2**bits)]
+        # One block for all parts: hundreds of buffers that grow side by side would leave holes in the heap.
+        self._buffers = np.empty((2**bits, max(BUFFER_BYTES // ENTRY.itemsize, 1) * ENTRY.itemsize), dtype=np.uint8)
+        self._filled = [0] * 2**bits  # bytes of each buffer
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
 
     def sort(self, tags: Tags, records: Places) -> SortedEntries:
@@ -70,20 +72,23 @@ class Partitions:
             start = end
 
     def _extend(self, part: int, content: npt.NDArray[np.uint8]) -> None:
-        buffer = self._buffers[part]
-        buffer += content.data
-        if len(buffer) >= BUFFER_BYTES:
-            self._numbers[part].append(self._chunks.append(buffer))
-            self._buffers[part] = bytearray()
+        buffer, filled = self._buffers[part], self._filled[part]
+        while filled + len(content) >= len(buffer):
+            room = len(buffer) - filled
+            buffer[filled:] = content[:room]
+            self._numbers[part].append(self._chunks.append(buffer.data))
+            content, filled = content[room:], 0
+        buffer[filled : filled + len(content)] = content
+        self._filled[part] = filled + len(content)
 
     def parts(self) -> Iterator[int]:
         """The numbers of the parts that hold anything."""
-        return (part for part in range(2**self._bits) if self._numbers[part] or self._buffers[part])
+        return (part for part in range(2**self._bits) if self._numbers[part] or self._filled[part])
 
     def load(self, part: int) -> Entries:
         """The entries of one part, in the order of their records. May be called in any thread."""
         chunks = [self._chunks.read(number) for number in self._numbers[part]]
-        return np.frombuffer(b"".join([*chunks, self._buffers[part]]), dtype=ENTRY)
+        return np.frombuffer(b"".join([*chunks, self._buffers[part, : self._filled[part]].data]), dtype=ENTRY)
 
 
 def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:

@@ -24,6 +24,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
@@ -69,6 +70,7 @@ async def execute(
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
+        give_back()
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
             if refusal is None:

@@ -79,7 +79,8 @@ class WholeRecords:
         for block in itertools.chain(self._blocks, [b""]):
             waiting.append(block)
             waiting_bytes += len(block)
-            if block and waiting_bytes < wanted:
+            # A piece that ended between the two letters of a line end would have to be read with care, and the next.
+            if block and waiting_bytes < (2 * wanted if block.endswith(b"\r") else wanted):
                 continue
             data = b"".join(waiting)
             records, self._carry, self.is_plain = _cut(data, self._patterns)

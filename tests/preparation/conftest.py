@@ -73,7 +73,7 @@ class MemoryChunks:
     def __init__(self) -> None:
         self.chunks: list[bytes] = []
 
-    def append(self, chunk: bytearray) -> int:
+    def append(self, chunk: memoryview) -> int:
         self.chunks.append(bytes(chunk))
         return len(self.chunks) - 1
 

@@ -59,7 +59,7 @@ def test_a_part_in_memory_is_bounded(memory_chunks: Callable[[], object], monkey
     partitions = Partitions(chunks, bits=1)  # type: ignore[arg-type]
     for start in range(0, 96, 4):
         partitions.add(partitions.sort(_tags([(number, 0) for number in range(4)]), np.arange(4)), start)
-    assert [len(chunk) // ENTRY.itemsize for chunk in chunks.chunks] == [12] * 8  # type: ignore[attr-defined]
+    assert [len(chunk) // ENTRY.itemsize for chunk in chunks.chunks] == [10] * 9  # type: ignore[attr-defined]
     assert len(partitions.load(0)) == 96
 
 

@@ -1,0 +1,49 @@
+"""Memory that was freed: who may have it next, and when the system gets it back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # numbers of mallopt(3)
+
+# Freed at the end of the heap, it goes back at once when it is more than this.
+_KEPT_BYTES: Final = 16_000_000
+
+# Larger blocks come from the system one by one, and each of their pages costs a fault. glibc takes no greater number.
+_LARGEST_BYTES: Final = 32 * 1024 * 1024
+
+_ARROW_POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
+
+
+def share_heap() -> None:
+    """One heap for all threads, for numpy and for Arrow, where each would keep to itself what it has freed.
+
+    For a process of our own, before it has threads or imports Arrow. What its environment says of Arrow's memory holds.
+    Nothing happens where the C library is not glibc.
+    """
+    if (library := _glibc()) is None:
+        return
+    library.mallopt(_ARENA_MAX, 1)
+    library.mallopt(_MMAP_THRESHOLD, _LARGEST_BYTES)
+    library.mallopt(_TRIM_THRESHOLD, _KEPT_BYTES)
+    os.environ.setdefault(_ARROW_POOL, "system")
+
+
+def give_back() -> None:
+    """The system gets back what was freed, wherever in the heap it lies: for the end of a stage. Takes milliseconds.
+
+    Nothing happens where the C library is not glibc.
+    """
+    if (library := _glibc()) is not None:
+        library.malloc_trim(0)
+
+
+def _glibc() -> Any | None:
+    try:
+        is_glibc = bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (AttributeError, OSError, ValueError):
+        return None
+    import ctypes  # most commands need neither it nor this module
+
+    return ctypes.CDLL(None) if is_glibc else None

@@ -1,0 +1,106 @@
+"""Freed memory is shared, and goes back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from audiencekit.machine.heap import give_back, share_heap
+
+MEGABYTE = 1_000_000
+
+
+def _is_glibc() -> bool:
+    try:
+        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+only_glibc = pytest.mark.skipif(not _is_glibc(), reason="the C library is not glibc")
+
+# What a process has of memory, freed in the midst of other blocks, before and after.
+HOLES = """
+from audiencekit.machine.heap import give_back
+
+def resident() -> int:
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+blocks = [bytes(50_000) for _ in range(1_000)]
+del blocks[::2]
+before = resident()
+give_back()
+print(before - resident())
+"""
+
+# The heaps of a process of eight threads, as malloc_info(3) lists them, and Arrow's pool.
+SHARED = """
+import ctypes, os, sys, tempfile, threading
+from audiencekit.machine.heap import share_heap
+
+share_heap()
+import pyarrow
+
+met = threading.Barrier(8)
+def work() -> None:
+    met.wait()
+    blocks = [bytes(50_000) for _ in range(10)]
+    met.wait()
+    del blocks
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+library = ctypes.CDLL(None)
+library.fopen.restype = ctypes.c_void_p
+with tempfile.NamedTemporaryFile() as file:
+    stream = ctypes.c_void_p(library.fopen(file.name.encode(), b"w"))
+    library.malloc_info(0, stream)
+    library.fclose(stream)
+    print(file.read().decode().count("<heap nr="), pyarrow.default_memory_pool().backend_name)
+"""
+
+
+def _run(program: str, **environment: str) -> list[str]:
+    inherited = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**inherited, **environment}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+@only_glibc
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell of memory there")
+def test_what_was_freed_between_other_blocks_goes_back() -> None:
+    """Half of 50 MB was freed, and no two blocks of it are neighbours."""
+    (given_back,) = map(int, _run(HOLES))
+    assert given_back > 15 * MEGABYTE
+
+
+@only_glibc
+def test_all_threads_share_one_heap() -> None:
+    """So does Arrow."""
+    assert _run(SHARED) == ["1", "system"]
+
+
+@only_glibc
+def test_the_environment_chooses_the_memory_of_arrow() -> None:
+    """Whoever says which one gets it."""
+    assert _run(SHARED, ARROW_DEFAULT_MEMORY_POOL="mimalloc") == ["1", "mimalloc"]
+
+
+@pytest.mark.parametrize("error", [AttributeError, OSError, ValueError])
+def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    """Wherever the system does not say that it has glibc."""
+
+    def confstr(name: str) -> str:
+        raise error
+
+    monkeypatch.setattr("os.confstr", confstr)
+    monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
+    share_heap()
+    give_back()
+    assert "ARROW_DEFAULT_MEMORY_POOL" not in os.environ
