@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.settings import Settings, load_settings
+
+from .processes import Commands
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +31,14 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         if name.startswith("AUDIENCEKIT_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """The command line in processes of its own."""
+    begun = Commands()
+    yield begun
+    begun.close()
 
 
 @pytest.fixture
