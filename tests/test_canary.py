@@ -365,6 +365,31 @@ main()
 """
 
 
+def _said_of(number: int) -> bytes:
+    """What the process list says of a process and of all that it began; nothing of those that ended meanwhile."""
+    entry = Path(f"/proc/{number}")
+    try:
+        said = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+        children = [int(child) for each in (entry / "task").glob("*/children") for child in each.read_text().split()]
+    except OSError:
+        return b""
+    return said + b"".join(map(_said_of, children))
+
+
+def test_the_process_list_is_searched_for_children_too() -> None:
+    """Theirs are found, and those of nobody else."""
+    sleep = (
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import sys; sys.stdin.read()', 'grandchild'])"
+    )
+    with subprocess.Popen([sys.executable, "-c", sleep, "child"], stdin=subprocess.PIPE) as process:
+        said = b""
+        while b"grandchild" not in said:
+            assert process.poll() is None
+            said = _said_of(process.pid)
+        assert Path("/proc/self/cmdline").read_bytes() not in said
+    assert _said_of(process.pid) == b""
+
+
 async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator) -> None:
     """Neither arguments nor environment of the command or its children, nor anything it prints at DEBUG."""
     source = tmp_path / "source"
@@ -380,12 +405,8 @@ async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator
 
     ended = asyncio.create_task(asyncio.to_thread(process.communicate))
     while not ended.done():
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                seen += (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-            except OSError:
-                continue
-        await asyncio.sleep(0)
+        seen += _said_of(process.pid)
+        await asyncio.sleep(0.001)
     out, err = await ended
     assert process.returncode == 0, err.decode()[-300:]
     assert b"source" in seen
