@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -22,15 +24,19 @@ def shared() -> Path:
     return directory
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Tests see no credentials, addresses or runs of whoever runs them."""
-    import os
+@pytest.fixture(scope="session")
+def _states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One path after the other. Nothing is made there: most tests have no state, and directories take their time."""
+    directory = tmp_path_factory.mktemp("states")
+    return (directory / str(number) for number in itertools.count())
 
-    for name in list(os.environ):
-        if name.startswith("AUDIENCEKIT_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Iterator[Path]) -> None:
+    """Tests see no credentials, addresses or runs of whoever runs them."""
+    for name in [name for name in os.environ if name.startswith("AUDIENCEKIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))
 
 
 @pytest.fixture(scope="session")

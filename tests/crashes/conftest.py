@@ -32,10 +32,7 @@ class Driver:
     """`tests.crashes.driver` in another process, for all tests: it imports everything once."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crashes.driver"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."},
-        )  # fmt: skip
+        self._process: subprocess.Popen[str] | None = None
 
     async def run(
         self,
@@ -51,6 +48,11 @@ class Driver:
         return Ended(code, (directory / "out").read_text(), (directory / "err").read_text())
 
     def _ask(self, job: str) -> int:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.crashes.driver"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."},
+            )  # fmt: skip
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{job}\n")
@@ -59,15 +61,8 @@ class Driver:
 
     def close(self) -> None:
         """End the process."""
-        self._process.communicate(timeout=30)
-
-
-@pytest.fixture(scope="session")
-def driver() -> Iterator[Driver]:
-    """Starts processes quickly."""
-    started = Driver()
-    yield started
-    started.close()
+        if self._process is not None:
+            self._process.communicate(timeout=30)
 
 
 @pytest.fixture
