@@ -30,7 +30,8 @@ from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.textrecords import to_prepared
 from audiencekit.profile import find_profile
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.opening import open_source
+from audiencekit.sources.source import Source
 
 from .benchmark import benchmark_parser, contact_list, tell
 from .trials import ROOT

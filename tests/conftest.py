@@ -12,6 +12,7 @@ import pytest
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.settings import Settings, load_settings
 
+from .crashes.killing import Driver
 from .processes import Commands
 
 
@@ -45,6 +46,14 @@ def commands() -> Iterator[Commands]:
     begun = Commands()
     yield begun
     begun.close()
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Driver]:
+    """The command line in processes that are killed."""
+    started = Driver()
+    yield started
+    started.close()
 
 
 @pytest.fixture

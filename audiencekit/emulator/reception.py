@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import json
 import logging
@@ -11,16 +10,16 @@ import random
 import traceback
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from email.utils import formatdate
 from typing import Any, Final
 
 from aiohttp import web
 
+from .arrivals import Arrival, greet, take_in
 from .bodies import Received, receive
 from .calls import Address
 from .clock import Clock
 from .doors import Doors
-from .envelope import Answer, Feed, RefusalError, refuse
+from .envelope import Answer, RefusalError, refuse
 from .faults.door import FaultDoor
 from .faults.effects import Cut, Hold, Late, Outage
 from .faults.fault import Place, Situation
@@ -28,36 +27,20 @@ from .faults.lateness import LateApplies
 from .faults.register import Register
 from .faults.trial import SeveredError, StruckError, Trial
 from .handlers import Handlers
-from .journal import RequestEntry
 from .lines import Line
 from .oauth.gate import Gate
 from .options import EmulatorOptions
 from .rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from .routes import ROUTES
-from .routing import EARLIER, VERSION, Match, Router
+from .routing import EARLIER, Match, Router
+from .sending import Sender
 from .signatures import SignedCall, decode_pairs
 from .state import ReceivedCall, open_state
 from .store import Store
 
-_KEEP_ALIVE_SECONDS: Final = 20.0  # without a word on a feed, as on the public service's streams
 _FORM: Final = "application/x-www-form-urlencoded"
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 _logger: Final = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A request whose body has not been looked at."""
-
-    request: web.BaseRequest
-    address: Address
-    path: str
-    query: bytes
-    time: float
-    trial: Trial
-
-    def header(self, name: str) -> str:
-        return self.request.headers.get(name, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +74,7 @@ class Reception:
         self._router = Router(ROUTES, EARLIER if options.profile == "x" else ())
         self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
-        self._chance = random.Random(options.seed)
+        self._sender = Sender(self.clock, random.Random(options.seed))
         self._handlers = Handlers(self.store, options, self._state)
         if self._state is not None:
             self._handlers.restore(self._router, self._state)
@@ -126,16 +109,16 @@ class Reception:
         path, _, query = request.raw_path.partition("?")
         now = self.clock.now()
         trial = Trial(self.faults, request, line, self._stop)
-        arrival = _Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, trial)
+        arrival = Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, trial)
         try:
             if path.startswith("/__"):
-                return await self._send(arrival, line, await self._open_door(arrival))
-            return await self._send(arrival, line, await self._serve(arrival))
+                return await self._sender.send(arrival, line, await self._open_door(arrival))
+            return await self._sender.send(arrival, line, await self._serve(arrival))
         except SeveredError:
             return web.Response()
 
-    async def _open_door(self, arrival: _Arrival) -> Answer:
-        await _greet(arrival)
+    async def _open_door(self, arrival: Arrival) -> Answer:
+        await greet(arrival)
         received = await receive(arrival.request.content.iter_any())
         try:
             # A web page could else come in by a name of its own that leads to this host.
@@ -151,19 +134,19 @@ class Reception:
             if self._state is not None:
                 self._state.keep("clock_offset", self.clock.offset_seconds)
 
-    async def _serve(self, arrival: _Arrival) -> Answer:
+    async def _serve(self, arrival: Arrival) -> Answer:
         entry = self.store.requests.open(arrival.time, arrival.request.method, arrival.path)
         received = None
         try:
             await arrival.trial.begin(entry.seq, arrival.time)
             # Only a form is covered by the signature; other requests are judged and counted before their body came.
-            received = await _take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
+            received = await take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
             admission = self._admit(arrival, received)
         except (RefusalError, StruckError) as end:
-            received = received or await _take_in(arrival, entry)
+            received = received or await take_in(arrival, entry)
             answer = end.answer
         else:
-            received = received or await _take_in(arrival, entry)
+            received = received or await take_in(arrival, entry)
             answer = await self._handle(arrival, admission, received)
         entry.status = answer.status
         if self._state is not None:
@@ -171,7 +154,7 @@ class Reception:
         closing = {} if received.drained else {"Connection": "close"}
         return replace(answer, headers={**answer.headers, **closing})
 
-    def _admit(self, arrival: _Arrival, received: Received | None) -> _Admission:
+    def _admit(self, arrival: Arrival, received: Received | None) -> _Admission:
         request, skew_seconds = arrival.request, arrival.trial.skew_seconds
         match = self._router.find(request.method, arrival.path, arrival.address)
         signed = SignedCall(
@@ -201,7 +184,7 @@ class Reception:
             return replace(USERS, requests=requests, seconds=seconds)
         return window
 
-    async def _handle(self, arrival: _Arrival, admission: _Admission, received: Received) -> Answer:
+    async def _handle(self, arrival: Arrival, admission: _Admission, received: Received) -> Answer:
         try:
             call = self._let_in(arrival, admission, received)
             answer = await self._carry_out(call, admission.match, arrival.trial)
@@ -246,7 +229,7 @@ class Reception:
         self.late.add(late.seconds, apply)
         return await trial.hear_late(late, answered)
 
-    def _let_in(self, arrival: _Arrival, admission: _Admission, received: Received) -> ReceivedCall:
+    def _let_in(self, arrival: Arrival, admission: _Admission, received: Received) -> ReceivedCall:
         ids = admission.match.ids
         if not admission.quota.granted:
             raise admission.quota.exhausted(ids)
@@ -272,66 +255,6 @@ class Reception:
         deleted = account is not None and account.deleted and not match.route.takes_deleted_account
         if account_id is not None and (account is None or account.is_foreign or deleted):
             raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
-
-    async def _send(self, arrival: _Arrival, line: Line, answer: Answer) -> web.StreamResponse:
-        headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
-        response: web.StreamResponse
-        if answer.delivery is not None and isinstance(answer.body, bytes):
-            await line.write(answer.delivery(answer.status, headers, answer.body))
-            raise SeveredError
-        if isinstance(answer.body, bytes) and answer.feed is None:
-            response = web.Response(status=answer.status, body=answer.body, headers=headers)
-        else:
-            response = web.StreamResponse(status=answer.status, headers=headers)
-        if answer.headers.get("Connection") == "close":
-            response.force_close()
-        if isinstance(answer.body, bytes) and answer.feed is None:
-            return response
-        await response.prepare(arrival.request)
-        for part in answer.body if not isinstance(answer.body, bytes) else ():
-            await response.write(part)
-        if answer.feed is not None:
-            await _feed(response, line, answer.feed)
-        return response
-
-    def _ordinary_headers(self, arrival: _Arrival) -> dict[str, str]:
-        now = self.clock.now()
-        return {
-            "Date": formatdate(now + arrival.trial.skew_seconds, usegmt=True),
-            "Server": "audiencekit-emulator",
-            "x-current-api-version": VERSION,
-            "content-disposition": "attachment; filename=json.json",
-            "x-access-level": "read-write",
-            "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
-            "x-transaction": f"{self._chance.getrandbits(64):016x}",
-        }
-
-
-async def _feed(response: web.StreamResponse, line: Line, feed: Feed) -> None:
-    with contextlib.closing(feed), contextlib.suppress(ConnectionError):
-        while not line.is_over:
-            changed = feed.changed()
-            for part in feed.take():
-                await response.write(part)
-            if feed.ended:
-                return
-            await line.pause(_KEEP_ALIVE_SECONDS, changed)
-            if not changed.done() and not line.is_over:
-                await response.write(b"\r\n")
-
-
-async def _greet(arrival: _Arrival) -> None:
-    if arrival.header("Expect").lower() == "100-continue":
-        await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        arrival.request.writer.output_size = 0
-
-
-async def _take_in(arrival: _Arrival, entry: RequestEntry) -> Received:
-    if arrival.trial.announced:
-        await _greet(arrival)
-    received = await receive(arrival.trial.take_in(arrival.request.content.iter_any()))
-    entry.bytes = received.size
-    return received
 
 
 def _own_fault(error: Exception) -> Answer:

@@ -40,7 +40,7 @@ from audiencekit.preparation.times import PlanTimes, parse_time, pin_list_times,
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, paths_among
-from audiencekit.sources.source import open_source
+from audiencekit.sources.opening import open_source
 
 _NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 

@@ -29,8 +29,9 @@ from audiencekit.preparation.partitions import SortedEntries
 from audiencekit.preparation.records import UPDATE, PreparedBatch, prepare_batch
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import FilePath
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 _FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
 

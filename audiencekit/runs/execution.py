@@ -34,9 +34,10 @@ from audiencekit.profile import Profile
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
+from audiencekit.runs.failures import failure_of
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
-from audiencekit.runs.run import Run, failure_of
+from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 
 T = TypeVar("T")

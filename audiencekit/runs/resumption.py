@@ -85,3 +85,13 @@ def new_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
 def forget_spool(directory: Path) -> None:
     """Leave nothing of the spool, if there is one. Raises InputOutputFailed."""
     destroy_spool(directory / KEPT)
+
+
+def refuse_changes(facts: RunFacts) -> None:
+    """Raises ResumeRefused for a run that sends the changes since an earlier one, which begins again instead."""
+    if facts.again:
+        raise ResumeRefused(
+            f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
+            reason="changes",
+            hint=f"{facts.again} sends what is left",
+        )

@@ -14,19 +14,12 @@ from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.locks import TargetLock
-from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.errors import (
     AudiencekitError,
-    Bug,
-    CertificateRefused,
-    CredentialsRefused,
     InputOutputFailed,
-    NotFinished,
     Refused,
     ResumeRefused,
-    ServiceUnavailable,
-    Unauthorized,
     UsageError,
 )
 from audiencekit.identifiers.reasons import Reason
@@ -39,9 +32,10 @@ from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
+from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.kept import updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
-from audiencekit.runs.resumption import forget_spool, refuse_what_came_once
+from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames import Frame
@@ -123,7 +117,7 @@ class Run:
         facts, key = journal.facts(), state_key.derive(DIGESTS, run_id)
         journal.check(run_id, key)
         if journal.ending() is None:
-            _refuse_changes(facts)
+            refuse_changes(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
             refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None)
@@ -176,7 +170,7 @@ class Run:
         if self.plan is None:
             self.journal.keep_plan(plan, self.key)
         elif difference := self.plan.difference(plan):
-            raise _cannot_resume(*difference)
+            raise cannot_resume(*difference)
 
     # --- what is said of it ---
 
@@ -204,7 +198,7 @@ class Run:
         if self.plan is None:
             return self.fail(error, self.report(planned, rows_read=getattr(error, "rows_read", None)), self.earlier)
         if isinstance(error, Refused):
-            error = _cannot_resume("source", f"the source was sound and is not any more: {error}")
+            error = cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
     def list_refused(self, sums: Sums, rows_read: int) -> None:
@@ -277,32 +271,3 @@ class Run:
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     """`settings`, with the service and the account that the run was begun with."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
-
-
-def _refuse_changes(facts: RunFacts) -> None:
-    if facts.again:
-        raise ResumeRefused(
-            f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
-            reason="changes",
-            hint=f"{facts.again} sends what is left",
-        )
-
-
-def _cannot_resume(reason: str, message: str) -> ResumeRefused:
-    hint = "restore what was there and resume; or upload what is there now as a new run"
-    return ResumeRefused(f"{message}: nothing was sent", reason=reason, hint=hint)
-
-
-def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
-    """The error of a delivery that ended early, with the exit code that fits what is known of it."""
-    error = delivered.error or NotFinished("the upload was stopped before everything was sent")
-    facts = f"{sums.confirmed} requests confirmed, {sums.unknown} unknown: {error}"
-    if isinstance(error, Unauthorized):
-        return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
-    if isinstance(error, InputOutputFailed | Bug | ResumeRefused):
-        return error
-    if sums.is_touched or isinstance(error, NotFinished):
-        return NotFinished(facts, hint=error.hint)
-    if delivered.pending_refused or isinstance(error, CertificateRefused):
-        return Refused(f"nothing was accepted: {error}", hint=error.hint)
-    return ServiceUnavailable(f"nothing was confirmed: {error}", hint=error.hint or "try again later")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,10 +13,8 @@ from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.sources.preparedfile import PREPARED
+from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, Part
-
-if TYPE_CHECKING:
-    from audiencekit.sources.source import Source
 
 Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two
 
@@ -84,6 +81,37 @@ def common_notes(files: Sequence[Source]) -> tuple[str, ...]:
     common = set.intersection(*(set(file.notes) for file in files))
     own = [f"{file.name}: {note}" for file in files for note in file.notes if note not in common]
     return tuple(note for note in files[0].notes if note in common) + tuple(own)
+
+
+def total_bytes(sizes: Iterable[int]) -> int:
+    """The sum; 0, unknown, when one is."""
+    known = list(sizes)
+    return sum(known) if all(known) else 0
+
+
+class JoinedSource(Source):
+    """Several files as one source. Raises what `join_mappings` raises."""
+
+    def __init__(self, files: Sequence[Source]) -> None:
+        joined = join_mappings(files)
+        self._files = JoinedTable(files, joined)
+        super().__init__(
+            f"{len(files)} files",
+            self._files,
+            joined.mapping,
+            notes=common_notes(files),
+            operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
+            bytes_total=total_bytes(file.bytes_total for file in files),
+            repeatable=all(file.repeatable for file in files),
+        )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The files, in order, each with its rows of the pass so far."""
+        return self._files.parts
+
+    def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
+        return next(rows, None)  # the files name themselves
 
 
 class JoinedTable:

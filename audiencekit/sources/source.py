@@ -1,15 +1,12 @@
-"""The door of this room: paths, data frames and options in, text columns with row numbers out."""
+"""An opened source: its columns found, its rows ready to be read, from the first, as often as one likes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, named
-from audiencekit.sources.joining import JoinedTable, common_notes, join_mappings
-from audiencekit.sources.mapping import Mapper
-from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.files import named
 from audiencekit.sources.table import Description, Part, Table
 
 
@@ -67,8 +64,6 @@ class Source:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The files of the source, in order, each with its rows of the pass so far."""
-        if isinstance(self._table, JoinedTable):
-            return self._table.parts
         return (Part(self.name, self.repeatable, 1, self.rows_read, self.description),)
 
     def batches(self) -> Iterator[TextBatch]:
@@ -77,88 +72,9 @@ class Source:
         Raises SourceRefused, at the latest after the last batch: until then nothing that was read may be sent.
         """
         rows = self._table.batches(self.mapping)
-        step = guarded(lambda: self._named(rows))
+        step = guarded(lambda: self._next(rows))
         while (batch := step()) is not None:
             yield batch
 
-    def _named(self, rows: Iterator[TextBatch]) -> TextBatch | None:
-        if isinstance(self._table, JoinedTable):
-            return next(rows, None)  # whose files name themselves
+    def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
         return named(self.name, lambda: next(rows, None), lambda: self.rows_read)
-
-
-def open_source(source: AnySource, options: SourceOptions) -> Source:
-    """The files ("-" is standard input) and frames of `source`, looked at and mapped; only then the first is read.
-
-    Without a column of identifiers the mapping is empty. Raises SourceRefused for what cannot be read, MappingRefused
-    for columns that are missing or ambiguous, InputOutputFailed when the system says no, UsageError for an option that
-    no file heeds.
-    """
-    return guarded(_open)(items_of(source), options)
-
-
-def _open(items: Sequence[Item], options: SourceOptions) -> Source:
-    if options.sql is not None:
-        return _open_query(items, options, options.sql)
-    files = [_mapped(file, options) for file in look_at_files(items, options)]
-    if len(files) == 1:
-        return files[0]
-    joined = join_mappings(files)
-    return Source(
-        f"{len(files)} files",
-        JoinedTable(files, joined),
-        joined.mapping,
-        notes=common_notes(files),
-        operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
-        bytes_total=_total(file.bytes_total for file in files),
-        repeatable=all(file.repeatable for file in files),
-    )
-
-
-def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
-    if file.look.mapping is not None:
-        return _self_explained(file, file.look.mapping)
-    mapper = Mapper(file.look.header, file.look.sample, options)
-    mapping = named(file.name, mapper.map)
-    named(file.name, lambda: file.look.table.check(mapping))
-    return Source(
-        file.name,
-        file.look.table,
-        mapping,
-        notes=tuple(mapper.notes),
-        operation_hint=mapper.operation_hint,
-        bytes_total=file.size_bytes,
-        repeatable=file.repeatable,
-        later_notes=later_notes,
-    )
-
-
-def _self_explained(file: LookedAtFile, mapping: ColumnMapping) -> Source:
-    """A file that says what its columns are."""
-    return Source(
-        file.name,
-        file.look.table,
-        mapping,
-        notes=file.look.notes,
-        bytes_total=file.size_bytes,
-        repeatable=file.repeatable,
-    )
-
-
-def _open_query(items: Sequence[Item], options: SourceOptions, sql: str) -> Source:
-    # The engine is heavy, and most sources are no queries.
-    from audiencekit.sources.query import open_query
-
-    files = look_at_files(items, options.of_queried_files())
-    name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"
-    look, later_notes = open_query(sql, files, options)
-    result = LookedAtFile(
-        name, look, _total(file.size_bytes for file in files), name, all(file.repeatable for file in files)
-    )
-    return _mapped(result, options, later_notes)
-
-
-def _total(sizes: Iterable[int]) -> int:
-    """The sum; 0, unknown, when one is."""
-    known = list(sizes)
-    return sum(known) if all(known) else 0

@@ -14,7 +14,7 @@ from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.outage import Outage
 from audiencekit.delivery.quota import RetryQuota
 from audiencekit.errors import NotFinished, Outcome, TemporarilyUnavailable, TransportFailed
-from audiencekit.runs.run import failure_of
+from audiencekit.runs.failures import failure_of
 from tests.delivery.scripted import Counts, Packed, Upload, busy, interrupted, plan
 
 SENDERS = 32

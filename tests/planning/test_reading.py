@@ -12,7 +12,7 @@ from audiencekit.planning.reading import read_batches, unseal
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.profile import SPEC
 from audiencekit.sources import delimited
-from audiencekit.sources.source import open_source
+from audiencekit.sources.opening import open_source
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])

@@ -19,7 +19,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
-from audiencekit.runs.run import failure_of
+from audiencekit.runs.failures import failure_of
 from tests.simulator.faults import DISK, EFFECTS, PROCESS
 from tests.simulator.service import Service
 from tests.simulator.sources import SOURCES, Keys, Planned, planned_source

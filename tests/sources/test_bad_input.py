@@ -14,8 +14,9 @@ from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.sources import delimited
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 Write = Callable[..., Path]
 Open = Callable[..., Source]

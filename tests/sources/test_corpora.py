@@ -16,8 +16,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.sources import bytestream, counting, delimited
 from audiencekit.sources.naming import named_kind
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "csv"
 CASES: list[dict[str, Any]] = (

@@ -17,8 +17,9 @@ from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.sources import delimited
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 Open = Callable[..., Source]
 Rows = Callable[[Source], list[dict[str, Any]]]

@@ -13,8 +13,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES
 from audiencekit.personal import RawColumns
 from audiencekit.sources.frames import Frame, is_frame
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 EMAILS = ["ann@example.com", None, "bob@example.com"]

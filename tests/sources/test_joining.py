@@ -14,8 +14,9 @@ import pytest
 
 from audiencekit.errors import MappingRefused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 from audiencekit.sources.table import Part
 
 Rows = Callable[[Source], list[dict[str, Any]]]

@@ -16,8 +16,9 @@ from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
 from audiencekit.sources import jsonlines
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 Open = Callable[..., Source]
 Write = Callable[..., Path]

@@ -17,8 +17,9 @@ import pytest
 from audiencekit.errors import AudiencekitError, Bug, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources import query, querytable
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Query = Callable[..., Source]
@@ -267,7 +268,7 @@ def test_several_files_need_the_same_names(tmp_path: Path, rows_of: Rows) -> Non
 def test_standard_input_can_be_queried_once(monkeypatch: pytest.MonkeyPatch, rows_of: Rows) -> None:
     """A query that reads a long input twice is told why it cannot."""
     code = (
-        "import sys; from audiencekit.sources.source import open_source; "
+        "import sys; from audiencekit.sources.opening import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"
         "source = open_source('-', SourceOptions(sql=sys.argv[1]))\n"
         "print(sum(batch.columns.unwrap().num_rows for batch in source.batches()))"
@@ -292,7 +293,7 @@ def test_the_order_of_rows_is_the_same_in_every_process(write: Callable[..., Pat
     ]
     path = write(b"email,n\n" + b"".join(b"p%d@example.com,%d\n" % (n * 7919 % 5000, n % 10) for n in range(2_000)))
     code = (
-        "import hashlib, sys; from audiencekit.sources.source import open_source; "
+        "import hashlib, sys; from audiencekit.sources.opening import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"
         "for sql in sys.argv[2:]:\n"
         "    digest = hashlib.sha256()\n"

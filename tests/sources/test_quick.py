@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources import delimited
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.quick import QuickReader
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 OPTIONS = SourceOptions(columns=((Kind.EMAIL, "column1"), (Kind.HANDLE, "column3")), header=True, delimiter=",")
 

@@ -17,8 +17,9 @@ import pytest
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources import standardinput
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 from audiencekit.sources.standardinput import KEPT_BYTES, StandardInput
 
 Rows = Callable[[Source], list[dict[str, Any]]]

@@ -16,8 +16,8 @@ from audiencekit.personal import guarded
 from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import FilePath
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import open_source
 
 # What stands in a cell in place of an identifier: nobody is missed.
 _NOBODY: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})

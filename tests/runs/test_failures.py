@@ -26,7 +26,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.pipeline import upload_async
-from audiencekit.runs.run import failure_of
+from audiencekit.runs.failures import failure_of
 from audiencekit.settings import Settings
 from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
 from tests.virtualtime import VirtualClock, run_virtually

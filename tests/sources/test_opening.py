@@ -17,8 +17,9 @@ from audiencekit.errors import AudiencekitError, Bug, MappingRefused, SourceRefu
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.sources import delimited
+from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.source import Source
 
 Open = Callable[..., Source]
 Write = Callable[..., Path]
@@ -165,5 +166,5 @@ def test_a_bug_shows_no_cell(open_bytes: Open, rows_of: Rows, monkeypatch: pytes
 
 def test_parquet_is_loaded_when_it_is_needed() -> None:
     """Arrow's Parquet reader is heavy, and most sources are text."""
-    code = "import sys, audiencekit.sources.source; sys.exit('pyarrow.parquet' in sys.modules)"
+    code = "import sys, audiencekit.sources.opening; sys.exit('pyarrow.parquet' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

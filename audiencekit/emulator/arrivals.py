@@ -1,0 +1,44 @@
+"""A request as it comes in: its line and headers first, its body when somebody wants it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from .bodies import Received, receive
+from .calls import Address
+from .faults.trial import Trial
+from .journal import RequestEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request whose body has not been looked at."""
+
+    request: web.BaseRequest
+    address: Address
+    path: str
+    query: bytes
+    time: float
+    trial: Trial
+
+    def header(self, name: str) -> str:
+        """Its value, empty without it."""
+        return self.request.headers.get(name, "")
+
+
+async def greet(arrival: Arrival) -> None:
+    """Asks for the body, where the client waits to be asked."""
+    if arrival.header("Expect").lower() == "100-continue":
+        await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        arrival.request.writer.output_size = 0
+
+
+async def take_in(arrival: Arrival, entry: RequestEntry) -> Received:
+    """The body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
+    if arrival.trial.announced:
+        await greet(arrival)
+    received = await receive(arrival.trial.take_in(arrival.request.content.iter_any()))
+    entry.bytes = received.size
+    return received

@@ -1,0 +1,39 @@
+"""The error of a run that ended early, with the exit code that fits what is known of it."""
+
+from __future__ import annotations
+
+from audiencekit.delivery.journal.facts import Sums
+from audiencekit.delivery.results import Delivered
+from audiencekit.errors import (
+    AudiencekitError,
+    Bug,
+    CertificateRefused,
+    CredentialsRefused,
+    InputOutputFailed,
+    NotFinished,
+    Refused,
+    ResumeRefused,
+    ServiceUnavailable,
+    Unauthorized,
+)
+
+
+def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
+    """The error of a delivery that ended early, with the exit code that fits what is known of it."""
+    error = delivered.error or NotFinished("the upload was stopped before everything was sent")
+    facts = f"{sums.confirmed} requests confirmed, {sums.unknown} unknown: {error}"
+    if isinstance(error, Unauthorized):
+        return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
+    if isinstance(error, InputOutputFailed | Bug | ResumeRefused):
+        return error
+    if sums.is_touched or isinstance(error, NotFinished):
+        return NotFinished(facts, hint=error.hint)
+    if delivered.pending_refused or isinstance(error, CertificateRefused):
+        return Refused(f"nothing was accepted: {error}", hint=error.hint)
+    return ServiceUnavailable(f"nothing was confirmed: {error}", hint=error.hint or "try again later")
+
+
+def cannot_resume(reason: str, message: str) -> ResumeRefused:
+    """The refusal of a run that is not what it was, `reason` in one word."""
+    hint = "restore what was there and resume; or upload what is there now as a new run"
+    return ResumeRefused(f"{message}: nothing was sent", reason=reason, hint=hint)

@@ -1,0 +1,75 @@
+"""The door of this room: paths, data frames and options in, text columns with row numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from audiencekit.personal import guarded
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, named
+from audiencekit.sources.joining import JoinedSource, total_bytes
+from audiencekit.sources.mapping import Mapper
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import Source
+
+
+def open_source(source: AnySource, options: SourceOptions) -> Source:
+    """The files ("-" is standard input) and frames of `source`, looked at and mapped; only then the first is read.
+
+    Without a column of identifiers the mapping is empty. Raises SourceRefused for what cannot be read, MappingRefused
+    for columns that are missing or ambiguous, InputOutputFailed when the system says no, UsageError for an option that
+    no file heeds.
+    """
+    return guarded(_open)(items_of(source), options)
+
+
+def _open(items: Sequence[Item], options: SourceOptions) -> Source:
+    if options.sql is not None:
+        return _open_query(items, options, options.sql)
+    files = [_mapped(file, options) for file in look_at_files(items, options)]
+    if len(files) == 1:
+        return files[0]
+    return JoinedSource(files)
+
+
+def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
+    if file.look.mapping is not None:
+        return _self_explained(file, file.look.mapping)
+    mapper = Mapper(file.look.header, file.look.sample, options)
+    mapping = named(file.name, mapper.map)
+    named(file.name, lambda: file.look.table.check(mapping))
+    return Source(
+        file.name,
+        file.look.table,
+        mapping,
+        notes=tuple(mapper.notes),
+        operation_hint=mapper.operation_hint,
+        bytes_total=file.size_bytes,
+        repeatable=file.repeatable,
+        later_notes=later_notes,
+    )
+
+
+def _self_explained(file: LookedAtFile, mapping: ColumnMapping) -> Source:
+    """A file that says what its columns are."""
+    return Source(
+        file.name,
+        file.look.table,
+        mapping,
+        notes=file.look.notes,
+        bytes_total=file.size_bytes,
+        repeatable=file.repeatable,
+    )
+
+
+def _open_query(items: Sequence[Item], options: SourceOptions, sql: str) -> Source:
+    # The engine is heavy, and most sources are no queries.
+    from audiencekit.sources.query import open_query
+
+    files = look_at_files(items, options.of_queried_files())
+    name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"
+    look, later_notes = open_query(sql, files, options)
+    result = LookedAtFile(
+        name, look, total_bytes(file.size_bytes for file in files), name, all(file.repeatable for file in files)
+    )
+    return _mapped(result, options, later_notes)
