@@ -10,10 +10,16 @@ from pathlib import Path
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.machine.workers import cores
 from audiencekit.settings import Settings, load_settings
 
 from .crashes.killing import Driver
 from .processes import Commands
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: while tests wait for disks and sockets, others go on."""
+    return cores() + 1
 
 
 @pytest.fixture(scope="session")
