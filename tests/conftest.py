@@ -17,6 +17,7 @@ from .crashes.killing import Driver
 from .processes import Commands
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: while tests wait for disks and sockets, others go on."""
     return cores() + 1

@@ -376,17 +376,25 @@ def _said_of(number: int) -> bytes:
     return said + b"".join(map(_said_of, children))
 
 
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()", "grand" + "child"])
+print("begun", flush=True)
+child.wait()
+"""
+
+
 def test_the_process_list_is_searched_for_children_too() -> None:
     """Theirs are found, and those of nobody else."""
-    sleep = (
-        "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import sys; sys.stdin.read()', 'grandchild'])"
-    )
-    with subprocess.Popen([sys.executable, "-c", sleep, "child"], stdin=subprocess.PIPE) as process:
-        said = b""
-        while b"grandchild" not in said:
-            assert process.poll() is None
-            said = _said_of(process.pid)
-        assert Path("/proc/self/cmdline").read_bytes() not in said
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        said = _said_of(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()
+    assert b"grandchild" in said
+    assert Path("/proc/self/cmdline").read_bytes() not in said
     assert _said_of(process.pid) == b""
 
 
