@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import itertools
+import os
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.machine.workers import cores
 from audiencekit.settings import Settings, load_settings
+
+from .crashes.killing import Driver
+from .processes import Commands
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: while tests wait for disks and sockets, others go on."""
+    return cores() + 1
 
 
 @pytest.fixture(scope="session")
@@ -20,18 +32,42 @@ def shared() -> Path:
     return directory
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Tests see no credentials, addresses or runs of whoever runs them."""
-    import os
+@pytest.fixture(scope="session")
+def _states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One path after the other. Nothing is made there: most tests have no state, and directories take their time."""
+    directory = tmp_path_factory.mktemp("states")
+    return (directory / str(number) for number in itertools.count())
 
-    for name in list(os.environ):
-        if name.startswith("AUDIENCEKIT_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+@pytest.fixture(scope="session")
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What may be kept between runs is kept between tests, by one process of them."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Iterator[Path], _cache: Path) -> None:
+    """Tests see no credentials, addresses or runs of whoever runs them."""
+    for name in [name for name in os.environ if name.startswith("AUDIENCEKIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_cache))
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """The command line in processes of its own."""
+    begun = Commands()
+    yield begun
+    begun.close()
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Driver]:
+    """The command line in processes that are killed."""
+    started = Driver()
+    yield started
+    started.close()
 
 
 @pytest.fixture

@@ -365,6 +365,39 @@ main()
 """
 
 
+def _said_of(number: int) -> bytes:
+    """What the process list says of a process and of all that it began; nothing of those that ended meanwhile."""
+    entry = Path(f"/proc/{number}")
+    try:
+        said = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+        children = [int(child) for each in (entry / "task").glob("*/children") for child in each.read_text().split()]
+    except OSError:
+        return b""
+    return said + b"".join(map(_said_of, children))
+
+
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()", "grand" + "child"])
+print("begun", flush=True)
+child.wait()
+"""
+
+
+def test_the_process_list_is_searched_for_children_too() -> None:
+    """Theirs are found, and those of nobody else."""
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        said = _said_of(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()
+    assert b"grandchild" in said
+    assert Path("/proc/self/cmdline").read_bytes() not in said
+    assert _said_of(process.pid) == b""
+
+
 async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator) -> None:
     """Neither arguments nor environment of the command or its children, nor anything it prints at DEBUG."""
     source = tmp_path / "source"
@@ -380,12 +413,8 @@ async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator
 
     ended = asyncio.create_task(asyncio.to_thread(process.communicate))
     while not ended.done():
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                seen += (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-            except OSError:
-                continue
-        await asyncio.sleep(0)
+        seen += _said_of(process.pid)
+        await asyncio.sleep(0.001)
     out, err = await ended
     assert process.returncode == 0, err.decode()[-300:]
     assert b"source" in seen

@@ -46,12 +46,3 @@ def cannot_resume(reason: str, message: str) -> ResumeRefused:
     """The refusal of a run that is not what it was, `reason` in one word."""
     hint = "restore what was there and resume; or upload what is there now as a new run"
     return ResumeRefused(f"{message}: nothing was sent", reason=reason, hint=hint)
-
-
-def where_to_look(facts: RunFacts) -> str:
-    """What to do when the service does not find the target of a run."""
-    listing = "audiences list" if facts.target.kind.is_audience else "do-not-reach show"
-    return (
-        f"account {facts.account_id} has no {facts.target}: `audiencekit {listing}` shows what it has,"
-        " and `audiencekit whoami` which accounts these credentials can use"
-    )

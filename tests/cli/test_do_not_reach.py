@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def _environment(tmp_path: Path, more: dict[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
-    return {**kept, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": str(ROOT), **more}
+from .conftest import Run, Service
 
 
 @pytest.fixture
-def ready(tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """What an emulator in another process says in its one line."""
-    command = [sys.executable, "-m", "audiencekit", "emulator"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(tmp_path, {}))
-    assert process.stdout is not None
-    yield json.loads(process.stdout.readline())
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 0
-    process.stdout.close()
-
-
-@pytest.fixture
-def run(tmp_path: Path, ready: dict[str, Any]) -> Run:
-    """Runs `audiencekit` with these arguments in a directory of its own."""
+def run(run: Run, service: Service) -> Run:
+    """Runs `audiencekit` with the settings of the emulator."""
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "audiencekit", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            cwd=tmp_path, env=_environment(tmp_path, ready["env"]), timeout=120, check=False,
-        )  # fmt: skip
+        return run(*arguments, **service.env)
 
     return call
 

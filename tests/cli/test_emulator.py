@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,7 +13,7 @@ from click.testing import CliRunner
 
 from audiencekit.cli import cli
 
-ROOT = Path(__file__).resolve().parents[2]
+from .conftest import Begin
 
 
 @pytest.mark.parametrize(
@@ -45,26 +42,25 @@ def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["file", "storm"])
-def test_faults_are_there_from_the_start(tmp_path: Path, source: str) -> None:
+def test_faults_are_there_from_the_start(begin: Begin, tmp_path: Path, source: str) -> None:
     """Those of a file, or of a rehearsal by its name; SIGTERM ends it with 0 all the same."""
     path = tmp_path / "faults.json"
     path.write_text('[{"fault": 24, "kind": "account", "times": 1}]')
-    command = [sys.executable, "-m", "audiencekit", "emulator", "--faults", str(path) if source == "file" else source]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
-        assert process.stdout is not None
-        ready = json.loads(process.stdout.readline())
-        try:
-            with urllib.request.urlopen(f"{ready['base_url']}/__faults") as answer:
-                shown = json.loads(answer.read())
-            assert (len(shown["faults"]) == 1) is (source == "file")
-            if source == "file":
-                with pytest.raises(urllib.error.HTTPError, match="403") as caught:
-                    urllib.request.urlopen(f"{ready['ads_url']}/12/accounts")
-                caught.value.close()
-        finally:
-            process.send_signal(signal.SIGTERM)
-        assert process.wait() == 0
+    process = begin("emulator", "--faults", str(path) if source == "file" else source)
+    assert process.stdout is not None
+    ready = json.loads(process.stdout.readline())
+    try:
+        with urllib.request.urlopen(f"{ready['base_url']}/__faults") as answer:
+            shown = json.loads(answer.read())
+        assert (len(shown["faults"]) == 1) is (source == "file")
+        if source == "file":
+            with pytest.raises(urllib.error.HTTPError, match="403") as caught:
+                urllib.request.urlopen(f"{ready['ads_url']}/12/accounts")
+            caught.value.close()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(

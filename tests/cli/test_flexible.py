@@ -7,49 +7,27 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.processes import ROOT
+
+from .conftest import Begin, Run, Service
+
 SAMPLE = str(ROOT / "samples/flexible.toml")
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def _environment(tmp_path: Path, more: dict[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
-    return {**kept, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": str(ROOT), **more}
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Runs `audiencekit flexible` with these arguments in a directory of its own; `stdin` is a descriptor."""
+def flexible(run: Run) -> Run:
+    """Runs `audiencekit flexible` with these arguments."""
 
-    def call(*arguments: str, stdin: int = subprocess.DEVNULL, **more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "audiencekit", "flexible", *arguments],
-            stdin=stdin, capture_output=True, text=True, cwd=tmp_path, env=_environment(tmp_path, more),
-            timeout=120, check=False,
-        )  # fmt: skip
+    def call(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+        return run("flexible", *arguments, **more)
 
     return call
-
-
-@pytest.fixture
-def ready(tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """What an emulator in another process says in its one line."""
-    command = [sys.executable, "-m", "audiencekit", "emulator"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(tmp_path, {}))
-    assert process.stdout is not None
-    yield json.loads(process.stdout.readline())
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 0
-    process.stdout.close()
 
 
 def _write(tmp_path: Path, audience: str, *names: str) -> str:
@@ -59,22 +37,13 @@ def _write(tmp_path: Path, audience: str, *names: str) -> str:
     return str(path)
 
 
-def _order(ready: dict[str, Any], fault: dict[str, Any]) -> None:
-    request = urllib.request.Request(
-        f"{ready['ads_url']}/__faults", json.dumps(fault).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request) as answer:
-        assert answer.status == 200
+def _posts(service: Service) -> int:
+    return sum(entry["method"] == "POST" for entry in json.loads(service.get("/__requests")))
 
 
-def _posts(ready: dict[str, Any]) -> int:
-    with urllib.request.urlopen(f"{ready['ads_url']}/__requests") as answer:
-        return sum(entry["method"] == "POST" for entry in json.loads(answer.read()))
-
-
-def test_check_draws_and_says_each_audience(run: Run) -> None:
+def test_check_draws_and_says_each_audience(flexible: Run) -> None:
     """Of the sample, without settings or a service."""
-    done = run("check", SAMPLE)
+    done = flexible("check", SAMPLE)
     assert done.returncode == 0, done.stderr
     texts = done.stdout.split("\n\n")
     assert [text.splitlines()[0] for text in texts] == ["Spring visitors", "Lapsed buyers", "Shop or app, no staff"]
@@ -86,99 +55,96 @@ def test_check_draws_and_says_each_audience(run: Run) -> None:
     ]
 
 
-def test_check_as_json_says_the_same(run: Run) -> None:
+def test_check_as_json_says_the_same(flexible: Run) -> None:
     """One document."""
-    document = json.loads(run("check", SAMPLE, "--json").stdout)
+    document = json.loads(flexible("check", SAMPLE, "--json").stdout)
     assert document["state"] == "ready"
     assert [sorted(each) for each in document["audiences"]] == [["drawing", "name", "path", "sentence"]] * 3
     assert document["audiences"][2]["path"] == "audiences[2]"
     assert document["audiences"][2]["drawing"].endswith("not 1nmtn: at least once in the last 30 days")
 
 
-def test_broken_rules_are_told_with_their_places(run: Run, tmp_path: Path) -> None:
+def test_broken_rules_are_told_with_their_places(flexible: Run, tmp_path: Path) -> None:
     """All at once, a line each; as data with --json."""
     path = tmp_path / "broken.toml"
     path.write_text('[[audiences]]\nname = ""\nsegments = { or = [ { audience = "a1", lookback = 3 } ] }\n')
     for command in (["check"], ["create", "--yes"]):
-        done = run(*command, str(path))
+        done = flexible(*command, str(path))
         assert (done.returncode, done.stdout) == (3, "")
         assert "\n  audiences[0].name: a name is needed\n" in done.stderr
         assert "\n  audiences[0].segments.or[0].lookback: one of 1, 7, 14, 30" in done.stderr
-        document = json.loads(run(*command, str(path), "--json").stdout)
+        document = json.loads(flexible(*command, str(path), "--json").stdout)
         assert (document["state"], document["error"]["type"]) == ("refused", "DefinitionRefused")
         assert [each["path"] for each in document["problems"]] == [
             "audiences[0].name", "audiences[0].segments.or[0].lookback",
         ]  # fmt: skip
-    assert run("check", str(tmp_path / "missing.toml")).returncode == 74
+    assert flexible("check", str(tmp_path / "missing.toml")).returncode == 74
 
 
-def test_create_makes_all_of_them_once(run: Run, ready: dict[str, Any], tmp_path: Path) -> None:
+def test_create_makes_all_of_them_once(flexible: Run, service: Service, tmp_path: Path) -> None:
     """With id, state and name; a second time the names are taken, at their places."""
-    path = _write(tmp_path, ready["audience_id"], "one", "two")
-    done = run("create", path, "--yes", **ready["env"])
+    path = _write(tmp_path, service.audience_id, "one", "two")
+    done = flexible("create", path, "--yes", **service.env)
     assert done.returncode == 0, done.stderr
     lines = [line.split("  ") for line in done.stdout.splitlines()]
     assert [line[1:] for line in lines] == [["created", "'one'"], ["created", "'two'"]]
-    again = run("create", path, "--yes", "--json", **ready["env"])
+    again = flexible("create", path, "--yes", "--json", **service.env)
     document = json.loads(again.stdout)
     assert (again.returncode, document["state"]) == (3, "refused")
     assert document["problems"] == [
         {"path": f"audiences[{number}].name", "message": f"audience {line[0]} of this name is there"}
         for number, line in enumerate(lines)
     ]
-    assert _posts(ready) == 1
-    done = run("create", _write(tmp_path, ready["audience_id"], "three"), "--yes", "--json", **ready["env"])
+    assert _posts(service) == 1
+    done = flexible("create", _write(tmp_path, service.audience_id, "three"), "--yes", "--json", **service.env)
     (created,) = json.loads(done.stdout)["audiences"]
     assert (created["path"], created["name"], created["state"]) == ("audiences[0]", "three", "created")
 
 
-def test_create_asks_on_a_terminal_only(run: Run, ready: dict[str, Any], tmp_path: Path) -> None:
+def test_create_asks_on_a_terminal_only(flexible: Run, service: Service, tmp_path: Path) -> None:
     """It shows what it is about to create; elsewhere `--yes` is needed."""
-    path = _write(tmp_path, ready["audience_id"], "one")
-    nobody = run("create", path, **ready["env"])
+    path = _write(tmp_path, service.audience_id, "one")
+    nobody = flexible("create", path, **service.env)
     assert nobody.returncode == 2
     assert "--yes" in nobody.stderr
     for answer, code in (("n", 130), ("y", 0)):
-        assert _posts(ready) == 0
+        assert _posts(service) == 0
         ours, theirs = pty.openpty()
         os.write(ours, f"{answer}\n".encode())
-        done = run("create", path, stdin=theirs, **ready["env"])
+        done = flexible("create", path, stdin=theirs, **service.env)
         os.close(ours)
         os.close(theirs)
         assert done.returncode == code, done.stderr
         assert "└── and" in done.stderr
         assert bool(done.stdout) == (code == 0)
-    assert _posts(ready) == 1
+    assert _posts(service) == 1
 
 
 @pytest.mark.parametrize(("answer", "code"), [("lost", 0), ("refused", 69)])
 def test_a_lost_answer_creates_nothing_twice(
-    run: Run, ready: dict[str, Any], tmp_path: Path, answer: str, code: int
+    flexible: Run, service: Service, tmp_path: Path, answer: str, code: int
 ) -> None:
     """What was made is found; a service that says no is passed on."""
-    path = _write(tmp_path, ready["audience_id"], "one")
+    path = _write(tmp_path, service.audience_id, "one")
     match = {"match": {"path": "*/batch/*"}}
     lost, refused = {"fault": 36, "meanwhile": "reset"}, {"fault": 7, "where": "headers", "reset": 5}
-    _order(ready, {**(lost if answer == "lost" else refused), **match})
-    done = run("create", path, "--yes", "--json", **ready["env"])
+    service.order({**(lost if answer == "lost" else refused), **match})
+    done = flexible("create", path, "--yes", "--json", **service.env)
     document = json.loads(done.stdout)
     assert done.returncode == code, done.stderr
     if code == 0:
         assert (document["state"], document["audiences"][0]["state"]) == ("complete", "found")
     else:
         assert (document["state"], document["error"]["type"]) == ("refused", "RateLimited")
-    assert _posts(ready) == 1
+    assert _posts(service) == 1
 
 
-def test_an_interrupted_create_says_that_nobody_knows(ready: dict[str, Any], tmp_path: Path) -> None:
+def test_an_interrupted_create_says_that_nobody_knows(begin: Begin, service: Service, tmp_path: Path) -> None:
     """75, and what to do: the same again."""
-    path = _write(tmp_path, ready["audience_id"], "one")
-    _order(ready, {"fault": 36, "meanwhile": "hold", "match": {"path": "*/batch/*"}})
-    process = subprocess.Popen(
-        [sys.executable, "-m", "audiencekit", "flexible", "create", path, "--yes", "--json"],
-        env=_environment(tmp_path, ready["env"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while not _posts(ready):
+    path = _write(tmp_path, service.audience_id, "one")
+    service.order({"fault": 36, "meanwhile": "hold", "match": {"path": "*/batch/*"}})
+    process = begin("flexible", "create", path, "--yes", "--json", **service.env)
+    while not _posts(service):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -187,9 +153,9 @@ def test_an_interrupted_create_says_that_nobody_knows(ready: dict[str, Any], tmp
     assert "looks the names up first" in complaint
 
 
-def test_create_needs_credentials(run: Run, tmp_path: Path) -> None:
+def test_create_needs_credentials(flexible: Run, tmp_path: Path) -> None:
     """As every command that calls the service."""
     path = _write(tmp_path, "abc1", "one")
-    done = run("create", path, "--yes", AUDIENCEKIT_PROFILE="x", AUDIENCEKIT_ACCOUNT_ID="abc")
+    done = flexible("create", path, "--yes", AUDIENCEKIT_PROFILE="x", AUDIENCEKIT_ACCOUNT_ID="abc")
     assert done.returncode == 77
     assert "AUDIENCEKIT_CONSUMER_KEY" in done.stderr

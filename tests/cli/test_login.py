@@ -6,47 +6,38 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "audiencekit"]
+from tests.processes import COMMAND, PIPE, Commands, Process, environment
+
+from .conftest import Service
 
 
 class Machine:
     """A person's machine, with an emulator beside it, and everything that was ever printed."""
 
-    def __init__(self, ready: dict[str, Any], directory: Path) -> None:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
-        self.ready, self.directory, self.told = ready, directory, ""
-        self.env = {**kept, "PYTHONPATH": str(ROOT), "AUDIENCEKIT_STATE_DIR": str(directory / "state"), **ready["env"]}
+    def __init__(self, ready: dict[str, Any], directory: Path, commands: Commands) -> None:
+        self.ready, self.directory, self.told, self._commands = ready, directory, "", commands
+        self.env = environment(directory / "state", ready["env"])
         for name in ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"):
             del self.env[f"AUDIENCEKIT_{name}"]
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """A command that is over by itself."""
-        done = subprocess.run(
-            [*COMMAND, *arguments], capture_output=True, text=True, cwd=self.directory, input="",
-            env={**self.env, **environment}, timeout=60, check=False,
-        )  # fmt: skip
+        done = self._commands.run(*arguments, cwd=self.directory, env={**self.env, **more})
         self.told += done.stdout + done.stderr
         return done
 
-    def begin(self, *arguments: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
+    def begin(self, *arguments: str, **more: str) -> tuple[Process, str]:
         """A command that waits for its person, and the page that it shows."""
-        process = subprocess.Popen(
-            [*COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            cwd=self.directory, env={**self.env, **environment},
-        )  # fmt: skip
+        process = self._commands.begin(*arguments, cwd=self.directory, env={**self.env, **more}, stdin=PIPE)
         assert process.stderr is not None
         line = process.stderr.readline()
         self.told += line
@@ -60,7 +51,7 @@ class Machine:
             text: str = answer.read().decode()
             return text
 
-    def end(self, process: subprocess.Popen[str], stdin: str = "") -> tuple[int, str, str]:
+    def end(self, process: Process, stdin: str = "") -> tuple[int, str, str]:
         """Exit code, stdout, and the rest of stderr."""
         stdout, stderr = process.communicate(stdin, timeout=60)
         self.told += stdout + stderr
@@ -74,16 +65,9 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def machine(service: Service, commands: Commands, tmp_path: Path) -> Machine:
     """With a fresh emulator in another process."""
-    process = subprocess.Popen(
-        [*COMMAND, "emulator"], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
-    assert process.stdout is not None
-    yield Machine(json.loads(process.stdout.readline()), tmp_path)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 0
-    process.stdout.close()
+    return Machine(service.ready, tmp_path, commands)
 
 
 def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:

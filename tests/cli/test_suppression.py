@@ -3,30 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Runs `audiencekit` with these arguments in a directory of its own."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
-
-    def call(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "audiencekit", *arguments], input=stdin, capture_output=True, text=True,
-            cwd=tmp_path, env={**kept, "PYTHONPATH": str(ROOT)}, timeout=120, check=False,
-        )  # fmt: skip
-
-    return call
+from .conftest import Run
 
 
 @pytest.fixture
@@ -40,10 +21,10 @@ def source(tmp_path: Path) -> str:
 def test_both_are_counted(run: Run, source: str) -> None:
     """In the plan for programs and in that for people; a list may be piped in."""
     given = ("check", source, "--suppress", "-", "--consent-column", "ok=yes")
-    done = run(*given, "--json", stdin="email\nada@example.com\n")
+    done = run(*given, "--json", text="email\nada@example.com\n")
     rows = json.loads(done.stdout)["rows"]
     assert (done.returncode, rows["suppressed"], rows["pending"], rows["read"]) == (0, 2, 1, 3)
-    assert "suppressed             2" in run(*given, stdin="email\nada@example.com\n").stdout
+    assert "suppressed             2" in run(*given, text="email\nada@example.com\n").stdout
 
 
 def test_lists_can_be_told_how_they_are_read(run: Run, tmp_path: Path, source: str) -> None:

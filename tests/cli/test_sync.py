@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from audiencekit.emulator import Emulator
+from tests.processes import Commands, environment
 
 PEOPLE = [f"person{number}@example.com,+1201555{number:04}" for number in range(120)]
 
@@ -17,19 +18,14 @@ PEOPLE = [f"person{number}@example.com,+1201555{number:04}" for number in range(
 class Terminal:
     """Runs commands beside an emulator."""
 
-    def __init__(self, directory: Path, emulator: Emulator) -> None:
-        self.directory, self._emulator = directory, emulator
-        self._env = {**emulator.env, "AUDIENCEKIT_STATE_DIR": str(directory / "state"), "PATH": ""}
+    def __init__(self, directory: Path, emulator: Emulator, commands: Commands) -> None:
+        self.directory, self._emulator, self._commands = directory, emulator, commands
+        self._env = environment(directory / "state", emulator.env)
 
     async def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         """What one command prints."""
-        import asyncio
-
-        command = [sys.executable, "-m", "audiencekit", *arguments, "--audience", self._emulator.audience_id]
-        done = await asyncio.to_thread(
-            subprocess.run, command, env={**self._env, "PYTHONPATH": str(Path(__file__).parents[2])},
-            cwd=self.directory, capture_output=True, text=True,
-        )  # fmt: skip
+        given = (*arguments, "--audience", self._emulator.audience_id)
+        done = await asyncio.to_thread(self._commands.run, *given, env=self._env, cwd=self.directory)
         assert done.returncode == code, done.stderr
         return done
 
@@ -39,8 +35,8 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, emulator: Emulator) -> Terminal:
-    return Terminal(tmp_path, emulator)
+def terminal(tmp_path: Path, emulator: Emulator, commands: Commands) -> Terminal:
+    return Terminal(tmp_path, emulator, commands)
 
 
 async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> None:

@@ -1,73 +1,12 @@
-"""Processes that are killed, and what is left of them."""
+"""What the tests of crashes share."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a process ended; negative for a signal."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Driver:
-    """`tests.crashes.driver` in another process, for all tests: it imports everything once."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crashes.driver"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."},
-        )  # fmt: skip
-
-    async def run(
-        self,
-        directory: Path,
-        env: dict[str, str],
-        *argv: str,
-        stdin: str = os.devnull,
-        kill: dict[str, Any] | None = None,
-    ) -> Ended:
-        """One command from start to end."""
-        job = {"argv": argv, "env": env, "directory": str(directory), "stdin": stdin, "kill": kill}
-        code = await asyncio.to_thread(self._ask, json.dumps(job))
-        return Ended(code, (directory / "out").read_text(), (directory / "err").read_text())
-
-    def _ask(self, job: str) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{job}\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate(timeout=30)
-
-
-@pytest.fixture(scope="session")
-def driver() -> Iterator[Driver]:
-    """Starts processes quickly."""
-    started = Driver()
-    yield started
-    started.close()
 
 
 @pytest.fixture

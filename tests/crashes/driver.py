@@ -12,6 +12,7 @@ With a job as its argument it runs that one in this process.
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
 import signal
@@ -19,6 +20,8 @@ import sys
 import threading
 import time
 from typing import Any
+
+from tests.forking import import_everything
 
 MAX_BODY_BYTES = 1_000  # so that a few rows are several requests
 SETTLE_SECONDS = 0.3
@@ -28,10 +31,9 @@ RUN_ID = "20261121-013000-1f3a9c"
 def main() -> None:
     if len(sys.argv) > 1:
         run(json.loads(sys.argv[1]))
-    import audiencekit.audiences.synchronisation.sync
-    import audiencekit.cli  # what takes its time is imported once
-    import audiencekit.pipeline  # noqa: F401
-
+    import_everything()
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         job = json.loads(line)
         child = os.fork()

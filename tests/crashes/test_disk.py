@@ -20,8 +20,8 @@ import pytest
 
 from audiencekit.emulator import Emulator
 
-from .conftest import ROOT, Driver, Ended
 from .driver import RUN_ID
+from .killing import ROOT, Driver, Ended
 from .scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))

@@ -11,8 +11,8 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.runs.resumption import KEPT
 
-from .conftest import Driver, Ended
 from .driver import RUN_ID
+from .killing import Driver, Ended
 from .scenario import Source, check_finished, environment, log_of, requests_in_flight, upload_command
 
 KILLS: list[list[tuple[str, int]]] = [

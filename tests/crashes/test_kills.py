@@ -19,7 +19,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import POINTS
 
-from .conftest import Driver, Ended
+from .killing import Driver, Ended
 from .scenario import (
     CONCURRENCY,
     Source,

@@ -13,8 +13,8 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults import read_fault
 
-from .conftest import Driver
 from .driver import RUN_ID
+from .killing import Driver
 from .scenario import environment, log_of, members_of
 
 PEOPLE = [f"person{number}@example.com" for number in range(36)]

@@ -16,7 +16,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import POINTS, SYNC_POINTS
 
-from .conftest import Driver
+from .killing import Driver
 from .scenario import Entry, environment, log_of
 
 KILLS = int(os.environ.get("SYNC_KILLS", "12"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import Settings
-from tests.crashes.conftest import Driver
+from tests.crashes.killing import Driver
 
 SIGKILL = -9
 PEOPLE = 6
@@ -29,14 +28,6 @@ PLACES = [
     ("before finish", 1, "forget"),
     ("after finish", 1, "resume"),
 ]
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Driver]:
-    """Starts processes quickly."""
-    started = Driver()
-    yield started
-    started.close()
 
 
 @pytest.mark.parametrize(("point", "nth", "again"), PLACES)

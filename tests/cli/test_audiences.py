@@ -1,0 +1,50 @@
+"""`audiences`, and the same by `api`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from .conftest import Run, Service
+
+
+def test_audiences_live_and_die(run: Run, service: Service) -> None:
+    """Create, list, show, delete; a deleted one is gone."""
+    env = service.ready["env"]
+    made = json.loads(run("audiences", "create", "Autumn", "--description", "People of autumn", "--json", **env).stdout)
+    assert made["name"] == "Autumn"
+    assert made["id"] in run("audiences", "list", **env).stdout
+    assert json.loads(run("audiences", "show", made["id"], "--json", **env).stdout)["description"] == "People of autumn"
+    assert run("audiences", "create", "Autumn", **env).returncode == 3
+    waited = run("audiences", "wait", made["id"], "--timeout", "0s", **env)
+    assert waited.returncode == 75
+    assert "fewer than 100 people" in waited.stderr
+    assert run("audiences", "delete", made["id"], **env).returncode == 2
+    assert run("audiences", "delete", made["id"], "--yes", **env).returncode == 0
+    gone = run("audiences", "show", made["id"], **env)
+    assert (gone.returncode, f"account {env['AUDIENCEKIT_ACCOUNT_ID']}" in gone.stderr) == (3, True)
+    assert "audiences list" in gone.stderr
+    listed = json.loads(run("audiences", "list", "--with-deleted", "--json", **env).stdout)
+    assert made["id"] in {audience["id"] for audience in listed if audience["deleted"]}
+
+
+def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
+    """An audience lives, gets a person and dies by `api` alone, in the emulator's own process."""
+    env = service.ready["env"]
+    made = json.loads(run("api", "create_custom_audience", "name=Köln & co", **env).stdout)
+    assert made["name"] == "Köln & co"
+    assert (
+        json.loads(run("api", "list_custom_audiences", "q=kö", "count=1", "--all", **env).stdout)[0]["id"] == made["id"]
+    )
+    person = hashlib.sha256(b"ada@example.com").hexdigest()
+    body = json.dumps([{"operation_type": "Update", "params": {"users": [{"email": [person]}]}}])
+    where = f"custom_audience_id={made['id']}"
+    done = run("api", "add_custom_audience_users", where, "--body", "-", text=body, **env)
+    assert json.loads(done.stdout) == {"success_count": 1, "total_count": 1}
+    assert len(json.loads(service.get(f"/__members/{made['id']}"))["members"]) == 1
+    clear = run("api", "add_custom_audience_users", where, "--body", "-", text=body.replace(person, "ada@x.y"), **env)
+    assert clear.returncode == 2
+    assert "ada@x.y" not in clear.stderr
+    assert run("api", "delete_custom_audience", where, **env).returncode == 0
+    assert run("api", "get_custom_audience", where, **env).returncode == 3
+    assert run("api", "get_custom_audience", where, "with_deleted=true", **env).returncode == 0

@@ -1,0 +1,96 @@
+"""Exit codes, and what every command has in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Commands, environment
+
+from .conftest import Run
+
+
+def _list(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["upload", "list.csv"], 2),
+        (["upload", "list.csv", "--audience", "abc"], 2),
+        (["upload", "list.csv", "--audience", "../x"], 2),
+        (["check", "missing.csv"], 3),
+        (["check", "."], 3),
+        (["check", "list.csv", "--map", "mail=x"], 2),
+        (["check", "list.csv", "--map", "email=nowhere"], 3),
+        (["check", "list.csv", "--country", "Atlantis"], 2),
+        (["check", "list.csv", "--expires-at", "2001-01-01"], 2),
+        (["check", "list.csv", "--operation", "update", "--operation-column", "email"], 2),
+        (["report", "nonsense"], 2),
+        (["resume", "nonsense"], 2),
+        (["resume"], 2),
+        (["hash", "partner_user_id"], 2),
+        (["emulator", "--rate", "many"], 2),
+        (["nonsense"], 2),
+        (["check", "list.csv"], 0),
+        (["runs"], 0),
+    ],
+)
+def test_exit_codes(run: Run, tmp_path: Path, arguments: list[str], code: int) -> None:
+    """As the contract has them; a failure says something on stderr and never a traceback."""
+    _list(tmp_path, "email\nada@example.com\n")
+    done = run(*arguments)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert bool(done.stderr) or code == 0
+
+
+@pytest.mark.parametrize("arguments", [["check", "list.csv"], ["check", "list.csv", "--json"], ["runs", "--json"]])
+def test_output_that_nobody_takes_is_74(commands: Commands, tmp_path: Path, arguments: list[str]) -> None:
+    """A full disk is no bug of ours."""
+    if not Path("/dev/full").is_char_device():
+        pytest.skip("there is no /dev/full here")
+    _list(tmp_path, "email\nada@example.com\n")
+    with open("/dev/full", "w") as full:
+        done = commands.run(*arguments, env=environment(tmp_path / "state"), cwd=tmp_path, stdout=full)
+    assert done.returncode == 74, done.stderr
+    assert "stdout" in done.stderr
+    assert "bug" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--ttl-days", "3000000"],
+        ["--plan-time", "9999-12-31T00:00:00Z"],
+        ["--expires-at", "0001-01-01T00:00:00+14:00"],
+    ],
+)
+def test_times_beyond_the_calendar_are_usage(run: Run, tmp_path: Path, option: list[str]) -> None:
+    """Not bugs."""
+    assert run("check", _list(tmp_path, "email\nada@example.com\n"), *option).returncode == 2
+
+
+def test_every_command_explains_itself(run: Run) -> None:
+    """--help of each."""
+    for command in (
+        "",
+        "demo",
+        "check",
+        "prepare",
+        "upload",
+        "hash",
+        "report",
+        "runs",
+        "resume",
+        "audiences",
+        "flexible",
+        "emulator",
+    ):
+        done = run(*filter(None, [command]), "--help")
+        assert done.returncode == 0
+        assert "Usage:" in done.stdout

@@ -1,0 +1,128 @@
+"""Uploads that are interrupted, killed, or meet another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Process
+
+from .conftest import Begin, Run, Service
+
+
+def _list(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def _begin(begin: Begin, service: Service, tmp_path: Path, *options: str) -> Process:
+    """An upload of three requests that has had its first one confirmed."""
+    source = _list(tmp_path, "email\n" + "".join(f"person{number}@example.com\n" for number in range(130_000)))
+    given = ("--audience", service.audience_id, "--requests-per-minute", "1", *options)
+    process = begin("upload", source, *given, **service.env)
+    assert process.stderr is not None
+    while "sending" not in process.stderr.readline():
+        assert process.poll() is None
+    return process
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_upload_says_how_far_it_came(
+    begin: Begin, service: Service, tmp_path: Path, ending: signal.Signals
+) -> None:
+    """What is under way is finished, nothing more is sent, the report is kept, and the exit code is 75."""
+    process = _begin(begin, service, tmp_path, "--json")
+    process.send_signal(ending)
+    out, _ = process.communicate(timeout=60)
+    report = json.loads(out)
+    assert process.returncode == 75
+    assert (report["state"], report["requests"]["confirmed"], report["requests"]["planned"]) == ("incomplete", 1, 3)
+    assert report["rows"]["sent"] + report["rows"]["pending"] == 130_000
+    assert report["finished_at"] is not None
+    assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
+
+
+def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
+    """The report counts what was confirmed before the kill; resuming from anywhere sends the rest, once."""
+    process = _begin(begin, service, tmp_path)
+    process.kill()
+    process.communicate()
+    (listed,) = json.loads(run("runs", "--json").stdout)
+    assert (listed["state"], listed["resumable"], listed["running"]) == ("incomplete", True, False)
+    assert run("runs").stdout.rstrip().endswith("resumable")
+    kept = json.loads(run("report", "--json").stdout)
+    assert (kept["requests"]["confirmed"], kept["rows"]["pending"]) == (1, 130_000 - kept["rows"]["sent"])
+    _forget_the_pace(tmp_path)
+    done = run("resume", listed["run_id"][:-2], **service.env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "state: complete"
+    assert "confirmed   3 of 3 planned, 3 attempts" in done.stdout
+    assert json.loads(service.get(f"/__members/{service.ready['audience_id']}"))["count"] == 130_000
+    again = run("resume", "--json")
+    assert (again.returncode, json.loads(again.stdout)["state"]) == (0, "complete")
+    assert "nothing is left to send" in again.stderr
+    assert len([entry for entry in json.loads(service.get("/__requests")) if entry["path"].endswith("/users")]) == 3
+
+
+def _forget_the_pace(tmp_path: Path) -> None:
+    """At one request a minute the next may leave in a minute; nobody has to see that."""
+    shutil.rmtree(tmp_path / "state" / "limiter")
+
+
+def _is_something_under_way(tmp_path: Path) -> bool:
+    """Whether a journal says so."""
+    for path in (tmp_path / "state" / "runs").glob("*/journal.sqlite"):
+        connection = sqlite3.connect(path, timeout=10)
+        try:
+            return bool(connection.execute("SELECT count(*) FROM requests WHERE state = 'intended'").fetchone()[0])
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            connection.close()
+    return False
+
+
+def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
+    """The first waits for an answer that does not come; the last line names the state, and nothing is lost."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    os.kill(service.process.pid, signal.SIGSTOP)
+    process = begin("upload", source, "--audience", service.audience_id, **service.env)
+    while not _is_something_under_way(tmp_path):
+        assert process.poll() is None
+    assert process.stderr is not None
+    process.send_signal(signal.SIGTERM)
+    while "once more stops now" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    os.kill(service.process.pid, signal.SIGCONT)
+    assert process.returncode == 75, err
+    assert "stopped at once" in err
+    assert "audiencekit resume" in err
+    assert "Traceback" not in err
+    assert out.splitlines()[-1] == "state: incomplete"
+    done = run("resume", "--json", **service.env)
+    assert (done.returncode, json.loads(done.stdout)["requests"]["attempts"]) == (0, 2)
+
+
+def test_an_upload_that_meets_another_leaves_with_75(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
+    """So does resuming a run that is at work; the one that is at work goes on."""
+    process = _begin(begin, service, tmp_path, "--json")
+    (listed,) = json.loads(run("runs", "--json").stdout)
+    other = run("upload", "list.csv", "--audience", service.audience_id, "--json", **service.env)
+    assert (other.returncode, json.loads(other.stdout)["error"]["type"]) == (75, "AudienceBusy")
+    assert listed["run_id"] in other.stderr
+    assert str(process.pid) in other.stderr
+    assert run("resume", **service.env).returncode == 75
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["state"] == "incomplete"
+    _forget_the_pace(tmp_path)
+    assert run("resume", **service.env).returncode == 0

@@ -1,0 +1,133 @@
+"""`check` and `prepare`: what they read, and what they never write over."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+
+def _list(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def test_prepare_writes_the_directory(run: Run, tmp_path: Path) -> None:
+    """Records, manifest, rejections and bodies; only the owner can read them; it can be done again."""
+    source = _list(tmp_path, "email,phone\nada@example.com,\nnull,\nbo@example.com,12\n")
+    for _ in range(2):
+        done = run("prepare", source, "--out", "out", "--requests", "--json", "--country", "DE")
+        assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    assert sorted(path.name for path in out.iterdir()) == [
+        "manifest.json", "records.parquet", "rejections.csv", "requests",
+    ]  # fmt: skip
+    manifest = json.loads((out / "manifest.json").read_text())
+    (body,) = (out / "requests").iterdir()
+    assert manifest["requests"] == [
+        {"number": 1, "wave": 0, "records": 2, "operations": 2, "bytes": body.stat().st_size}
+    ]
+    assert {path.stat().st_mode & 0o077 for path in (out / "manifest.json", out / "records.parquet", body)} == {0}
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(out / "records.parquet")
+    assert table.column("row").to_pylist() == [1, 3]
+    assert table.column("email").to_pylist()[0] == [hashlib.sha256(b"ada@example.com").hexdigest()]
+
+
+def test_prepare_touches_no_foreign_directory(run: Run, tmp_path: Path) -> None:
+    """A directory with something else in it is refused."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letters.txt").write_text("dear")
+    done = run("prepare", _list(tmp_path, "email\nada@example.com\n"), "--out", "out")
+    assert done.returncode == 2
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["letters.txt"]
+
+
+def test_rejections_are_written_where_asked(run: Run, tmp_path: Path) -> None:
+    """row, column, reason; and no value."""
+    source = _list(tmp_path, "email\nada@example.com\nada at example\n")
+    assert run("check", source, "--rejections", "why.csv").returncode == 0
+    with (tmp_path / "why.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["row", "column", "reason"], ["2", "email", "invalid_syntax"]]
+
+
+def test_rejections_never_replace_the_source_or_what_is_no_file(run: Run, tmp_path: Path) -> None:
+    """The list of customers stays as it was, and so does whatever a link points to."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "other.csv")
+    (tmp_path / "again.csv").hardlink_to(source)
+    os.mkfifo(tmp_path / "pipe")
+    for target in ("list.csv", "again.csv", "link.csv", "pipe"):
+        assert run("check", source, "--rejections", target).returncode == 2
+    assert Path(source).read_text() == "email\nada@example.com\n"
+    assert (tmp_path / "link.csv").is_symlink()
+    assert not (tmp_path / "other.csv").exists()
+
+
+def test_prepare_keeps_what_it_did_not_write_and_what_it_reads(run: Run, tmp_path: Path) -> None:
+    """Foreign files, its own source, and an earlier result when the new source cannot be read."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    out = tmp_path / "out"
+    assert run("prepare", source, "--out", "out", "--requests").returncode == 0
+    before = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    (tmp_path / "ragged.csv").write_text('email\n"ada@example.com\n')
+    for arguments in (["missing.csv"], ["ragged.csv"], ["out/rejections.csv"]):
+        assert run("prepare", *arguments, "--out", "out").returncode in (2, 3)
+        assert {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    (out / "requests" / "precious.txt").write_text("mine")
+    assert run("prepare", source, "--out", "out").returncode == 2
+    assert (out / "requests" / "precious.txt").read_text() == "mine"
+    (out / "requests" / "precious.txt").unlink()
+    (out / ".preparing-0123").mkdir()
+    assert run("prepare", source, "--out", "out").returncode == 0
+    assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "records.parquet", "rejections.csv"]
+
+
+def test_a_refused_prepare_leaves_the_rejections_only(run: Run, tmp_path: Path) -> None:
+    """And says why, as check does."""
+    source = _list(tmp_path, "email\nnull\n")
+    done = run("prepare", source, "--out", "out")
+    assert done.returncode == 3
+    assert "placeholder" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["rejections.csv"]
+
+
+@pytest.mark.parametrize("data", ["email\nada@example.com\n", '{"email":"ada@example.com"}\n'])
+def test_standard_input_is_a_source(run: Run, data: str) -> None:
+    """A dash, and what is piped in."""
+    done = run("check", "-", "--json", text=data)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert (plan["rows"]["pending"], plan["sources"][0]["name"]) == (1, "standard input")
+    assert plan["sources"][0]["repeatable"] is False
+
+
+def test_a_query_is_a_source(run: Run, tmp_path: Path) -> None:
+    """From a file; a query on the command line is refused, where everybody would see it."""
+    source = _list(tmp_path, "Name,Mail\nAda,ada@example.com\nBo,bo@example.com\n")
+    (tmp_path / "query.sql").write_text("SELECT Mail AS email FROM source WHERE Name = 'Ada'")
+    done = run("check", source, "--sql", "@query.sql", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"]["read"] == 1
+    for wrong in ("SELECT Mail FROM source", "@nothing.sql", "@."):
+        assert run("check", source, "--sql", wrong).returncode == 2
+    (tmp_path / "query.sql").write_text("DROP TABLE source")
+    assert run("check", source, "--sql", "@query.sql").returncode == 2
+
+
+def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None:
+    """Neither by rejections nor by what is prepared, whichever of the files it is."""
+    (tmp_path / "out").mkdir()
+    for name in ("one.csv", "out/two.csv"):
+        (tmp_path / name).write_text(f"email\n{len(name)}@example.com\n")
+    assert run("check", "one.csv", "out/two.csv", "--rejections", "out/two.csv").returncode == 2
+    assert run("prepare", "one.csv", "out/two.csv", "--out", "out").returncode == 2
+    assert (tmp_path / "out/two.csv").read_text() == "email\n11@example.com\n"

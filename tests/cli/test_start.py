@@ -1,0 +1,61 @@
+"""Commands from their very start: `python -m audiencekit`, which imports what it needs, and nothing was there before.
+
+All other tests of this folder fork processes that have imported everything (`tests/processes.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.processes import COMMAND, environment
+
+from .conftest import Service
+
+PEOPLE = "email,phone\n" + "".join(f"p{number}@example.com,+120155501{number:02}\n" for number in range(3))
+
+
+def _start(directory: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    (directory / "list.csv").write_text(PEOPLE)
+    return subprocess.run(
+        [*COMMAND, *arguments], input='"ada"\n', capture_output=True, text=True, cwd=directory, timeout=120,
+        env=environment(directory / "state", more), check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("hash", "handle"),
+        ("check", "list.csv", "--json"),
+        ("prepare", "list.csv", "--out", "out", "--requests", "--json"),
+        ("runs", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """Nothing is missing that a command before it would have imported."""
+    done = _start(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)
+
+
+def test_commands_that_call_the_service_start_by_themselves(service: Service, tmp_path: Path) -> None:
+    """One after the other, each in an interpreter of its own."""
+    who = ("--audience", service.audience_id)
+    for arguments in (
+        ("upload", "list.csv", *who, "--json"),
+        ("report", "--json"),
+        ("resume", "--json"),
+        ("sync", "list.csv", *who, "--rebuild", "--json"),
+        ("renew", *who, "--json"),
+        ("forget", "--from", "list.csv", "--json"),
+        ("api", "get_account"),
+        ("do-not-reach", "show", "--json"),
+    ):
+        done = _start(tmp_path, *arguments, **service.env)
+        assert done.returncode == 0, (arguments, done.stderr)
+        json.loads(done.stdout)

@@ -1,0 +1,54 @@
+"""Runs that were begun and not finished, and what the service has of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.emulator import Emulator
+from audiencekit.errors import NotFinished
+from audiencekit.pipeline import upload_async
+from audiencekit.settings import Settings
+
+ROWS = 30
+HEADER = "email,phone,note"
+LINES = [f"person{number}@example.com,+1201555{number:04},n{number}" for number in range(ROWS)]
+
+
+class EndsAfter:
+    """A limiter that ends the run when it is asked for one place too many."""
+
+    def __init__(self, places: int) -> None:
+        self.left = places
+
+    async def acquire(self) -> None:
+        if not self.left:
+            raise NotFinished("the test has seen enough")
+        self.left -= 1
+
+
+async def begin(source: Path, emulator: Emulator, settings: Settings, *, places: int = 2, **keywords: Any) -> str:
+    """A run that ends after `places` requests; its id."""
+    with pytest.raises(NotFinished) as caught:
+        await upload_async(
+            source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(places), **keywords
+        )
+    assert caught.value.document is not None
+    assert caught.value.document["requests"]["confirmed"] == places
+    run_id: str = caught.value.document["run_id"]
+    assert f"audiencekit resume {run_id}" in caught.value.hint
+    return run_id
+
+
+def sent(emulator: Emulator) -> list[tuple[int, int]]:
+    """Of each request to the users endpoint: bytes and status."""
+    requests = emulator.store.requests.documents()
+    return [(entry["bytes"], entry["status"]) for entry in requests if entry["path"].endswith("/users")]
+
+
+def members(emulator: Emulator) -> int:
+    audience = emulator.store.find_audience(emulator.audience_id)
+    assert audience is not None
+    return len(list(audience.members.members(emulator.clock.now())))
