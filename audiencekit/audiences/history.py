@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.kept import ErasureStore, is_erasure
 from audiencekit.delivery.runs import LAST, RunStore
 from audiencekit.errors import UsageError
 from audiencekit.runs.kept import list_runs
@@ -34,5 +34,6 @@ def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
         found = [run] if run in ids else [one for one in ids if run and one.startswith(run)]
     if len(found) == 1:
         return found[0], found[0] in erasures
-    what = f"{len(found)} runs begin like this" if found else "there is no such run"
+    noun = "erasure" if is_erasure(run) else "run"
+    what = f"{len(found)} {noun}s begin like this" if found else f"there is no such {noun}"
     raise UsageError(what, hint="`audiencekit runs` lists them")

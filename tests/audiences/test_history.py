@@ -42,8 +42,8 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
     for asked in ("last", erasure_id, "forget-"):
         assert find_in_history(settings.state_dir, asked) == (erasure_id, True)
     assert find_in_history(settings.state_dir, "zz") == (run.run_id, False)
-    for asked in ("", "nothing", "forget-x"):
-        with pytest.raises(UsageError, match="there is no such run"):
+    for asked, noun in (("", "run"), ("nothing", "run"), ("forget-x", "erasure")):
+        with pytest.raises(UsageError, match=f"there is no such {noun}"):
             find_in_history(settings.state_dir, asked)
     with store.locked() as note:
         note(erasure_id)
