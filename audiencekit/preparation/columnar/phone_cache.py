@@ -24,7 +24,7 @@ from audiencekit.machine.caches import Cache
 from .phone_states import DIGITS, StateRows
 
 _NAME: Final = "numbering-plans"
-_HEAD: Final = struct.Struct("<II")  # bytes of the plans in JSON, states
+_HEAD: Final = struct.Struct("<II")  # bytes of what is said of the plans in JSON, states
 _ITEM: Final = np.dtype("<i4")
 _COMPILERS: Final = ("cache", "patterns", "plans", "readings", "states", "tables", "trunks")
 
@@ -43,6 +43,7 @@ class KeptPlans:
     def __init__(self, states: StateRows | None = None, plans: dict[str, _KeptPlan] | None = None) -> None:
         self.states = states or StateRows()
         self._plans = plans or {}
+        self.is_new = False  # whether there is something that was not written
 
     def start(self, name: str, calling_code: int) -> int | None:
         """The state where the region or code called `name` begins; None when it is not known, or not the same now."""
@@ -55,12 +56,14 @@ class KeptPlans:
         if plan is None or plan.digest != digest:
             plan = self._plans[str(calling_code)] = _KeptPlan(digest)
         plan.starts[name] = start
+        self.is_new = True
 
     def write(self, cache: Cache) -> None:
         """Keep all of it in `cache`, if it can be said what it was compiled from."""
+        self.is_new = False
         if not _compilers():
             return
-        named = orjson.dumps(self._plans)
+        named = orjson.dumps({"by": _compiled_by(), "plans": self._plans})
         rows, readings = (array.astype(_ITEM).tobytes() for array in self.states.arrays())
         cache.write(_NAME, b"".join([_HEAD.pack(len(named), len(self.states)), named, rows, readings]))
 
@@ -77,7 +80,10 @@ def read_plans(cache: Cache | None) -> KeptPlans:
 def _read(content: bytes) -> KeptPlans:
     named_bytes, count = _HEAD.unpack_from(content)
     states_at = _HEAD.size + named_bytes
-    plans = {code: _KeptPlan(**plan) for code, plan in orjson.loads(content[_HEAD.size : states_at]).items()}
+    named = orjson.loads(content[_HEAD.size : states_at])
+    if named["by"] != _compiled_by():
+        raise ValueError("these numbering plans are those of another release")
+    plans = {code: _KeptPlan(**plan) for code, plan in named["plans"].items()}
     numbers = np.frombuffer(content, dtype=_ITEM, offset=states_at).astype(np.int32)
     rows, readings = numbers[: count * DIGITS].reshape(count, DIGITS), numbers[count * DIGITS :]
     starts = [start for plan in plans.values() for start in plan.starts.values()]
@@ -91,8 +97,12 @@ def digest_of(calling_code: int) -> str:
     """What the plan of `calling_code` is compiled from, and by what."""
     regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE[calling_code]
     metadata = [PhoneMetadata.metadata_for_region_or_calling_code(calling_code, region) for region in regions]
-    made_from = "\n".join([phonenumbers.__version__, str(calling_code), *regions, *map(repr, metadata)])
-    return hashlib.sha256(_compilers() + made_from.encode()).hexdigest()
+    made_from = "\n".join([_compiled_by(), str(calling_code), *regions, *map(repr, metadata)])
+    return hashlib.sha256(made_from.encode()).hexdigest()
+
+
+def _compiled_by() -> str:
+    return f"{phonenumbers.__version__} {_compilers().hex()}"
 
 
 @cache

@@ -6,7 +6,7 @@ A row of the table is a state, its columns are digits. Equal states are one stat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from threading import Lock
 from typing import Any, Final, TypeAlias
@@ -84,17 +84,19 @@ class PhoneTables:
             return tables
         with self._lock:
             plans = self._plans = self._plans or read_plans(self._cache)
-            known = len(plans.states)
             for region in sorted(wanted - self._national.keys()):
                 code = phonenumbers.country_code_for_region(region)
                 self._national[region] = self._place(plans, region, code, partial(National, region=region))
             for code in sorted(codes):
                 if self._international[code] < 0:
                     self._international[code] = self._place(plans, str(code), code, International)
-            if self._cache and len(plans.states) > known:
+            if self._cache and plans.is_new:
                 plans.write(self._cache)
             self._trunks.clear()
-            self._tables = self._snapshot(plans.states)
+            tables = self._tables
+            if len(plans.states) > len(tables.readings):
+                tables = self._snapshot(plans.states)
+            self._tables = replace(tables, national=dict(self._national), international=self._international.copy())
             return self._tables
 
     def _place(self, plans: KeptPlans, name: str, calling_code: int, make: Callable[[Trunks], Machine]) -> int:

@@ -91,10 +91,11 @@ def test_other_metadata_is_not_taken_for_the_same(
 def test_what_another_compiled_is_not_taken(
     cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch, place: Any, name: str, value: Any
 ) -> None:
-    """Plans of another release of phonenumbers, or of this package, are compiled anew."""
+    """Plans of another release of phonenumbers, or of this package, are compiled anew, once."""
     PhoneTables(cache).covering(["DE"], [49])
     monkeypatch.setattr(place, name, value)
-    PhoneTables(cache).covering(["DE"], [49])
+    for _ in range(2):
+        PhoneTables(cache).covering(["DE"], [49])
     assert compiled == [49, 49]
 
 
