@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # numbers of mallopt(3)
 
@@ -37,6 +40,14 @@ def give_back() -> None:
     """
     if (library := _glibc()) is not None:
         library.malloc_trim(0)
+
+
+def giving_back(items: Iterable[T], *, every: int) -> Iterator[T]:
+    """`items`; after `every` so many of them what was freed goes back, since holes between what stays add up."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % every == 0:
+            give_back()
 
 
 def _glibc() -> Any | None:

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.machine.heap import give_back
+from audiencekit.machine.heap import give_back, giving_back
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import guarded
 from audiencekit.planning.plannedrun import PlannedRun
@@ -37,6 +37,7 @@ from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
+_GIVE_BACK_EVERY: Final = 64  # batches or bodies; more often would cost time
 STAGING: Final = ".preparing-"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
@@ -128,14 +129,16 @@ def _write_records(path: Path, planned: PlannedRun) -> None:
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
     ):
-        for records in in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores()):
+        prepared = in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores())
+        for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
             if rows := records.unwrap().num_rows:
                 writer.write_batch(records.unwrap(), row_group_size=rows)
 
 
 def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> None:
     directory.mkdir(mode=0o700)
-    for request in pack_requests(planned.requests, planned.users_of, planned.times):
+    packed = pack_requests(planned.requests, planned.users_of, planned.times)
+    for request in giving_back(packed, every=_GIVE_BACK_EVERY):
         _write_private(directory / f"{request.number:06}.json", request.body.unwrap())
         progress.step("writing", request.number, len(planned.requests), unit="requests")
 

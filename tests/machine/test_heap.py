@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from audiencekit.machine.heap import give_back, share_heap
+from audiencekit.machine.heap import give_back, giving_back, share_heap
 
 MEGABYTE = 1_000_000
 
@@ -90,6 +90,15 @@ def test_all_threads_share_one_heap() -> None:
 def test_the_environment_chooses_the_memory_of_arrow() -> None:
     """Whoever says which one gets it."""
     assert _run(SHARED, ARROW_DEFAULT_MEMORY_POOL="mimalloc") == ["1", "mimalloc"]
+
+
+def test_what_is_freed_goes_back_after_so_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When whoever asked for them has done with the last of them."""
+    happened: list[object] = []
+    monkeypatch.setattr("audiencekit.machine.heap.give_back", lambda: happened.append("given back"))
+    for item in giving_back(range(5), every=2):
+        happened.append(item)
+    assert happened == [0, 1, "given back", 2, 3, "given back", 4]
 
 
 @pytest.mark.parametrize("error", [AttributeError, OSError, ValueError])
