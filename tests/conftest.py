@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -20,6 +21,14 @@ from .processes import Commands
 
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4_000_000_000
+
+
+with contextlib.suppress(ModuleNotFoundError):  # where only the tests of an integration run
+    import hypothesis
+
+    # No test asserts a timing: an example that takes long on a busy machine is no failure.
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
 
 
 def pytest_configure() -> None:
