@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,6 +18,25 @@ from audiencekit.settings import Settings, load_settings
 
 from .crashes.killing import Driver
 from .processes import Commands
+
+MEMORY = Path("/dev/shm")
+ENOUGH_BYTES = 4_000_000_000
+
+
+with contextlib.suppress(ModuleNotFoundError):  # where only the tests of an integration run
+    import hypothesis
+
+    # No test asserts a timing: an example that takes long on a busy machine is no failure.
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
+
+
+def pytest_configure() -> None:
+    """Files of tests stand in memory where there is room: they are synced to the disk tens of thousands of times."""
+    has_room = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH_BYTES
+    if has_room and "TMPDIR" not in os.environ:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # asked again
 
 
 @pytest.hookimpl(optionalhook=True)

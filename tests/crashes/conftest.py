@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
+
+DISK = Path("/var/tmp")
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """On a disk, even where the files of other tests stand in memory."""
+    with TemporaryDirectory(dir=DISK if DISK.is_dir() else None) as directory:
+        yield Path(directory)
 
 
 @pytest.fixture
