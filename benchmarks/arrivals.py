@@ -45,7 +45,10 @@ class Arrivals:
     async def serve(self) -> AsyncIterator[int]:
         """The port of a server that notes every line, which is the number of a process."""
 
+        lines: set[asyncio.StreamWriter] = set()
+
         async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            lines.add(writer)
             with contextlib.suppress(ConnectionError):
                 while line := await reader.readline():
                     self.add(int(line), boot_seconds())
@@ -54,3 +57,6 @@ class Arrivals:
         server = await asyncio.start_server(listen, "127.0.0.1", 0)
         async with server:
             yield server.sockets[0].getsockname()[1]
+            for line in lines:
+                line.close()
+            await asyncio.gather(*(line.wait_closed() for line in lines), return_exceptions=True)

@@ -29,4 +29,5 @@ async def test_who_waits_goes_on_when_everybody_was_heard_of() -> None:
         writer.write(b"1\n")
         await waiting
         writer.close()
+        await writer.wait_closed()
     assert (arrivals.worst_window, arrivals.by_process.total()) == (3, 0)
