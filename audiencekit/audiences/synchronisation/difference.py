@@ -103,6 +103,8 @@ def find_difference(
 def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
     index, entries = snapshot.index(part), keysets.tagged(part)
     records = np.ascontiguousarray(entries["record"])
+    if not len(records) and not len(index):
+        return _OfPart(0, 0, 0, records, snapshot.chosen(part, index))
     heeded = wanted.at(records)
     if not heeded.all():
         entries, records = entries[heeded], records[heeded]

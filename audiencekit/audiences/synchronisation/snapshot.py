@@ -83,11 +83,11 @@ class Snapshot:
 
     def chosen(self, part: int, index: Index) -> HashedRecords:
         """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
-        in_whole, found = index.rows < index.whole, []
-        for file, own, first in ((self.whole, in_whole, 0), (self.recent, ~in_whole, index.whole)):
-            if file is not None:
-                found.append(chosen(file.identifiers(part), index.rows[own] - first))
-        members = joined(found)
+        whole, recent = self.stored(part)
+        if not len(index):
+            return NO_MEMBERS
+        in_whole = index.rows < index.whole
+        members = joined([chosen(whole, index.rows[in_whole]), chosen(recent, index.rows[~in_whole] - index.whole)])
         if in_whole.any() and not in_whole.all():
             places = np.concatenate([np.flatnonzero(in_whole), np.flatnonzero(~in_whole)])
             members = chosen(members, np.argsort(places))

@@ -21,6 +21,7 @@ from audiencekit.audiences.synchronisation.members import (
     UNSURE,
     Days,
     chosen,
+    count_members,
     days_of,
     identifiers_of,
     joined,
@@ -65,8 +66,11 @@ class Successor:
         return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + coming > room
 
     def _recent(self, part: int) -> NewPart:
-        index, file = self.snapshot.index_with_dropped(part), self.snapshot.recent
-        changed = _Changed.of(self.effects.of_part(part), index, self.tagger)
+        file, effects = self.snapshot.recent, self.effects.of_part(part)
+        if file is None and not count_members(effects):
+            return NewPart()
+        index = self.snapshot.index_with_dropped(part)
+        changed = _Changed.of(effects, index, self.tagger)
         in_whole = changed.known & (changed.rows < index.whole)
         written = np.flatnonzero(in_whole | (changed.days != DROPPED))
         recent = NOBODY if file is None else file.index(part)
