@@ -35,6 +35,10 @@ class Arrivals:
         self._heard.add(process)
         self.by_process[process] += self.is_counting
 
+    def forget(self, process: int) -> None:
+        """Counts as not heard from until it sends again."""
+        self._heard.discard(process)
+
     async def heard_from(self, processes: int) -> None:
         """Returns when each of so many processes has sent something. Raises TimeoutError when that takes minutes."""
         async with asyncio.timeout(_PATIENCE_SECONDS):

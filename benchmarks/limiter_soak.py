@@ -103,7 +103,10 @@ async def run_soak(soak: Soak) -> Findings:
     arrivals = Arrivals(limit=soak.limit, window_seconds=soak.window_seconds)
     with tempfile.TemporaryDirectory() as state_dir, _redis_of(soak, Path(state_dir)) as redis:
         limiter = soak.limiter if redis is None else redis.address.unwrap()
-        async with arrivals.serve() as port, _Workers(replace(soak, limiter=limiter), port, state_dir) as workers:
+        async with (
+            arrivals.serve() as port,
+            _Workers(replace(soak, limiter=limiter), arrivals, port, state_dir) as workers,
+        ):
             await arrivals.heard_from(soak.processes)  # the clock starts when all of them do
             arrivals.is_counting, started_at = True, boot_seconds()
             restarting = redis.restart_for(soak.seconds) if redis else asyncio.sleep(0)
@@ -137,8 +140,8 @@ def _redis_of(soak: Soak, folder: Path) -> Iterator[RestartedRedis | None]:
 class _Workers:
     """The processes that send, each in its place."""
 
-    def __init__(self, soak: Soak, port: int, state_dir: str) -> None:
-        self._soak, self._random = soak, random.Random(soak.seed)
+    def __init__(self, soak: Soak, arrivals: Arrivals, port: int, state_dir: str) -> None:
+        self._soak, self._arrivals, self._random = soak, arrivals, random.Random(soak.seed)
         arguments = ["--limiter", soak.limiter, "--requests-per-minute", str(soak.requests_per_minute)]
         self._command = [sys.executable, "-m", "benchmarks.limiter_soak", "--send-to", str(port), state_dir, *arguments]
         self._running: list[asyncio.subprocess.Process] = []
@@ -152,15 +155,20 @@ class _Workers:
             await _kill(process)
 
     async def kill_for(self, seconds: float) -> int:
-        """How many processes were killed and started again in `seconds`; raises when one ended by itself."""
+        """How many processes were killed and started again in `seconds`; raises when one ended by itself.
+
+        The next one is killed when all were heard from: however long starts take here, no more than one is missing.
+        """
         kills, end, pause = 0, boot_seconds() + seconds, self._soak.kill_every_seconds
         while (left := end - boot_seconds()) > 0:
             await asyncio.sleep(min(left, pause or 1.0))
             if any(process.returncode is not None for process in self._running):
                 raise RuntimeError("a sending process ended by itself")
             if pause and boot_seconds() < end:
+                await self._arrivals.heard_from(len(self._running))
                 number = self._random.randrange(len(self._running))
                 await _kill(self._running[number])
+                self._arrivals.forget(number)
                 self._running[number] = await self._start(number)
                 kills += 1
         return kills

@@ -28,6 +28,12 @@ async def test_who_waits_goes_on_when_everybody_was_heard_of() -> None:
         assert not waiting.done()
         writer.write(b"1\n")
         await waiting
+        arrivals.forget(0)
+        again = asyncio.create_task(arrivals.heard_from(2))
+        await asyncio.sleep(0)
+        assert not again.done()
+        writer.write(b"0\n")
+        await again
         writer.close()
         await writer.wait_closed()
-    assert (arrivals.worst_window, arrivals.by_process.total()) == (3, 0)
+    assert (arrivals.worst_window, arrivals.by_process.total()) == (4, 0)
