@@ -9,6 +9,7 @@ from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
 
+_PROCESSING_SECONDS: Final = timedelta(hours=PROCESSING_HOURS).total_seconds()
 _EMPTY_HINT: Final = (
     "see whether the source is whole; an audience that nobody is to be in is deleted: `audiencekit audiences delete`"
 )
@@ -42,15 +43,18 @@ def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -
 
 
 def warn_of_pace(facts: SnapshotFacts, now: float, *, additions: bool, removals: bool) -> tuple[str, ...]:
-    """A sentence for each kind of run that comes too soon after the last of its kind. `now` is in epoch seconds."""
+    """A sentence for each kind of run that comes too soon after the last of its kind. `now` is in epoch seconds.
+
+    Runs start in whole seconds, so what ended within the same one is not later.
+    """
     found = []
     for what, at, wanted in (
         ("put in", facts.additions_at, additions),
         ("taken out", facts.removals_at, removals),
     ):
-        if wanted and at is not None and 0 <= now - at < timedelta(hours=PROCESSING_HOURS).total_seconds():
+        if wanted and at is not None and 0 <= (ago := int(now) - int(at)) < _PROCESSING_SECONDS:
             found.append(
-                f"people were {what} {_ago(now - at)} ago: the service asks for one run of each in"
+                f"people were {what} {_ago(ago)} ago: the service asks for one run of each in"
                 f" {PROCESSING_HOURS:g} hours, and works on them only as often"
             )
     return tuple(found)
@@ -64,6 +68,6 @@ def warn_of_few(members: int) -> tuple[str, ...]:
     return (f"the audience will have {members:,} members: {needed}",)
 
 
-def _ago(seconds: float) -> str:
-    minutes = int(seconds // 60)
+def _ago(seconds: int) -> str:
+    minutes = seconds // 60
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

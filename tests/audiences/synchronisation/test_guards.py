@@ -66,6 +66,12 @@ def test_runs_that_follow_too_soon(hours: float, additions: bool, removals: bool
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
 
 
+def test_a_run_that_ended_within_the_second_is_the_last_one() -> None:
+    """Runs start in whole seconds, and end between them."""
+    facts = SnapshotFacts(account_id="a", audience_id="b", additions_at=NOW + 0.9)
+    assert "0 min ago" in warn_of_pace(facts, NOW, additions=True, removals=False)[0]
+
+
 def test_an_audience_that_is_too_small_is_told() -> None:
     """Under a hundred people nobody is targeted."""
     assert warn_of_few(100) == ()
