@@ -58,6 +58,9 @@ class EncodedUsers:
 def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> EncodedUsers:
     """The entries of the records at `places` of a batch (RECORD_SCHEMA), in their order."""
     batch = records.unwrap()
+    if 0 < len(places) < batch.num_rows // 2:
+        # The entries hold the hashes of their batch: of few records in each of many batches that would be all of them.
+        batch, places = batch.take(pa.array(places)), np.arange(len(places))
     kinds = [kind for kind in Kind if batch.column(kind.value).null_count < batch.num_rows]
     counts = [value_counts(batch.column(kind.value)) for kind in kinds]
     shapes = _shape_numbers(counts, batch.num_rows) if all(kind.is_hashed for kind in kinds) else None
