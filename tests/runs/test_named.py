@@ -27,20 +27,10 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.kept import list_runs
 from audiencekit.settings import Settings
 
+from .begun import EndsAfter
+
 RUN = "20261121-000000-task"
 ROWS = 30
-
-
-class EndsAfter:
-    """A limiter that ends the run when it is asked for one place too many."""
-
-    def __init__(self, places: int) -> None:
-        self.left = places
-
-    async def acquire(self) -> None:
-        if not self.left:
-            raise NotFinished("the test has seen enough")
-        self.left -= 1
 
 
 class Listener:

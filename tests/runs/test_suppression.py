@@ -18,20 +18,10 @@ from audiencekit.planning import planner
 from audiencekit.runs.kept import read_report
 from audiencekit.settings import Settings
 
+from .begun import EndsAfter
+
 ROWS = 40
 Change = Callable[[Path], None]
-
-
-class EndsAfter:
-    """A limiter that ends the run when it is asked for one place too many."""
-
-    def __init__(self, places: int) -> None:
-        self.left = places
-
-    async def acquire(self) -> None:
-        if not self.left:
-            raise NotFinished("the test has seen enough")
-        self.left -= 1
 
 
 @pytest.fixture(autouse=True)

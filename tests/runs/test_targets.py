@@ -20,19 +20,9 @@ from audiencekit.reporting.text import render_report
 from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.settings import Settings
 
+from .begun import EndsAfter
+
 ROWS = 30
-
-
-class EndsAfter:
-    """A limiter that ends the run when it is asked for one place too many."""
-
-    def __init__(self, places: int) -> None:
-        self.left = places
-
-    async def acquire(self) -> None:
-        if not self.left:
-            raise NotFinished("the test has seen enough")
-        self.left -= 1
 
 
 @pytest.fixture
