@@ -129,7 +129,8 @@ def _write_records(path: Path, planned: PlannedRun) -> None:
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
     ):
-        prepared = in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores())
+        batches = planned.layout.batches()
+        prepared = in_order(lambda batch: to_prepared(*planned.kept_records(batch)), batches, workers=cores())
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
             if rows := records.unwrap().num_rows:
                 writer.write_batch(records.unwrap(), row_group_size=rows)
