@@ -58,10 +58,10 @@ class Snapshot:
 
     def index(self, part: int) -> Index:
         """The members of one part."""
-        index = self.index_with_dropped(part)
+        index = self._index_with_dropped(part)
         return index if self.recent is None else index.take(index.days != DROPPED)
 
-    def index_with_dropped(self, part: int) -> Index:
+    def _index_with_dropped(self, part: int) -> Index:
         """The same with those that have gone since everybody was written, on the day DROPPED."""
         whole = NOBODY if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
