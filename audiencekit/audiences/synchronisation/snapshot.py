@@ -83,11 +83,14 @@ class Snapshot:
 
     def chosen(self, part: int, index: Index) -> HashedRecords:
         """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
-        whole, recent = self.stored(part)
-        if not len(index):
-            return NO_MEMBERS
         in_whole = index.rows < index.whole
-        members = joined([chosen(whole, index.rows[in_whole]), chosen(recent, index.rows[~in_whole] - index.whole)])
+        rows = (index.rows[in_whole], index.rows[~in_whole] - index.whole)
+        members = joined(
+            [
+                NO_MEMBERS if file is None else file.identifiers(part, own)
+                for file, own in zip((self.whole, self.recent), rows, strict=True)
+            ]
+        )
         if in_whole.any() and not in_whole.all():
             places = np.concatenate([np.flatnonzero(in_whole), np.flatnonzero(~in_whole)])
             members = chosen(members, np.argsort(places))
