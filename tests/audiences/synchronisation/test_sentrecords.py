@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audiencekit.audiences.synchronisation import sentrecords as module
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at
 from audiencekit.delivery.spool import Spool
 from audiencekit.personal import HashedRecords
@@ -41,9 +42,10 @@ class Source:
 Make = Callable[[], tuple[Source, SentRecords]]
 
 
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
+@pytest.fixture(params=[0, 4, 65_536], ids=["aside", "some aside", "in memory"])
+def make(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """A source, and what is sent of it."""
+    monkeypatch.setattr(module, "_IN_MEMORY", request.param)
     spools: list[Spool] = []
 
     def made() -> tuple[Source, SentRecords]:
@@ -85,10 +87,17 @@ def test_of_many_there_is_no_copy(make: Make) -> None:
     assert source.unsealed == [*range(BATCHES), 0]
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), PLACES), max_size=6), PLACES)
-def test_whatever_was_copied_the_records_are_right(asked: list[tuple[int, list[int]]], first: list[int]) -> None:
+@given(st.lists(st.tuples(st.integers(0, 1), PLACES), max_size=6), PLACES, st.integers(0, 10))
+def test_whatever_was_copied_the_records_are_right(
+    asked: list[tuple[int, list[int]]], first: list[int], in_memory: int
+) -> None:
     """Those that are in no copy come from the batch."""
-    with TemporaryDirectory() as directory, Spool(Path(directory)) as copies:
+    with (
+        TemporaryDirectory() as directory,
+        Spool(Path(directory)) as copies,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(module, "_IN_MEMORY", in_memory)
         source = Source()
         sent = SentRecords(source, copies)
         sent.keep(0, source(0), np.array(first, dtype=np.int64))
