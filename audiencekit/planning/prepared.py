@@ -37,7 +37,7 @@ from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
-_GIVE_BACK_EVERY: Final = 64  # batches or bodies; more often would cost time
+_GIVE_BACK_EVERY: Final = 8  # batches or bodies; more seldom would take 30 MB more of a long list
 STAGING: Final = ".preparing-"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
@@ -157,7 +157,7 @@ def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
     return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
 
 
-def _write_private(path: Path, content: bytes) -> None:
+def _write_private(path: Path, content: bytes | memoryview) -> None:
     with open(path, "wb", opener=_open_private) as file:
         file.write(content)
 
