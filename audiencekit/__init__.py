@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
     from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure, resume_erasure_async
     from audiencekit.audiences.erasure.receipt import Receipt
+    from audiencekit.audiences.resumption import resume, resume_async
     from audiencekit.audiences.synchronisation.expiry import Expiry, expiry
     from audiencekit.audiences.synchronisation.renewal import renew, renew_async
     from audiencekit.audiences.synchronisation.sync import plan_sync, sync, sync_async
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
-    from audiencekit.pipeline import check, prepare, resume, resume_async, upload, upload_async
+    from audiencekit.pipeline import check, prepare, upload, upload_async
     from audiencekit.reporting.plan import Plan
     from audiencekit.reporting.report import Report
     from audiencekit.settings import Settings, load_settings
@@ -84,8 +85,8 @@ _HOMES = {
     "prepare": "audiencekit.pipeline",
     "renew": "audiencekit.audiences.synchronisation.renewal",
     "renew_async": "audiencekit.audiences.synchronisation.renewal",
-    "resume": "audiencekit.pipeline",
-    "resume_async": "audiencekit.pipeline",
+    "resume": "audiencekit.audiences.resumption",
+    "resume_async": "audiencekit.audiences.resumption",
     "resume_erasure": "audiencekit.audiences.erasure.forgetting",
     "resume_erasure_async": "audiencekit.audiences.erasure.forgetting",
     "sync": "audiencekit.audiences.synchronisation.sync",

@@ -170,6 +170,8 @@ async def resume_async(
 ) -> Report:
     """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`. The report of the whole run.
 
+    `audiencekit.resume` knows erasures, too (`audiences.resumption`).
+
     The source, or the spool that was kept of it, is read again, and what was not confirmed is sent, the same bytes as
     before. A run that is complete already is not touched: its report comes back. Raises ResumeRefused, with nothing
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
@@ -190,6 +192,3 @@ async def resume_async(
         client = open_client(settings)
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
             return await execute(reopened, client, settings, limiter=pace, progress=progress)
-
-
-resume = blocking(resume_async)

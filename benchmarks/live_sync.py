@@ -1,6 +1,6 @@
 """One sync with the emulator that the environment names, with no limiter; its state directory outlives it.
 
-python -m benchmarks.live_sync contacts.csv
+python -m benchmarks.live_sync contacts.csv --everybody-anew
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import time
 from pathlib import Path
 
+from audiencekit.audiences.synchronisation import successor
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
@@ -21,8 +22,10 @@ from .emulator_process import AUDIENCE
 from .trials import Figures, trial_arguments
 
 
-def run_sync(path: Path) -> Figures:
-    """From the file to the new snapshot."""
+def run_sync(path: Path, *, everybody_anew: bool = False) -> Figures:
+    """From the file to the new snapshot. With `everybody_anew` that is written as a whole, as once in some days."""
+    if everybody_anew:
+        vars(successor)["SNAPSHOT_WHOLE_DAYS"] = 0  # not an option: what is due is not for people to decide
     settings, audience = load_settings(os.environ), os.environ[AUDIENCE]
     started = time.perf_counter()
     report = asyncio.run(sync_async(path, audience_id=audience, settings=settings, limiter=Unlimited(), replace=True))
@@ -46,4 +49,4 @@ def run_sync(path: Path) -> Figures:
 
 
 if __name__ == "__main__":
-    trial_arguments(run_sync)
+    trial_arguments(run_sync, everybody_anew="write the snapshot as a whole")

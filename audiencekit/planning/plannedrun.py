@@ -124,9 +124,11 @@ class PlannedRun:
 
     def _users(self, wave: Wave, first: int, count: int) -> EncodedUsers:
         stretch = self.layout.stretch(wave, first, count)
-        return EncodedUsers.joined(
-            encode_users(self.unsealed(batch), places, self.profile) for batch, places in stretch
-        )
+        return EncodedUsers.joined(self.encoded(batch, places) for batch, places in stretch)
+
+    def encoded(self, batch: int, places: Indices) -> EncodedUsers:
+        """The entries of the records of one batch at `places`, ascending."""
+        return encode_users(self.unsealed(batch), places, self.profile)
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is when `sent` records were confirmed and the service refused others one by one."""

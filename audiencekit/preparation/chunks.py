@@ -62,9 +62,9 @@ def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
         yield from _kind_parts(batch.column(kind.value), kind)
 
 
-def identifier_columns(reading: Reading, records: int) -> list[Any]:
-    """What `identifier_parts` had of so many records, kind by kind."""
-    return [_list_of(reading, records, kind) for kind in Kind]
+def identifier_columns(reading: Reading, records: int, places: Counts | None = None) -> list[Any]:
+    """What `identifier_parts` had of so many records, kind by kind; or of those at `places` alone."""
+    return [_list_of(reading, records, kind, places) for kind in Kind]
 
 
 @guarded
@@ -107,16 +107,26 @@ def _text_parts(texts: Any) -> list[bytes | memoryview]:
     return [lengths.tobytes(), b"".join(text.encode() for text in texts.to_pylist())]
 
 
-def _list_of(reading: Reading, records: int, kind: Kind) -> Any:
+def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) -> Any:
     form = reading.take(1)[0]
     if form == _NONE:
-        return pa.nulls(records, RECORD_SCHEMA.field(kind.value).type)
+        return pa.nulls(records if places is None else len(places), RECORD_SCHEMA.field(kind.value).type)
     counts = _counts_of(reading, records, form)
-    offsets = np.zeros(records + 1, dtype=np.int32)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = _offsets_of(counts)
     total = int(offsets[-1])
     values = hashes_in(reading.buffer(total * SHA256_BYTES), total) if kind.is_hashed else _texts(reading, total)
+    if places is not None:
+        begins, counts = offsets[places], counts[places]
+        offsets = _offsets_of(counts)
+        values = values.take(pa.array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1])))
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(counts == 0))
+
+
+def _offsets_of(counts: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """Where the values of each begin, and where the last ones end."""
+    offsets = np.zeros(len(counts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
 
 
 def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
@@ -126,8 +136,7 @@ def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
 
 
 def _texts(reading: Reading, count: int) -> Any:
-    offsets = np.zeros(count + 1, dtype=np.int32)
-    np.cumsum(reading.numbers(count), out=offsets[1:])
+    offsets = _offsets_of(reading.numbers(count))
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), reading.buffer(int(offsets[-1])))
 
 

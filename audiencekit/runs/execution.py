@@ -30,7 +30,9 @@ from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
+from audiencekit.planning.reading import ReadBatch
 from audiencekit.planning.terms import Means, Terms
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
 from audiencekit.profile import Profile
@@ -83,14 +85,28 @@ async def execute(
 
 
 class _Fingerprints:
-    """Of everybody who was read: the records of the source, and those of suppression sources."""
+    """Of everybody who was read: the records of the source, and those of suppression sources.
+
+    Of nobody when the run is begun again and not resumed: then nothing is compared with them.
+    """
 
     def __init__(self, run: Run) -> None:
-        self.records, self.suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
+        self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
+        self._is_compared = not run.facts.again
+
+    def add(self, batch: ReadBatch) -> None:
+        """Take in the next batch of the source."""
+        if self._is_compared:
+            self._records.add(batch.chunk, batch.refusing)
+
+    def add_suppressed(self, chunk: RecordChunk) -> None:
+        """Take in the next batch of a suppression source."""
+        if self._is_compared:
+            self._suppressed.add(chunk)
 
     def finish(self) -> tuple[str, str]:
         """Both, in hex."""
-        return self.records.finish(), self.suppressed.finish()
+        return self._records.finish(), self._suppressed.finish()
 
 
 async def _read_and_plan(
@@ -131,8 +147,8 @@ async def _plan(
         progress=stoppable,
         spool_dir=run.directory,
         rejections=rejections,
-        on_batch=lambda batch: fingerprints.records.add(batch.chunk, batch.refusing),
-        on_suppressed=fingerprints.suppressed.add,
+        on_batch=fingerprints.add,
+        on_suppressed=fingerprints.add_suppressed,
     )
     work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
     return await in_thread(work, stoppable.stop)

@@ -33,6 +33,8 @@ def test_the_section_is_written_between_its_marks(tmp_path: Path, capsys: pytest
     section = written.partition(BEGIN)[2].partition(END)[0]
     assert "| bytes of sync / bytes that the changes need | 1.05 |" in section
     assert "| requests of sync / requests that the changes need | 1.05 |" in section
+    rows = [line.split(" | ")[0] for line in section.partition("| medians |")[2].splitlines()]
+    assert rows[2:5] == ["| check", "| sync", "| sync that writes everybody anew"]
 
 
 @pytest.mark.parametrize("share", ["0", "1.5", "much"])

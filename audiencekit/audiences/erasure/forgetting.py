@@ -1,7 +1,7 @@
 """Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept out.
 
 lines, rows -> keys     nothing is sent before everything was read
-access                  credentials that the service refuses end it here, and leave nothing behind
+access                  credentials that the service refuses, or that may only look, end it here and leave nothing
 keys -> memory          from now on every upload leaves these people out, whatever a file says
 keys -> sealed          so that an erasure that was killed can be finished without its input
 audiences <- Deletes    until each has confirmed; then the keys are destroyed, and the receipt says so
@@ -18,8 +18,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Unpack
 
-from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
+from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.account import ErasureService
 from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.doubts import doubts_of_runs
@@ -34,15 +34,7 @@ from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
-    AudiencekitError,
-    CredentialsRefused,
-    ExchangeError,
     NotFinished,
-    NotFound,
-    PlanRefused,
-    Redirected,
-    RequestRefused,
-    Unauthorized,
 )
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
@@ -57,7 +49,6 @@ from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 
-_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 _FINGERPRINTS: Final = "erasures"
 
 
@@ -91,7 +82,7 @@ async def forget_async(
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
     async with client:
-        await _check_access(client, settings.require_account())
+        await check_access(client, settings.require_account())
         with store.locked() as note:
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
             if receipt is None:
@@ -104,30 +95,6 @@ async def forget_async(
 
 
 forget = blocking(forget_async)
-
-
-async def _check_access(client: AdsClient, account_id: str) -> None:
-    """Returns unless the service refuses us: then nobody is remembered for an erasure that cannot be.
-
-    Raises CredentialsRefused or PlanRefused. A service that is away is no reason: these people are left out of uploads
-    from now on, and are erased when it is back.
-    """
-    refusal: AudiencekitError
-    nothing = "nobody was remembered, and nothing was sent"
-    try:
-        await client.list_custom_audiences(count=1)
-        return
-    except Unauthorized as error:
-        hint = error.hint or _WHOAMI
-        refusal = CredentialsRefused(f"account {account_id}: {error}: {nothing}", hint=hint)
-    except (NotFound, RequestRefused, Redirected) as error:
-        hint = error.hint or _WHOAMI
-        refusal = PlanRefused(f"account {account_id}: {error}: {nothing}", hint=hint)
-    except ExchangeError:
-        return
-    except asyncio.CancelledError:
-        refusal = NotFinished(f"interrupted: {nothing}")
-    raise refusal
 
 
 async def _read(people: People, progress: Progress) -> Asked:

@@ -18,7 +18,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -38,6 +38,9 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plan import PlannedRequest
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.selection import Layout, Wave
+
+# The records of one batch of a layout at these places, ascending, with all their keys; called from any thread.
+RecordsOf: TypeAlias = Callable[[int, Indices], HashedRecords]
 
 _HEAD: Final = struct.Struct("<I")
 _ASIDE: Final = ".new-"
@@ -139,12 +142,11 @@ def write_changes(
     layout: Layout,
     waves: Iterable[int],
     requests: list[PlannedRequest],
-    records_of: Callable[[int], HashedRecords],
+    records_of: RecordsOf,
 ) -> None:
     """Note all that the planned `requests` change, before any of them is sent; durable when it returns.
 
-    `records_of` gives the whole records of one batch of `layout`, in any thread. Raises InputOutputFailed when the
-    disk fails.
+    Raises InputOutputFailed when the disk fails.
     """
     aside = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
     pass_point("before changes")
@@ -212,9 +214,9 @@ def _stretches_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) ->
 
 
 @guarded
-def _append(spool: KeptSpool, records_of: Callable[[int], HashedRecords], numbered: tuple[int, list[_Stretch]]) -> Wave:
+def _append(spool: KeptSpool, records_of: RecordsOf, numbered: tuple[int, list[_Stretch]]) -> Wave:
     number, group = numbered
-    taken = [records_of(stretch.batch).unwrap().take(stretch.places) for stretch in group]
+    taken = [records_of(stretch.batch, stretch.places).unwrap() for stretch in group]
     columns = [pa.concat_arrays([batch.column(name) for batch in taken]) for name in RECORD_SCHEMA.names]
     batch = HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
     requests = np.concatenate([stretch.requests for stretch in group])

@@ -10,7 +10,7 @@ import numpy as np
 from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
-    Days,
+    DROPPED,
     count_members,
     joined,
     to_bytes,
@@ -20,8 +20,9 @@ from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Bits, Bools, Indices
+from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.keysets import KeySets
+from audiencekit.preparation.partitions import Entries
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
@@ -101,34 +102,34 @@ def find_difference(
 
 @guarded
 def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
-    index, entries = snapshot.index(part), keysets.tagged(part)
-    records = np.ascontiguousarray(entries["record"])
+    index, (records, marks) = snapshot.index(part), _wanted(keysets.tagged(part), wanted)
     if not len(records) and not len(index):
         return _OfPart(0, 0, 0, records, snapshot.chosen(part, index))
-    heeded = wanted.at(records)
-    if not heeded.all():
-        entries, records = entries[heeded], records[heeded]
-    places, known = Marks.of(entries).find_in(index.marks)
-    days = index.days[places[known]]
-    due = (days <= horizon.renewed_to) | horizon.everybody
+    places, known = marks.find_in(index.marks)
+    places[~known] = len(index)
+    days = np.append(index.days, np.int16(DROPPED)).take(places)
     unknown = (days == DOUBTFUL) | (days < horizon.lapsed_before)
-    is_sent = ~known
-    is_sent[known] = due | unknown
-    gone = _is_live(index.days, horizon)
-    gone[places[known]] = False
+    is_sent = unknown | (days <= horizon.renewed_to) | horizon.everybody
+    additions, sent = int(unknown.sum()), records[is_sent]
+    gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
+    gone[places] = False
     return _OfPart(
-        additions=len(records) - len(days) + int(unknown.sum()),
-        renewals=int((due & ~unknown).sum()),
-        unchanged=len(records) - int(is_sent.sum()),
-        sent=records[is_sent],
-        removed=snapshot.chosen(part, index.take(gone)),
+        additions=additions,
+        renewals=len(sent) - additions,
+        unchanged=len(records) - len(sent),
+        sent=sent,
+        removed=snapshot.chosen(part, index.take(np.flatnonzero(gone))),
     )
 
 
-def _is_live(days: Days, horizon: Horizon) -> Bools:
-    """Whether each may be in the audience now."""
-    live: Bools = (days == DOUBTFUL) | (days >= horizon.lapsed_before)
-    return live
+def _wanted(entries: Entries, wanted: Bits) -> tuple[Indices, Marks]:
+    """The records that are `wanted`, of all `entries`, and the mark of each."""
+    records, marks = np.ascontiguousarray(entries["record"]), Marks.of(entries)
+    heeded = wanted.at(records)
+    if heeded.all():
+        return records, marks
+    places = np.flatnonzero(heeded)
+    return records.take(places), marks.take(places)
 
 
 @guarded

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
+from audiencekit.audiences.synchronisation.marks import NO_MARKS, Marks
 from audiencekit.audiences.synchronisation.members import (
+    NO_MEMBERS,
     MemberChunk,
     count_members,
     from_bytes,
@@ -25,6 +29,24 @@ _GATHERED: Final = 32_768  # changes that are put in order at a time
 _PUT_ASIDE: Final = 1_024  # of one part
 
 
+@dataclass(frozen=True, slots=True)
+class PartEffects:
+    """Those of one part, in any order: MEMBER_SCHEMA, and the mark of each."""
+
+    members: HashedRecords = NO_MEMBERS
+    marks: Marks = NO_MARKS
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    @classmethod
+    def joined(cls, effects: Sequence[PartEffects]) -> PartEffects:
+        """All of them, in order."""
+        if not effects:
+            return cls()
+        return cls(joined([each.members for each in effects]), Marks.joined([each.marks for each in effects]))
+
+
 class Effects:
     """Members, as they come, by part. What does not fit a fixed memory goes aside. `members` and `identifiers` count.
 
@@ -34,8 +56,8 @@ class Effects:
     def __init__(self, aside: Spool, tagger: Tagger) -> None:
         self._aside, self._tagger = aside, tagger
         self._gathered: list[HashedRecords] = []
-        self._waiting: list[list[HashedRecords]] = [[] for _ in range(PARTS)]
-        self._chunks: list[list[int]] = [[] for _ in range(PARTS)]
+        self._waiting: list[list[PartEffects]] = [[] for _ in range(PARTS)]
+        self._chunks: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
         self.members = self.identifiers = 0
 
     def add(self, members: HashedRecords) -> None:
@@ -54,27 +76,35 @@ class Effects:
         for part, own in _split(members, self._tagger):
             waiting = self._waiting[part]
             waiting.append(own)
-            if sum(count_members(each) for each in waiting) >= _PUT_ASIDE:
-                self._chunks[part].append(_put_aside(self._aside, to_bytes(joined(waiting))))
+            if sum(map(len, waiting)) >= _PUT_ASIDE:
+                self._chunks[part].append(_put_aside(self._aside, PartEffects.joined(waiting)))
                 self._waiting[part] = []
 
-    def of_part(self, part: int) -> HashedRecords:
+    def of_part(self, part: int) -> PartEffects:
         """Those of one part. May be called from any thread."""
-        chunks = [from_bytes(MemberChunk(self._aside.read(number))) for number in self._chunks[part]]
-        return joined([*chunks, *self._waiting[part]])
+        chunks = [self._read(part, *numbers) for numbers in self._chunks[part]]
+        return PartEffects.joined([*chunks, *self._waiting[part]])
+
+    def _read(self, part: int, members: int, marks: int) -> PartEffects:
+        read = self._aside.read
+        return PartEffects(from_bytes(MemberChunk(read(members))), Marks.from_bytes(read(marks), part))
 
 
 @guarded
-def _split(members: HashedRecords, tagger: Tagger) -> list[tuple[int, HashedRecords]]:
-    batch = members.unwrap()
-    parts = part_of(tags_of_sets(members, tagger))
+def _split(members: HashedRecords, tagger: Tagger) -> list[tuple[int, PartEffects]]:
+    batch, tags = members.unwrap(), tags_of_sets(members, tagger)
+    parts = part_of(tags)
     order = np.argsort(parts, kind="stable")
     ends = np.cumsum(np.bincount(parts, minlength=PARTS)).tolist()
-    batch = batch.take(order)
-    found = [(part, start, end) for part, (start, end) in enumerate(pairwise([0, *ends])) if end > start]
-    return [(part, HashedRecords(batch.slice(start, end - start))) for part, start, end in found]
+    batch, marks = batch.take(order), Marks.of(tags).take(order)
+    found = [(part, slice(start, end)) for part, (start, end) in enumerate(pairwise([0, *ends])) if end > start]
+    return [
+        (part, PartEffects(HashedRecords(batch.slice(own.start, own.stop - own.start)), marks.take(own)))
+        for part, own in found
+    ]
 
 
 @guarded
-def _put_aside(aside: Spool, chunk: MemberChunk) -> int:
-    return aside.append(chunk.unwrap())
+def _put_aside(aside: Spool, effects: PartEffects) -> tuple[int, int]:
+    """The numbers of the chunks: that of the members and that of their marks."""
+    return aside.append(to_bytes(effects.members).unwrap()), aside.append(effects.marks.to_bytes())

@@ -21,6 +21,9 @@ MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
 
 _PART_SHIFT: Final = np.uint64(64 - PARTITION_BITS)
 _STORED_HIGH_BYTES: Final = 7
+_STORED_HIGH: Final = np.uint64((1 << 8 * _STORED_HIGH_BYTES) - 1)
+_MOST_STEPS: Final = 16  # to a place from the beginning of its stretch: of tags, hardly ever more than six
+_FEW_SHARE: Final = 0.1  # fewer are found one by one sooner than the others are cut into stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,9 @@ class Marks:
     def from_bytes(cls, content: bytes | memoryview, part: int) -> Self:
         """What `to_bytes` had of marks that all come into `part`."""
         count = len(content) // MARK_BYTES
-        wide = np.zeros((count, 8), dtype=np.uint8)
-        own = np.frombuffer(content, dtype=np.uint8, count=count * _STORED_HIGH_BYTES)
-        wide[:, :_STORED_HIGH_BYTES] = own.reshape(-1, _STORED_HIGH_BYTES)
-        high = wide.view("<u8").reshape(-1) | (np.uint64(part) << _PART_SHIFT)
+        # Eight bytes are read for each: the last belongs to the next, or to the second halves, and is masked out.
+        wide = np.ndarray(count, dtype="<u8", buffer=content, strides=(_STORED_HIGH_BYTES,)) & _STORED_HIGH
+        high = wide | (np.uint64(part) << _PART_SHIFT)
         return cls(high, np.frombuffer(content, dtype="<u2", offset=count * _STORED_HIGH_BYTES))
 
     def to_bytes(self) -> bytes:
@@ -59,7 +61,7 @@ class Marks:
     def __len__(self) -> int:
         return len(self.high)
 
-    def take(self, places: Indices | Bools) -> Marks:
+    def take(self, places: Indices | Bools | slice) -> Marks:
         """Those at `places`, in their order."""
         return Marks(self.high[places], self.low[places])
 
@@ -88,12 +90,26 @@ NO_MARKS: Final = Marks(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint1
 
 
 def _search(asked: npt.NDArray[np.uint64], ordered: npt.NDArray[np.uint64]) -> Indices:
-    """`np.searchsorted`, which is several times faster when neighbours are asked for one after the other."""
-    own_bits = np.uint64((1 << len(asked).bit_length()) - 1)
-    packed = np.sort((asked & ~own_bits) | np.arange(len(asked), dtype=np.uint64))
-    nearly = (packed & own_bits).astype(np.int64)  # in order of all but their last bits
-    places = np.empty(len(asked), dtype=np.int64)
-    places[nearly] = np.searchsorted(ordered, asked[nearly])
+    """`np.searchsorted`, several times faster for numbers that are spread evenly, as tags are.
+
+    `ordered` is cut into as many stretches of equal width as there are numbers: where the stretch of a number begins it
+    is a step or two away.
+    """
+    if len(asked) < len(ordered) * _FEW_SHARE:
+        return ordered.searchsorted(asked)
+    first, last = ordered[0], ordered[-1]
+    shift = np.uint64(max(int(last - first).bit_length() - len(ordered).bit_length(), 0))
+    counts = np.bincount(((ordered - first) >> shift).astype(np.int64))
+    begins = np.cumsum(counts) - counts
+    places: Indices = begins.take(((np.clip(asked, first, last) - first) >> shift).astype(np.int64))
+    ended = np.append(ordered, np.uint64(2**64 - 1))
+    behind = np.flatnonzero(ended.take(places) < asked)
+    for _ in range(_MOST_STEPS):
+        if not len(behind):
+            return places
+        places[behind] += 1
+        behind = behind[ended.take(places[behind]) < asked[behind]]
+    places[behind] = np.searchsorted(ordered, asked[behind])
     return places
 
 

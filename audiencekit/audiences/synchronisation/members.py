@@ -88,14 +88,15 @@ def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
 
 
 @guarded
-def from_identifier_bytes(chunk: MemberChunk) -> HashedRecords:
-    """The batch that `to_identifier_bytes` had, everybody in doubt."""
+def from_identifier_bytes(chunk: MemberChunk, places: Indices | None = None) -> HashedRecords:
+    """The batch that `to_identifier_bytes` had, or those of it at `places`, in their order; everybody in doubt."""
     reading = Reading(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
-    if not count:
+    wanted = count if places is None else len(places)
+    if not wanted:
         return NO_MEMBERS
-    days = pa.array(np.full(count, DOUBTFUL, dtype=np.int16))
-    return HashedRecords(pa.record_batch([days, *identifier_columns(reading, count)], schema=MEMBER_SCHEMA))
+    days = pa.array(np.full(wanted, DOUBTFUL, dtype=np.int16))
+    return HashedRecords(pa.record_batch([days, *identifier_columns(reading, count, places)], schema=MEMBER_SCHEMA))
 
 
 @guarded

@@ -25,6 +25,7 @@ from audiencekit.audiences.synchronisation.members import (
     NO_MEMBERS,
     Days,
     MemberChunk,
+    chosen,
     days_of,
     from_bytes,
     from_identifier_bytes,
@@ -35,6 +36,7 @@ from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.partitions import PARTITION_BITS
 from audiencekit.preparation.tags import Tagger, tags_of_sets
 
@@ -101,9 +103,12 @@ class PartsFile:
         days = np.frombuffer(content, dtype="<i2", count=count)
         return PartIndex(Marks.from_bytes(memoryview(content)[_DAY_BYTES * count :], part), days)
 
-    def identifiers(self, part: int) -> HashedRecords:
-        """The identifiers of the same members, MEMBER_SCHEMA; the days are those of the index."""
-        return from_identifier_bytes(self._read(_IDENTIFIERS + part))
+    def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
+        """The identifiers of the same members, or of those at `places`, MEMBER_SCHEMA; the days are those of the index.
+
+        All of the part is read, whoever is asked for.
+        """
+        return from_identifier_bytes(self._read(_IDENTIFIERS + part), places)
 
     def close(self) -> None:
         """Give up the file."""
@@ -118,10 +123,14 @@ class _EarlierFile(PartsFile):
     """One of the earlier form."""
 
     def index(self, part: int) -> PartIndex:
-        members = self.identifiers(part)
+        members = self._members(part)
         return PartIndex(Marks.of(tags_of_sets(members, self._tagger)), days_of(members))
 
-    def identifiers(self, part: int) -> HashedRecords:
+    def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
+        members = self._members(part)
+        return members if places is None else chosen(members, places)
+
+    def _members(self, part: int) -> HashedRecords:
         return from_bytes(self._read(_INDEX + part))
 
 

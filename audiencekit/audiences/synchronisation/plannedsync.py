@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
+from audiencekit.audiences.synchronisation.changes import RecordsOf
 from audiencekit.audiences.synchronisation.difference import Horizon
 from audiencekit.audiences.synchronisation.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.members import day_of
 from audiencekit.audiences.synchronisation.revision import Revision
+from audiencekit.audiences.synchronisation.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.delivery.spool import Spool
 from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
-from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.remarks import lost_numbers
 from audiencekit.planning.terms import Means, Terms
+from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.sources.files import AnySource
 
@@ -47,11 +50,15 @@ class SyncChanges:
 
 @dataclass(slots=True, kw_only=True)
 class PlannedSync(PlannedRun):
-    """The plan of a sync. `whole_records` gives the records of one batch with all their keys, to be noted."""
+    """The plan of a sync.
+
+    `sent_records` are those of the bodies; `whole_records` gives them with all their keys, to be noted.
+    """
 
     sync: SyncChanges
     remarks: tuple[str, ...]
-    whole_records: Callable[[int], HashedRecords]
+    sent_records: SentRecords
+    whole_records: RecordsOf
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -62,6 +69,10 @@ class PlannedSync(PlannedRun):
     def warnings(self) -> tuple[str, ...]:
         """What people should know before anything is sent."""
         return self.suppression_notes + lost_numbers(self.tally, self.mapping) + self.remarks
+
+    def encoded(self, batch: int, places: Indices) -> EncodedUsers:
+        """The entries of the records of one batch at `places`, ascending."""
+        return encode_users(*self.sent_records.find(batch, places), self.profile)
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is; of the records that are done, those that are taken out are no rows."""
@@ -99,7 +110,8 @@ class SyncPlanner:
 
         def revise(gathered: Gathered, selection: Selection, times: PlanTimes) -> Selection:
             horizon = _horizon(now, times.expires_at, everybody=self.everybody)
-            revisions.append(Revision.of(gathered, selection.kept, self.snapshot, horizon, self.tagger))
+            copies = means.stack.enter_context(Spool(means.spool_dir))
+            revisions.append(Revision.of(gathered, selection.kept, self.snapshot, horizon, self.tagger, copies=copies))
             return revisions[0].select(selection)
 
         planned = plan_run(source, terms, means, tagger=self.tagger, revise=revise)
@@ -119,7 +131,13 @@ class SyncPlanner:
         planned.refusals = self._refusals(planned, changes, revision.lost)
         remarks = self.remarks + self._remarks(planned, changes, now)
         known = {each.name: getattr(planned, each.name) for each in fields(planned)}
-        return PlannedSync(**known, sync=changes, remarks=remarks, whole_records=revision.whole_records)
+        return PlannedSync(
+            **known,
+            sync=changes,
+            remarks=remarks,
+            sent_records=revision.sent,
+            whole_records=revision.whole_records,
+        )
 
     def _refusals(self, planned: PlannedRun, changes: SyncChanges, lost: int) -> list[Refused]:
         is_left = planned.tally.rows_read and (changes.members_after or not planned.selection.suppressed)

@@ -30,23 +30,30 @@ from audiencekit.preparation.tags import TAG, Tagger, Tags, hashes_by_kind
 
 @dataclass(frozen=True, slots=True)
 class Staying:
-    """The records that stay: those `wanted` of all batches, each of which begins with the record `firsts` says."""
+    """The records that stay: those `wanted` of all batches, each of which begins with the record `firsts` says.
+
+    `heard` is told of each batch: its number, its records, and the places of those that hold a key which is looked for.
+    """
 
     wanted: Bits
     firsts: list[int]
     unsealed: Callable[[int], HashedRecords]
     tagger: Tagger
+    heard: Callable[[int, HashedRecords, Indices], None]
 
     def holders(self, table: KeyTable, known: KeyFilter) -> Iterator[tuple[Indices, Indices]]:
         """The records that hold keys of `table`, which are `known`, and the numbers of those keys, batch by batch."""
         return in_order(lambda batch: self._look(batch, table, known), range(len(self.firsts)), workers=cores())
 
     def _look(self, batch: int, table: KeyTable, known: KeyFilter) -> tuple[Indices, Indices]:
-        owners, tags = _tag_likely(self.unsealed(batch), self.tagger, known)
+        records = self.unsealed(batch)
+        owners, tags = _tag_likely(records, self.tagger, known)
         places, numbers = table.find(tags)
         owners = owners[places] + self.firsts[batch]
         heeded = self.wanted.at(owners)
-        return owners[heeded], numbers[heeded]
+        owners, numbers = owners[heeded], numbers[heeded]
+        self.heard(batch, records, owners - self.firsts[batch])
+        return owners, numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from audiencekit.audiences.synchronisation.members import chosen, day_of, days_o
 from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncChanges
 from audiencekit.audiences.synchronisation.removals import as_records
+from audiencekit.audiences.synchronisation.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
@@ -113,6 +114,7 @@ def plan_renewal(
         suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), terms.memories)
         means.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     records = gathered.tally.records
+    sent = SentRecords(gathered.unsealed, means.stack.enter_context(Spool(means.spool_dir)))
     selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
     layout, requests = gathered.plan(selection, times)
     members = gathered.tally.rows_read
@@ -143,7 +145,8 @@ def plan_renewal(
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
         remarks=() if refusals else notes + told,
-        whole_records=gathered.unsealed,
+        sent_records=sent,
+        whole_records=sent.at,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -17,7 +18,9 @@ from audiencekit.audiences.synchronisation.removals import (
     plan_rounds,
     reduce_members,
 )
+from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.delivery.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered
 from audiencekit.preparation.bits import Bits, Indices
@@ -35,16 +38,20 @@ class Revision:
     difference: Difference
     gathered: Gathered
     first: int
+    sent: SentRecords
     later: dict[int, Indices] = field(default_factory=dict, repr=False)
     returned: int = 0
     lost: int = 0
 
     @classmethod
-    def of(cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger) -> Self:
+    def of(
+        cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger, *, copies: Spool
+    ) -> Self:
         """What makes the audience equal to the `wanted` records of what was `gathered`, to which those that go are
         added. Raises SnapshotRefused."""
         difference = find_difference(gathered.keysets, wanted, snapshot, horizon, aside=gathered.aside)
-        revision = cls(difference, gathered, len(gathered.batch_records))
+        sent = SentRecords(gathered.unsealed, copies)
+        revision = cls(difference, gathered, len(gathered.batch_records), sent)
         if difference.removed:
             revision._take_out(tagger)
         return revision
@@ -57,12 +64,13 @@ class Revision:
         deletes.append(gone)
         return replace(selection, kept=kept, deletes=deletes, later=self.later)
 
-    def whole_records(self, batch: int) -> HashedRecords:
-        """The records of one batch with all their keys, RECORD_SCHEMA."""
+    def whole_records(self, batch: int, places: Indices) -> HashedRecords:
+        """The records of one batch at `places`, ascending, with all their keys, RECORD_SCHEMA."""
         part = batch - self.first
         if part < 0:
-            return self.gathered.unsealed(batch)
-        return as_records(self._leaving(part), first_row=self._first_row + self._before(part), deletes=True)
+            return self.sent.at(batch, places)
+        records = as_records(self._leaving(part), first_row=self._first_row + self._before(part), deletes=True)
+        return records_at(records, places)
 
     @property
     def _first_row(self) -> int:
@@ -79,7 +87,8 @@ class Revision:
 
     def _take_out(self, tagger: Tagger) -> None:
         firsts = np.cumsum([0, *self.gathered.batch_records])[:-1].tolist()
-        staying = Staying(self.difference.wanted, firsts, self.gathered.unsealed, tagger)
+        keep = functools.partial(self._keep, firsts)
+        staying = Staying(self.difference.wanted, firsts, self.gathered.unsealed, tagger, keep)
         parts = range(len(self.difference.removed))
         keys = count_holders((self._leaving(part) for part in parts), staying)
         places, struck = [], []
@@ -95,6 +104,13 @@ class Revision:
         of_removal = np.zeros(self.difference.removals, dtype=np.int64)
         of_removal[np.concatenate(places)] = rounds.of_key[numbers]
         self._put_in_waves(of_removal, rounds)
+
+    def _keep(self, firsts: list[int], batch: int, records: HashedRecords, holders: Indices) -> None:
+        """Copy out those who are sent and those who may have to be put back."""
+        first = firsts[batch]
+        sent = self.difference.sent.slice(first, first + self.gathered.batch_records[batch])
+        sent[holders] = True
+        self.sent.keep(batch, records, np.flatnonzero(sent))
 
     def _put_in_waves(self, of_removal: Indices, rounds: Rounds) -> None:
         sent = self.difference.sent

@@ -96,13 +96,12 @@ def write_whole_if_due(store: SnapshotStore, now: datetime) -> None:
 def _succeed(
     store: SnapshotStore, snapshot: Snapshot, found: Iterable[HashedRecords], facts: SnapshotFacts, now: datetime
 ) -> None:
-    tagger = store.tagger()
     with Spool(store.directory) as aside:
-        effects = Effects(aside, tagger)
+        effects = Effects(aside, store.tagger())
         for effect in found:
             effects.add(effect)
         effects.close()
-        Successor(snapshot, effects, tagger, lapsed_before=day_of(now) - 1).write(store, facts, now.timestamp())
+        Successor(snapshot, effects, lapsed_before=day_of(now) - 1).write(store, facts, now.timestamp())
 
 
 def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now: float) -> SnapshotFacts:

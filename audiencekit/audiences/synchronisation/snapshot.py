@@ -58,10 +58,10 @@ class Snapshot:
 
     def index(self, part: int) -> Index:
         """The members of one part."""
-        index = self.index_with_dropped(part)
+        index = self._index_with_dropped(part)
         return index if self.recent is None else index.take(index.days != DROPPED)
 
-    def index_with_dropped(self, part: int) -> Index:
+    def _index_with_dropped(self, part: int) -> Index:
         """The same with those that have gone since everybody was written, on the day DROPPED."""
         whole = NOBODY if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
@@ -83,11 +83,14 @@ class Snapshot:
 
     def chosen(self, part: int, index: Index) -> HashedRecords:
         """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
-        whole, recent = self.stored(part)
-        if not len(index):
-            return NO_MEMBERS
         in_whole = index.rows < index.whole
-        members = joined([chosen(whole, index.rows[in_whole]), chosen(recent, index.rows[~in_whole] - index.whole)])
+        rows = (index.rows[in_whole], index.rows[~in_whole] - index.whole)
+        members = joined(
+            [
+                NO_MEMBERS if file is None else file.identifiers(part, own)
+                for file, own in zip((self.whole, self.recent), rows, strict=True)
+            ]
+        )
         if in_whole.any() and not in_whole.all():
             places = np.concatenate([np.flatnonzero(in_whole), np.flatnonzero(~in_whole)])
             members = chosen(members, np.argsort(places))

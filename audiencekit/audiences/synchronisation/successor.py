@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.effects import Effects
+from audiencekit.audiences.synchronisation.effects import Effects, PartEffects
 from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
@@ -21,20 +21,18 @@ from audiencekit.audiences.synchronisation.members import (
     UNSURE,
     Days,
     chosen,
-    count_members,
     days_of,
     identifiers_of,
     joined,
     with_days,
 )
-from audiencekit.audiences.synchronisation.partsfile import NewPart
+from audiencekit.audiences.synchronisation.partsfile import NewPart, PartIndex
 from audiencekit.audiences.synchronisation.snapshot import NOBODY, Index, Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import FORM, SnapshotFacts
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.tags import Tagger, tags_of_sets
 
 _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat less
 
@@ -43,12 +41,11 @@ _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat
 class Successor:
     """What becomes of `snapshot` by `effects`, of which there is at most one for each key set.
 
-    Who lapsed before the day `lapsed_before` is left out when everybody is written. `tagger` makes the marks.
+    Who lapsed before the day `lapsed_before` is left out when everybody is written.
     """
 
     snapshot: Snapshot
     effects: Effects
-    tagger: Tagger
     lapsed_before: int
 
     def write(self, store: SnapshotStore, facts: SnapshotFacts, at: float) -> None:
@@ -66,14 +63,14 @@ class Successor:
         return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + coming > room
 
     def _recent(self, part: int) -> NewPart:
-        file, effects = self.snapshot.recent, self.effects.of_part(part)
-        if file is None and not count_members(effects):
+        whole, file, effects = self.snapshot.whole, self.snapshot.recent, self.effects.of_part(part)
+        if file is None and not len(effects):
             return NewPart()
-        index = self.snapshot.index_with_dropped(part)
-        changed = _Changed.of(effects, index, self.tagger)
-        in_whole = changed.known & (changed.rows < index.whole)
-        written = np.flatnonzero(in_whole | (changed.days != DROPPED))
         recent = NOBODY if file is None else file.index(part)
+        _, in_whole, before = _find(effects.marks, NOBODY if whole is None else whole.index(part))
+        _, in_recent, since = _find(effects.marks, recent)
+        changed = _Changed.of(effects, np.where(in_recent, since, before))
+        written = np.flatnonzero(in_whole | (changed.days != DROPPED))
         _, is_overruled = recent.marks.find_in(changed.marks.take(changed.marks.order()))
         kept = np.flatnonzero(~is_overruled)
         marks = Marks.joined([recent.marks.take(kept), changed.marks.take(written)])
@@ -87,13 +84,14 @@ class Successor:
         return NewPart(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
 
     def _whole(self, part: int) -> NewPart:
-        index = self.snapshot.index(part)
-        changed = _Changed.of(self.effects.of_part(part), index, self.tagger)
+        index, effects = self.snapshot.index(part), self.effects.of_part(part)
+        places, known, before = _find(effects.marks, index)
+        changed = _Changed.of(effects, before)
         days = index.days.copy()
-        days[changed.places[changed.known]] = changed.days[changed.known]
-        fresh = np.flatnonzero(~changed.known)
+        days[places[known]] = changed.days[known]
+        fresh = np.flatnonzero(~known)
         fresh = fresh[changed.marks.take(fresh).order()]
-        order = np.insert(np.arange(len(index)), changed.places[fresh], len(index) + fresh)
+        order = np.insert(np.arange(len(index)), places[fresh], len(index) + fresh)
         days = np.concatenate([days, changed.days])[order]
         stays = (days == DOUBTFUL) | (days >= max(self.lapsed_before, 1))
         order, days = order[stays], days[stays]
@@ -118,31 +116,19 @@ def whole_part(marks: Marks, members: HashedRecords) -> NewPart:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """What happens to one part: the day of each changed member after it, and the one before it, DROPPED for none.
-
-    `places` are theirs in the index, and `rows` those of the `known` among them.
-    """
+    """What happens to one part: the day of each changed member after it, and the one before it, DROPPED for none."""
 
     members: HashedRecords
     marks: Marks
     days: Days = field(repr=False)
     before: Days = field(repr=False)
-    places: Indices = field(repr=False)
-    known: Bools = field(repr=False)
-    rows: Indices = field(repr=False)
 
     @classmethod
-    def of(cls, changes: HashedRecords, index: Index, tagger: Tagger) -> _Changed:
-        """Of the `changes` in any order."""
-        marks = Marks.of(tags_of_sets(changes, tagger))
-        places, known = marks.find_in(index.marks)
-        before = np.full(len(marks), DROPPED, dtype=np.int16)
-        before[known] = index.days[places[known]]
-        rows = np.zeros(len(marks), dtype=np.int64)
-        rows[known] = index.rows[places[known]]
+    def of(cls, effects: PartEffects, before: Days) -> _Changed:
+        """By the `effects` in any order, on members of the day `before`."""
         unsure = np.where(before == DROPPED, np.int16(DOUBTFUL), before)
-        days = days_of(changes)
-        return cls(changes, marks, np.where(days == UNSURE, unsure, days), before, places, known, rows)
+        days = days_of(effects.members)
+        return cls(effects.members, effects.marks, np.where(days == UNSURE, unsure, days), before)
 
     def difference(self) -> tuple[Counter[int], int]:
         """What it adds to the members of each day, and to the identifiers."""
@@ -151,3 +137,11 @@ class _Changed:
         counts.subtract(Counter(self.before[was].tolist()))
         each = identifiers_of(self.members)
         return counts, int(each[is_in & ~was].sum() - each[was & ~is_in].sum())
+
+
+def _find(marks: Marks, index: PartIndex | Index) -> tuple[Indices, Bools, Days]:
+    """Where each of `marks` stands in `index`, whether it is there, and its day there, DROPPED for one that is not."""
+    places, known = marks.find_in(index.marks)
+    days = np.full(len(marks), DROPPED, dtype=np.int16)
+    days[known] = index.days[places[known]]
+    return places, known, days

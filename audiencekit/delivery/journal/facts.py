@@ -58,7 +58,8 @@ class PlanFacts:
     """What came of the source. Two plans whose facts are equal are the same bytes.
 
     `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
-    was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources.
+    was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
+    of a run that is not resumed both are over none.
     """
 
     mapping: dict[str, Any]

@@ -10,9 +10,10 @@ import pytest
 
 from audiencekit.audiences.synchronisation.changes import Changes, ChangesFacts, Outcomes, write_changes
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, UNSURE
+from audiencekit.audiences.synchronisation.sentrecords import records_at
 from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.plan import PlannedRequest
 from audiencekit.preparation.selection import Layout, Selection
 
@@ -41,7 +42,7 @@ def path(tmp_path: Path) -> Path:
         layout=Layout(selection, [2, 1]),
         waves=selection.waves(),
         requests=requests,
-        records_of=lambda batch: batches[batch],
+        records_of=lambda batch, places: records_at(batches[batch], places),
     )
     return tmp_path
 
@@ -123,7 +124,7 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path: Path) -> None:
     """Neither changes nor half of them."""
     place = store(tmp_path)
 
-    def fail(batch: int) -> HashedRecords:
+    def fail(batch: int, places: Indices) -> HashedRecords:
         raise InputOutputFailed("the disk is full")
 
     selection = Selection(Bits.of(1, True), Bits.of(1, False))

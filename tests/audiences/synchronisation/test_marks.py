@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,10 @@ WIDE = st.lists(st.tuples(st.integers(0, 2**56 - 1), st.integers(0, 2**16 - 1)),
 
 def _marks(pairs: list[Pair]) -> Marks:
     return Marks.of(np.array([(high, low << 48) for high, low in pairs], dtype=TAG))
+
+
+def _first_halves(high: npt.NDArray[np.uint64]) -> Marks:
+    return Marks(high, np.zeros(len(high), dtype=np.uint16))
 
 
 def _pairs(marks: Marks) -> list[Pair]:
@@ -34,10 +39,21 @@ def test_each_is_found_where_it_stands(ordered: list[Pair], asked: list[Pair]) -
 def test_many_are_found(seed: int) -> None:
     """In whatever order they are asked for."""
     drawn = np.random.default_rng(seed).integers(0, 2**64, 300, dtype=np.uint64)
-    ordered = Marks(np.sort(drawn[:200]), np.zeros(200, dtype=np.uint16))
-    places, known = Marks(drawn, np.zeros(300, dtype=np.uint16)).find_in(ordered)
+    ordered = _first_halves(np.sort(drawn[:200]))
+    places, known = _first_halves(drawn).find_in(ordered)
     assert known.tolist() == [True] * 200 + [False] * 100
     assert places.tolist() == np.searchsorted(ordered.high, drawn).tolist()
+
+
+@given(st.integers(0, 2**32), st.integers(0, 40))
+def test_numbers_that_lie_close_together_are_found(seed: int, bits: int) -> None:
+    """Although most of them are in one stretch, and one is far away; so are few that are asked for."""
+    drawn = np.random.default_rng(seed).integers(0, 2**bits, 300, dtype=np.uint64)
+    ordered = np.append(np.unique(drawn[:200]), np.uint64(2**64 - 1))
+    for asked in (drawn, drawn[:5], ordered):
+        places, known = _first_halves(asked).find_in(_first_halves(ordered))
+        assert known.tolist() == np.isin(asked, ordered).tolist()
+        assert places.tolist() == np.searchsorted(ordered, asked).tolist()
 
 
 @given(PAIRS)

@@ -62,11 +62,29 @@ def test_identifiers_alone() -> None:
     """Come back as those of members in doubt, who may be given a day, or be nothing but a day."""
     members = _members({1: 20_000, 2: 20_001})
     assert from_identifier_bytes(to_identifier_bytes(NO_MEMBERS)) == NO_MEMBERS
-    found = from_identifier_bytes(to_identifier_bytes(members))
+    content = to_identifier_bytes(members)
+    found = from_identifier_bytes(content)
     assert days_of(found).tolist() == [DOUBTFUL, DOUBTFUL]
     assert with_days(found, days_of(members)) == members
     bare = with_days(chosen(members, np.array([1, 0]), bare=np.array([True, False])), days_of(members))
     assert identifiers_of(bare).tolist() == [0, 1]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=3), min_size=1, max_size=12), st.data())
+def test_some_of_them_are_what_they_are_among_all(several: list[list[int]], data: st.DataObject) -> None:
+    """In whatever order they are asked for, and however many identifiers of a kind they have."""
+    rows = [
+        {
+            "day": DOUBTFUL,
+            "email": [hashlib.sha256(b"%d" % number).digest() for number in numbers] or None,
+            "partner_user_id": [f"crm{number}" for number in numbers[1:]] or None,
+        }
+        for numbers in several
+    ]
+    members = HashedRecords(pa.RecordBatch.from_pylist(rows, schema=MEMBER_SCHEMA))
+    places = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), unique=True)), dtype=np.int64)
+    found = from_identifier_bytes(to_identifier_bytes(members), places)
+    assert found.unwrap().to_pylist() == chosen(members, places).unwrap().to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from audiencekit.audiences.synchronisation.removals import (
     reduce_members,
     rounds_for,
 )
-from audiencekit.preparation.bits import Bits
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.bits import Bits, Indices
 
 from .people import TAGGER, members, names, records
 from .service import Person
@@ -28,9 +29,18 @@ EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c", "d") for name in ("", 
 PEOPLE = st.lists(st.sampled_from(EVERYBODY), unique=True, min_size=1, max_size=8)
 
 
-def _keys(leaving: list[Person], staying: list[Person]) -> Keys:
+Heard = list[tuple[int, list[Person]]]
+
+
+def _keys(leaving: list[Person], staying: list[Person], heard: Heard | None = None) -> Keys:
     batches = [records(staying[:2]), records(staying[2:])]
-    there = Staying(Bits.of(len(staying), True), [0, min(2, len(staying))], lambda batch: batches[batch], TAGGER)
+
+    def hear(batch: int, found: HashedRecords, holders: Indices) -> None:
+        people = names(found, EVERYBODY)
+        (heard if heard is not None else []).append((batch, [people[place] for place in np.unique(holders)]))
+
+    wanted = Bits.of(len(staying), True)
+    there = Staying(wanted, [0, min(2, len(staying))], lambda batch: batches[batch], TAGGER, hear)
     return count_holders([members(dict.fromkeys(leaving, 400))], there)
 
 
@@ -53,6 +63,13 @@ def test_keys_that_somebody_goes_by(leaving: Person, staying: list[Person], goes
     reduced = _reduce([leaving], _keys([leaving], staying))
     assert names(reduced.records, EVERYBODY) == [goes_by]
     assert reduced.lost == lost
+
+
+def test_whoever_holds_a_key_is_heard_of() -> None:
+    """Batch by batch, while its records are at hand: some of them will have to be put back."""
+    heard: Heard = []
+    _keys([("a", "1")], [("a", "2"), ("b", "3"), ("", "1")], heard)
+    assert sorted(heard) == [(0, [("a", "2")]), (1, [("", "1")])]
 
 
 @given(PEOPLE, PEOPLE)

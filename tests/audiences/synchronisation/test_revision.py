@@ -31,13 +31,13 @@ def revise(tmp_path: Path) -> Iterator[Revise]:
     with ExitStack() as stack:
 
         def make(source: list[Person], days: dict[Person, int]) -> tuple[Revision, Selection]:
-            spool, aside = (stack.enter_context(Spool(tmp_path)) for _ in range(2))
+            spool, aside, copies = (stack.enter_context(Spool(tmp_path)) for _ in range(3))
             gathered = Gathered(spool, aside, KeySets(aside, mixed=False, tagger=TAGGER), SPEC)
             gathered.keysets.add(gathered.keysets.tag(records(source)))
             gathered.append(records(source))
             gathered.tally.rows_read = len(source)
             wanted = Bits.of(len(source), True)
-            revision = Revision.of(gathered, wanted, Known(days), HORIZON, TAGGER)
+            revision = Revision.of(gathered, wanted, Known(days), HORIZON, TAGGER, copies=copies)
             return revision, revision.select(Selection(wanted, Bits.of(len(source), False)))
 
         yield make
@@ -53,7 +53,7 @@ def test_who_goes_comes_in_the_wave_after(revise: Revise) -> None:
     assert _bools(selection.kept) == [False, True, True]
     assert _bools(selection.deletes) == [False, False, True]
     assert {wave: found.tolist() for wave, found in selection.later.items()} == {1: [2]}
-    gone = revision.whole_records(1)
+    gone = revision.whole_records(1, np.arange(1))
     assert names(gone, [("c", "1")]) == [("c", "1")]
     assert gone.unwrap().column("row").to_pylist() == [3]
     assert (revision.returned, revision.lost) == (0, 1)
@@ -71,4 +71,4 @@ def test_without_anybody_to_go_there_is_one_wave(revise: Revise) -> None:
     """And the source is all that there is."""
     revision, selection = revise([("a", ""), ("b", "")], {("a", ""): 400})
     assert (_bools(selection.kept), selection.later) == ([False, True], {})
-    assert np.array_equal(names(revision.whole_records(0), [("a", ""), ("b", "")]), [("a", ""), ("b", "")])
+    assert names(revision.whole_records(0, np.array([1])), [("a", ""), ("b", "")]) == [("b", "")]

@@ -49,7 +49,7 @@ def _advance(found: SnapshotStore, changes: Mapping[Person, int], at: float = TO
         effects = Effects(aside, found.tagger())
         effects.add(members(changes))
         effects.close()
-        Successor(snapshot, effects, found.tagger(), LAPSED_BEFORE).write(found, snapshot.facts, at)
+        Successor(snapshot, effects, LAPSED_BEFORE).write(found, snapshot.facts, at)
 
 
 def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:

@@ -1,0 +1,36 @@
+"""`resume` from a program: whatever this machine has begun is finished by one function, be it a run or an erasure."""
+
+from __future__ import annotations
+
+from audiencekit.audiences.erasure.forgetting import resume_erasure_async
+from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.history import find_in_history
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.machine.eventloop import blocking
+from audiencekit.pipeline import resume_async as resume_run_async
+from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Report
+from audiencekit.settings import Settings, load_settings
+
+
+async def resume_async(
+    run: str,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+) -> Report | Receipt:
+    """Finish what was begun: the report of a run, the receipt of an erasure.
+
+    `run` is an id, the beginning of just one, or `last`, which is the newest of runs and erasures together, as on the
+    command line. What is complete already is not touched. Raises UsageError when `run` means none or several, and what
+    `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
+    """
+    settings = settings or load_settings()
+    run_id, is_erasure = find_in_history(settings.state_dir, run)
+    if is_erasure:
+        return await resume_erasure_async(run_id, settings=settings, progress=progress, limiter=limiter)
+    return await resume_run_async(run_id, settings=settings, progress=progress, limiter=limiter)
+
+
+resume = blocking(resume_async)
