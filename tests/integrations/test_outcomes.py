@@ -106,8 +106,15 @@ def test_rows_may_have_numbers_of_their_own() -> None:
             {"email": [[_hash(ANN)], None, None], "partner_user_id": ["a-1", None, "b-22"]},
         ),
         ((pa.string(),), None, {0: Kind.EMAIL}, [["no address"]], {"email": [None]}),
+        (
+            (pa.string(), pa.string()),
+            None,
+            {0: Kind.EMAIL, 1: Kind.PARTNER_USER_ID},
+            [[ANN, None, BOB, None], [None, "a-1", "b-22", "c"]],
+            {"email": [_hash(ANN), None, _hash(BOB), None], "partner_user_id": [None, "a-1", "b-22", "c"]},
+        ),
     ],
-    ids=["one column", "two columns", "cells that are split", "lists, and plain texts", "no value"],
+    ids=["one column", "two columns", "cells that are split", "lists, and plain texts", "no value", "rows without one"],
 )
 def test_only_what_can_have_several_values_is_a_list(
     types: tuple[Any, ...],
