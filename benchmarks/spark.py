@@ -15,27 +15,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
-
-import numpy as np
 
 from audiencekit.identifiers.rules import Rules
 from audiencekit.integrations import spark
 from audiencekit.planning.options import read_keywords
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.records import prepare_batch
-from audiencekit.preparation.textrecords import to_prepared
 from audiencekit.profile import find_profile
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.source import Source
 
-from .benchmark import benchmark_parser, contact_list, tell
+from .benchmark import benchmark_parser, tell
 from .machine import describe_machine, list_versions
 from .overhead import write_section
 from .sdk_faults import OUT
 from .series import Spread
-from .spark_session import as_parquet, spark_session, spark_versions, started_processor_seconds
+from .spark_session import SparkTrial, spark_trial, started_processor_seconds
 
 BEGIN: Final = "<!-- spark: what follows is written by python -m benchmarks.spark -->"
 END: Final = "<!-- spark: end -->"
@@ -67,13 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = benchmark_parser("spark", "Preparing on Spark.", rows=2_000_000, runs=3)
     parser.add_argument("--out", type=Path, default=OUT, help="the file that the section is written into")
     given = parser.parse_args(arguments)
-    with TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
-        here = Path(directory)
-        with contact_list(given.rows, given.seed, lists=given.lists) as path:
-            parquet = as_parquet(path, here / "contacts.parquet")
-        with spark_session(here) as session:
-            versions = spark_versions(session)
-            found = _measure(session, parquet, here, runs=given.runs)
+    with spark_trial(given) as trial:
+        versions = trial.versions
+        found = _measure(trial, runs=given.runs)
     document = {"rows": given.rows, "runs": given.runs, **{name: one.to_json() for name, one in found.items()}}
     for name, spread in found.items():
         print(f"{name}: {spread.median:,.2f} (least {spread.least:,.2f}, greatest {spread.greatest:,.2f})")
@@ -100,10 +92,10 @@ def describe(found: dict[str, Spread], rows: int, runs: int, versions: str) -> s
     return "\n".join(lines)
 
 
-def _measure(session: Any, parquet: Path, here: Path, *, runs: int) -> dict[str, Spread]:
+def _measure(trial: SparkTrial, *, runs: int) -> dict[str, Spread]:
     """The figures of BOUNDS and OTHERS. The first round of all is not counted."""
-    frame = session.read.parquet(str(parquet)).select(*COLUMNS)
-    inside = session.sparkContext.accumulator(0.0)
+    frame = trial.session.read.parquet(str(trial.parquet)).select(*COLUMNS)
+    inside = trial.session.sparkContext.accumulator(0.0)
     jobs = {"identity": _identity(frame), "prepare": spark.prepare(frame, **KEYWORDS).records}
     timed = _timed_outcomes(frame, inside)
     rounds: list[dict[str, float]] = []
@@ -111,10 +103,10 @@ def _measure(session: Any, parquet: Path, here: Path, *, runs: int) -> dict[str,
         tell(f"round {number} of {runs}")
         one: dict[str, float] = {}
         for name, job in jobs.items():
-            one[name], one[f"{name}_processor"] = _taken(job.write.mode("overwrite").parquet, str(here / name))
+            one[name], one[f"{name}_processor"] = _taken(job.write.mode("overwrite").parquet, str(trial.here / name))
         inside.value = 0.0
-        timed.write.mode("overwrite").parquet(str(here / "timed"))
-        one |= {"inside": inside.value, "core": _core_seconds(parquet)}
+        timed.write.mode("overwrite").parquet(str(trial.here / "timed"))
+        one |= {"inside": inside.value, "core": _core_seconds(trial.parquet)}
         one |= {name: one[above] / one[below] for name, above, below in _RATIOS}
         rounds.append(one)
     names = (*BOUNDS, *OTHERS)
@@ -169,7 +161,7 @@ def _timed_outcomes(frame: Any, inside: Any) -> Any:
 
 
 def _core_seconds(parquet: Path) -> float:
-    """What the core takes to make the same prepared records, in this process; reading the rows is not counted."""
+    """What the core takes for the same records, in this process; neither reading nor writing them is counted."""
     options = read_keywords(KEYWORDS, find_profile("spec"))  # type: ignore[arg-type]
     source = open_source(parquet, options.source)
     return sum(_prepared_in(batch, source, options.rules) for batch in source.batches())
@@ -177,8 +169,7 @@ def _core_seconds(parquet: Path) -> float:
 
 def _prepared_in(batch: TextBatch, source: Source, rules: Rules) -> float:
     begun = time.process_time()
-    prepared = prepare_batch(batch, source.mapping, rules=rules, operation_type="Update")
-    to_prepared(prepared.records, np.arange(prepared.tally.records))
+    prepare_batch(batch, source.mapping, rules=rules, operation_type="Update")
     return time.process_time() - begun
 
 

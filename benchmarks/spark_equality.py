@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
@@ -24,14 +23,16 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import audiencekit
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations import spark
-from audiencekit.preparation.textrecords import PREPARED_SCHEMA
+from audiencekit.sources.bytehashes import as_digits
+from audiencekit.sources.parquettypes import is_bytes, is_list
 
-from .benchmark import contact_list, count, tell
+from .benchmark import count, tell
 from .machine import describe_machine, list_versions
 from .overhead import write_section
 from .sdk_faults import OUT
-from .spark_session import NUMBER, as_parquet, spark_session, spark_versions
+from .spark_session import NUMBER, spark_trial
 
 BEGIN: Final = "<!-- spark equality: what follows is written by python -m benchmarks.spark_equality -->"
 END: Final = "<!-- spark equality: end -->"
@@ -83,11 +84,18 @@ _TEXT_CELLS: Final = pyarrow.csv.ConvertOptions(column_types={"column": pa.strin
 def _texts(records: Any) -> Any:
     """`row` and everything else of each record as one text, by row."""
     parts = [records["operation"]]
-    for name in PREPARED_SCHEMA.names[2:]:
-        lists = records[name].cast(pa.list_(pa.string()))
-        parts.append(pc.coalesce(pc.binary_join(lists, ","), _ABSENT))
+    parts += [pc.coalesce(_values(records, kind), _ABSENT) for kind in Kind]
     text = pc.binary_join_element_wise(*parts, "|")
     return pa.table({"row": records["row"].cast(pa.int64()), "text": text}).sort_by("row")
+
+
+def _values(records: Any, kind: Kind) -> Any:
+    """Those of each record as one text, hashes in digits; null without one."""
+    if kind.value not in records.column_names:
+        return pa.nulls(len(records), pa.string())
+    cells = records[kind.value].combine_chunks()
+    texts = as_digits(cells) if is_bytes(cells.type) else cells
+    return pc.binary_join(texts.cast(pa.list_(pa.string())), ",") if is_list(texts.type) else texts
 
 
 def _without_earlier(extra: Any, ours: Any) -> int:
@@ -142,13 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lists", type=Path, metavar="DIR", help="where contact lists are kept for the next time")
     parser.add_argument("--out", type=Path, default=OUT, help="the file that the section is written into")
     given = parser.parse_args(arguments)
-    with TemporaryDirectory(prefix="audiencekit-spark-") as directory:
-        here = Path(directory)
-        with contact_list(given.rows, given.seed, lists=given.lists) as path:
-            parquet = as_parquet(path, here / "contacts.parquet")
-        with spark_session(here) as session:
-            versions = spark_versions(session)
-            found = prepare_both(session, parquet, here)
+    with spark_trial(given) as trial:
+        versions = trial.versions
+        found = prepare_both(trial.session, trial.parquet, trial.here)
     write_section(given.out, describe(found, given.rows, versions), begin=BEGIN, end=END)
     for field in fields(found):
         print(f"{field.name}: {getattr(found, field.name):,}")

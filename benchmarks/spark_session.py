@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import sys
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from .benchmark import contact_list
 from .trials import ROOT
 
 NUMBER: Final = "number"
 _ROW_GROUP_ROWS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTrial:
+    """A session, the contact list as Parquet, and a directory for what is written."""
+
+    session: Any
+    parquet: Path
+    here: Path
+
+    @property
+    def versions(self) -> str:
+        """Spark and the Java that it runs on, for people."""
+        java = self.session.sparkContext._jvm.System.getProperty("java.version")
+        return f"Spark {self.session.version} on Java {java}"
+
+
+@contextlib.contextmanager
+def spark_trial(given: argparse.Namespace) -> Iterator[SparkTrial]:
+    """One over `given.rows` rows of the list that follows from `given.seed`; all is gone afterwards."""
+    with TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
+        here = Path(directory)
+        with contact_list(given.rows, given.seed, lists=given.lists) as path:
+            parquet = as_parquet(path, here / "contacts.parquet")
+        with spark_session(here) as session:
+            yield SparkTrial(session, parquet, here)
 
 
 @contextlib.contextmanager
@@ -53,12 +83,6 @@ def as_parquet(path: Path, out: Path) -> Path:
     table = table.append_column(NUMBER, pa.array(range(1, table.num_rows + 1), pa.int64()))
     pq.write_table(table, out, row_group_size=_ROW_GROUP_ROWS)
     return out
-
-
-def spark_versions(session: Any) -> str:
-    """Spark and the Java that it runs on, for people."""
-    java = session.sparkContext._jvm.System.getProperty("java.version")
-    return f"Spark {session.version} on Java {java}"
 
 
 def started_processor_seconds() -> float:

@@ -15,27 +15,26 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import BATCH_ROWS
 from audiencekit.personal import HashedRecords, RawColumns, guarded
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.preparation.records import prepare_batch
+from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
+from audiencekit.preparation.chunks import value_counts
+from audiencekit.preparation.records import DELETE, UPDATE, prepare_batch
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.textrecords import PREPARED_SCHEMA, to_prepared
 from audiencekit.sources.columns import used_positions
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.gathering import gathered
+from audiencekit.sources.parquettypes import is_list
 from audiencekit.sources.typedcolumns import TypedColumns
 
 REJECTION_FIELDS: Final = ("column", "reason")
-
-# A record has no reason, a rejection has no operation and no identifier.
-OUTCOME_SCHEMA: Final = pa.schema(
-    [field.with_nullable(True) for field in PREPARED_SCHEMA]
-    + [pa.field(name, pa.string()) for name in REJECTION_FIELDS]
-)
+_KINDS: Final = frozenset(Kind)
+_BYTES: Final = pa.binary()  # engines know no bytes of a fixed number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +51,35 @@ class PartitionWork:
     operation_type: str
     names_rows: bool
 
+    @property
+    def schema(self) -> Any:
+        """Of outcomes: the prepared format with the kinds that are mapped, then `column` and `reason`.
+
+        Hashes are bytes. A kind of which no row can have several values is no list. A record has no reason, a rejection
+        has no operation and no identifier.
+        """
+        kinds = [kind for kind in Kind if any(column.kind is kind for column in self.mapping.columns)]
+        return pa.schema(
+            [pa.field(ROW, pa.int64()), pa.field(OPERATION, pa.string())]
+            + [pa.field(kind.value, self._type_of(kind)) for kind in kinds]
+            + [pa.field(name, pa.string()) for name in REJECTION_FIELDS]
+        )
+
+    def _type_of(self, kind: Kind) -> Any:
+        one = _BYTES if kind.is_hashed else pa.string()
+        places = [column.position for column in self.mapping.columns if column.kind is kind]
+        several = len(places) > 1 or self.typed.split_cells or is_list(self.typed.types[places[0]])
+        return pa.list_(one) if several else one
+
     def outcomes(self, batches: Iterable[Any], *, before: int, done: Callable[[Tally], None]) -> Iterator[Any]:
-        """OUTCOME_SCHEMA of all rows. Row n of the partition is row `before` + n, unless rows have numbers.
+        """Batches of `schema`, of all rows. Row n of the partition is row `before` + n, unless rows have numbers.
 
         `done` gets the counts when the last row was prepared.
         """
-        tally = Tally()
+        tally, schema = Tally(), self.schema
         texts = gathered(self._texts(map(RawColumns, batches), before))
         for batch in texts:
-            yield from (part.unwrap() for part in self._outcomes_of(batch, tally))
+            yield from (part.unwrap() for part in self._outcomes_of(batch, schema, tally))
         done(tally)
 
     def _texts(self, batches: Iterable[RawColumns], before: int) -> Iterator[TextBatch]:
@@ -87,12 +106,10 @@ class PartitionWork:
         return self.typed.to_text(arrays, rows, self.mapping, faults)
 
     @guarded
-    def _outcomes_of(self, batch: TextBatch, tally: Tally) -> Sequence[HashedRecords]:
+    def _outcomes_of(self, batch: TextBatch, schema: Any, tally: Tally) -> Sequence[HashedRecords]:
         prepared = prepare_batch(batch, self.mapping, rules=self.rules, operation_type=self.operation_type)
         tally.add(prepared.tally)
-        everyone = np.arange(prepared.records.unwrap().num_rows)
-        records = to_prepared(prepared.records, everyone).unwrap()
-        parts = (_filled_up(records), _filled_up(prepared.rejections))
+        parts = (_told(prepared.records.unwrap(), schema), _filled_up(prepared.rejections, schema))
         return [HashedRecords(part) for part in parts if part.num_rows]
 
 
@@ -101,11 +118,32 @@ def _pieces(batch: RawColumns) -> Iterator[RawColumns]:
     return (RawColumns(whole.slice(start, BATCH_ROWS)) for start in range(0, whole.num_rows, BATCH_ROWS))
 
 
-def _filled_up(batch: Any) -> Any:
-    """The columns of OUTCOME_SCHEMA; those that `batch` has not are null."""
+def _told(records: Any, schema: Any) -> Any:
+    """A batch of RECORD_SCHEMA as outcomes."""
+    told = {ROW: records.column(ROW), OPERATION: pc.if_else(records.column(IS_DELETE), DELETE, UPDATE)}
+    for field in schema:
+        if field.name in _KINDS:
+            lists = records.column(field.name)
+            told[field.name] = lists.cast(field.type) if is_list(field.type) else _single_values(lists, field.type)
+    return _filled_up(pa.record_batch(told), schema)
+
+
+def _single_values(lists: Any, kind: Any) -> Any:
+    """The one value of each of `lists`, null for none; values are not copied."""
+    values = lists.flatten().cast(kind)
+    if len(values) == len(lists):
+        return values
+    if not len(values):
+        return pa.nulls(len(lists), kind)
+    counts = value_counts(lists)
+    _, offsets, content = values.buffers()
+    starts = np.frombuffer(offsets, dtype=np.int32)[values.offset :][np.concatenate([[0], np.cumsum(counts)])]
+    _, are_valid = pa.array(counts > 0).buffers()
+    return pa.Array.from_buffers(kind, len(lists), [are_valid, pa.py_buffer(starts), content])
+
+
+def _filled_up(batch: Any, schema: Any) -> Any:
+    """The columns of `schema`; those that `batch` has not are null."""
     nothing = partial(pa.nulls, batch.num_rows)
-    arrays = [
-        batch.column(field.name) if field.name in batch.schema.names else nothing(field.type)
-        for field in OUTCOME_SCHEMA
-    ]
-    return pa.record_batch(arrays, schema=OUTCOME_SCHEMA)
+    arrays = [batch.column(field.name) if field.name in batch.schema.names else nothing(field.type) for field in schema]
+    return pa.record_batch(arrays, schema=schema)

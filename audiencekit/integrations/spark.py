@@ -24,7 +24,6 @@ from audiencekit.planning.options import Keywords, Options, read_keywords
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.textrecords import PREPARED_SCHEMA
 from audiencekit.reporting.counts import identifier_counts
 from audiencekit.settings import load_settings
 from audiencekit.sources.columns import used_positions
@@ -43,9 +42,6 @@ _NOT_HERE: Final = frozenset(
     {"encoding", "delimiter", "header", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
     | {"suppress", "consent_column"}
 )
-_OUTCOMES: Final = "row BIGINT, operation STRING, {}, `column` STRING, reason STRING".format(
-    ", ".join(f"{name} ARRAY<STRING>" for name in PREPARED_SCHEMA.names[2:])
-)
 
 # By the stage and the partition that they were counted in: a task that ran twice is counted once.
 Tallies: TypeAlias = dict[tuple[int, int], Tally]
@@ -56,7 +52,7 @@ class PreparedFrame:
     """A frame of which every row is prepared when Spark runs a job over it.
 
     `outcomes` are records and rejections together (persist it when both are wanted, or each job prepares all rows),
-    `records` the prepared format, `rejections` row, column and reason.
+    `records` the prepared format with hashes as bytes, `rejections` row, column and reason.
     """
 
     outcomes: DataFrame
@@ -130,10 +126,10 @@ def prepare(
     if row_column is not None:
         places = [_row_place(names, types, row_column), *places]
     counted = _context_of(frame).accumulator({}, _Union())
-    outcomes = _chosen(frame, places).mapInArrow(_to_run(work, counted), _OUTCOMES)
+    outcomes = _chosen(frame, places).mapInArrow(_to_run(work, counted), _schema_of(work))
     return PreparedFrame(
         outcomes=outcomes,
-        records=outcomes.where("reason IS NULL").select(*PREPARED_SCHEMA.names),
+        records=outcomes.where("reason IS NULL").drop(*REJECTION_FIELDS),
         rejections=outcomes.where("reason IS NOT NULL").select("row", *REJECTION_FIELDS),
         _work=work,
         _options=options,
@@ -179,6 +175,13 @@ def _read(keywords: Mapping[str, Any], profile: str | None) -> Options:
         raise UsageError("columns is required on Spark", hint='for example columns={"email": "mail"}')
     settings = load_settings(profile=profile)
     return read_keywords(given, settings.profile)  # type: ignore[arg-type]
+
+
+def _schema_of(work: PartitionWork) -> Any:
+    """Of the outcomes, as Spark has it."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(work.schema)
 
 
 def _columns_of(frame: DataFrame) -> tuple[tuple[str, ...], tuple[Any, ...]]:

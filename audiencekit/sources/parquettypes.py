@@ -57,7 +57,7 @@ def _decoded(array: pa.Array) -> pa.Array:
     return array.dictionary_decode()
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def plain(array: pa.Array) -> pa.Array:
     """`array` without dictionaries, its texts and bytes in a form that Arrow's functions know; so in lists, too."""
     if pt.is_dictionary(array.type):
         array = _decoded(array)
@@ -69,7 +69,7 @@ def _plain(array: pa.Array) -> pa.Array:
         return array
     counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), _plain(pc.list_flatten(array)), mask=array.is_null())
+    return pa.ListArray.from_arrays(pa.array(offsets), plain(pc.list_flatten(array)), mask=array.is_null())
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -77,9 +77,14 @@ def is_list(kind: pa.DataType) -> bool:
     return _any(kind, _LISTS)
 
 
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether a column holds bytes, or lists of them."""
+    return _any(_value_type(kind), _BYTES)
+
+
 def as_text(array: pa.Array) -> TextColumn:
     """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
-    flat = _plain(array)
+    flat = plain(array)
     broken = np.zeros(len(flat), dtype=bool)
     if _any(flat.type, (pt.is_integer, pt.is_null, pt.is_boolean)):
         return TextColumn(flat.cast(pa.string()), broken, broken)

@@ -21,7 +21,7 @@ from audiencekit.personal import guarded
 from audiencekit.preparation.batches import OPERATION, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.preparation.columnar.hexadecimal import are_hashes
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA
-from audiencekit.sources.parquettypes import is_list
+from audiencekit.sources.parquettypes import is_bytes, is_list
 from audiencekit.sources.table import Description, Look, Table
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _FORMAT_KEY: Final = b"format"
 _FAMILY: Final = PREPARED_FORMAT.partition("/")[0]
 _KINDS: Final = frozenset(Kind)
+_HASHED: Final = frozenset(kind for kind in Kind if kind.is_hashed)
 PREPARED: Final = "prepared"
 _NOT_HASHED: Final = "hash the list with `audiencekit prepare`, or correct what wrote this file"
 # What engines write that were told otherwise.
@@ -37,7 +38,10 @@ _LIKELY: Final = (
     (re.compile(r"\s*"), "an empty text is no value: write null"),
     (re.compile(r"\s*[0-9A-Fa-f]{64}\s*"), "write its digits in lower case and without spaces: lower(trim(…))"),
     (re.compile(r"[0-9A-Za-z+/_-]{43}=?"), "it is base64: write hex digits, such as TO_HEX(SHA256(…)) in BigQuery"),
-    (re.compile(r"[0-9A-Fa-f]{32}|[0-9A-Fa-f]{40}"), "it is another hash, such as MD5 or SHA-1: use SHA-256"),
+    (
+        re.compile(r"[0-9A-Fa-f]{32}|[0-9A-Fa-f]{40}|[0-9A-Fa-f]{128}"),
+        "it is another hash, such as MD5 or SHA-1: use SHA-256",
+    ),
 )
 _HINT: Final = "docs/prepared-format.md says how one is written; with --map it is read like any other Parquet file"
 
@@ -48,6 +52,12 @@ def is_prepared(schema: pa.Schema) -> bool:
         return True
     names = set(_names_of(schema))
     return {ROW, OPERATION} <= names <= set(PREPARED_SCHEMA.names) and bool(names & _KINDS)
+
+
+def byte_hashes(schema: pa.Schema) -> frozenset[int]:
+    """The columns of a prepared file that hold hashes as bytes."""
+    named = enumerate(zip(_names_of(schema), schema.types, strict=True))
+    return frozenset(place for place, (name, kind) in named if name in _HASHED and is_bytes(kind))
 
 
 def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one_operation: bool) -> Look:
@@ -125,8 +135,8 @@ def _refuse_others(batch: TextBatch, mapping: ColumnMapping) -> None:
         if found is not None:
             row, hint = columns.column(ROW)[found[0]].as_py(), found[1]
             raise SourceRefused(
-                f"row {row}, column {column.name}: not a SHA-256 in 64 lower-case hex digits, and a prepared file holds"
-                " nothing else",
+                f"row {row}, column {column.name}: not a SHA-256 in 64 lower-case hex digits or 32 bytes, and a"
+                " prepared file holds nothing else",
                 row=row,
                 column=column.name,
                 hint=hint,
@@ -205,13 +215,9 @@ def _wanted(name: str, kind: pa.DataType) -> str:
     if name == OPERATION:
         return "" if _is_text(kind) else "text"
     inner = kind.value_type if is_list(kind) else kind
-    if _is_text(inner) or pt.is_null(inner):
+    if _is_text(inner) or pt.is_null(inner) or (name in _HASHED and is_bytes(kind)):
         return ""
-    return "text, nor lists of texts" + (", but bytes: write their hex digits" if _is_bytes(inner) else "")
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(pt.is_binary(kind) or pt.is_large_binary(kind) or pt.is_fixed_size_binary(kind))
+    return "text and no bytes, nor lists of these" if name in _HASHED else "text, nor lists of texts"
 
 
 def _is_text(kind: pa.DataType) -> bool:

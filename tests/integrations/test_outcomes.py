@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections import Counter
 from typing import Any
@@ -14,14 +15,19 @@ from hypothesis import strategies as st
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.integrations.outcomes import OUTCOME_SCHEMA, PartitionWork
+from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.records import UPDATE
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.typedcolumns import TypedColumns
 
 EMAILS = ["ann@example.com", "no address", None, "Bob@Example.com ", "ann@example.com", "test@"]
+ANN, BOB = "ann@example.com", "bob@example.com"
 MAPPING = ColumnMapping(columns=(MappedColumn(kind=Kind.EMAIL, position=1, name="mail"),))
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _work(*, names_rows: bool = False) -> PartitionWork:
@@ -80,11 +86,64 @@ def test_rows_may_have_numbers_of_their_own() -> None:
         _outcomes([without], _work(names_rows=True))
 
 
+@pytest.mark.parametrize(
+    ("types", "split_cells", "columns", "cells", "expected"),
+    [
+        ((pa.string(),), None, {0: Kind.EMAIL}, [[ANN, None, BOB]], {"email": [_hash(ANN), None, _hash(BOB)]}),
+        (
+            (pa.string(), pa.string()),
+            None,
+            {0: Kind.EMAIL, 1: Kind.EMAIL},
+            [[ANN, None, BOB], [ANN, BOB, None]],
+            {"email": [[_hash(ANN)], [_hash(BOB)], [_hash(BOB)]]},
+        ),
+        ((pa.string(),), ";", {0: Kind.EMAIL}, [[f"{ANN};{ANN}", None]], {"email": [[_hash(ANN)], None]}),
+        (
+            (pa.list_(pa.string()), pa.string()),
+            None,
+            {0: Kind.EMAIL, 1: Kind.PARTNER_USER_ID},
+            [[[ANN], [], None], ["a-1", None, "b-22"]],
+            {"email": [[_hash(ANN)], None, None], "partner_user_id": ["a-1", None, "b-22"]},
+        ),
+        ((pa.string(),), None, {0: Kind.EMAIL}, [["no address"]], {"email": [None]}),
+        (
+            (pa.string(), pa.string()),
+            None,
+            {0: Kind.EMAIL, 1: Kind.PARTNER_USER_ID},
+            [[ANN, None, BOB, None], [None, "a-1", "b-22", "c"]],
+            {"email": [_hash(ANN), None, _hash(BOB), None], "partner_user_id": [None, "a-1", "b-22", "c"]},
+        ),
+    ],
+    ids=["one column", "two columns", "cells that are split", "lists, and plain texts", "no value", "rows without one"],
+)
+def test_only_what_can_have_several_values_is_a_list(
+    types: tuple[Any, ...],
+    split_cells: str | None,
+    columns: dict[int, Kind],
+    cells: list[Any],
+    expected: dict[str, Any],
+) -> None:
+    """Hashes are bytes; kinds that are not mapped have no column."""
+    mapped = tuple(MappedColumn(kind=kind, position=place, name=f"n{place}") for place, kind in columns.items())
+    work = PartitionWork(
+        mapping=ColumnMapping(columns=mapped),
+        typed=TypedColumns(types, split_cells),
+        rules=Rules(),
+        operation_type=UPDATE,
+        names_rows=False,
+    )
+    arrays = [pa.array(column, kind) for column, kind in zip(cells, types, strict=True)]
+    found, _ = _outcomes([pa.record_batch(arrays, names=[f"c{place}" for place in columns])], work)
+    by_row = {row["row"]: row for row in found}
+    assert set(found[0]) == {"row", "operation", "column", "reason", *expected}
+    assert {kind: [by_row[row][kind] for row in sorted(by_row)] for kind in expected} == expected
+
+
 def test_every_batch_has_the_schema() -> None:
     """Also where there are only records, or only rejections; of no rows there is no batch."""
     for emails in (EMAILS[:1], EMAILS[1:2]):
         (batch,) = _work().outcomes([pa.record_batch([pa.array(emails)], names=["c1"])], before=0, done=lambda _: None)
-        assert batch.schema == OUTCOME_SCHEMA
+        assert batch.schema == _work().schema
     assert _outcomes([], _work()) == ([], [Tally()])
 
 
