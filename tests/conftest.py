@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -37,6 +38,9 @@ def pytest_configure() -> None:
     if has_room and "TMPDIR" not in os.environ:
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None  # asked again
+    # Dozens of processes import the same modules: without bytecode each would compile them again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -63,8 +67,11 @@ def _states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What may be kept between runs is kept between tests, by one process of them."""
-    return tmp_path_factory.mktemp("cache")
+    """What may be kept between runs is kept between tests, for all processes of them."""
+    ours = tmp_path_factory.getbasetemp()
+    cache = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "cache"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    return cache
 
 
 @pytest.fixture(autouse=True)
