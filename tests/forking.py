@@ -111,6 +111,7 @@ def become(job: dict[str, Any], descriptors: list[int]) -> None:
     for number, stream in enumerate(descriptors[:3]):
         os.dup2(stream, number)
     os.closerange(3, MAX_DESCRIPTORS)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     os.environ.clear()
     os.environ.update(job["environment"])
     time.tzset()
