@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,6 +21,7 @@ from audiencekit.settings import Settings, load_settings
 from .crashes.killing import Driver
 from .processes import Commands
 
+ROOT = Path(__file__).resolve().parent.parent
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4_000_000_000
 
@@ -37,6 +40,22 @@ def pytest_configure() -> None:
     if has_room and "TMPDIR" not in os.environ:
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None  # asked again
+    # Dozens of processes import the same modules: without bytecode each would compile them again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Each worker imports the modules of all tests from another place on, so that one finds what others compiled."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if not worker or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    paths = sorted(path.relative_to(ROOT) for path in ROOT.joinpath("tests").rglob("test_*.py"))
+    start = len(paths) * int(worker.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for path in paths[start:] + paths[:start]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # is told when pytest itself imports it
+            importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -48,7 +67,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The public test data beside the checkout; tests that use it skip where it is absent."""
-    directory = Path(__file__).resolve().parent.parent.parent / "shared"
+    directory = ROOT.parent / "shared"
     if not directory.is_dir():
         pytest.skip("the public test data is not beside this checkout")
     return directory
@@ -63,8 +82,11 @@ def _states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What may be kept between runs is kept between tests, by one process of them."""
-    return tmp_path_factory.mktemp("cache")
+    """What may be kept between runs is kept between tests, for all processes of them."""
+    ours = tmp_path_factory.getbasetemp()
+    cache = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "cache"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    return cache
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,6 @@
-"""Forks processes of the command line from one that has imported everything: `python -m tests.forking DOOR`.
+"""Forks processes of the command line from one that has imported everything: `python -m tests.forking DOOR PACKAGES`.
+
+PACKAGES is `all`, or `others` for one that has imported what others wrote, and nothing of audiencekit.
 
 DOOR is a socket. One message on it is one process: `arguments`, `environment` and `directory`, with four descriptors,
 its stdin, stdout and stderr, and a socket where its number is written when it begins and its exit code when it ended.
@@ -24,17 +26,19 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-import audiencekit
-
 MAX_JOB_BYTES = 1 << 17
 MAX_DESCRIPTORS = 1024
 LEFT_OUT = ("audiencekit.integrations", "audiencekit.__main__", "audiencekit.delivery.limiter.redis")
+OTHERS = ("aiohttp", "click", "email_validator", "numpy", "orjson", "phonenumbers", "platformdirs", "tenacity", "yarl")
 HEAVY = ("aiohttp.web", "pyarrow.parquet", "pyarrow.compute", "datafusion", "rich.progress", "cryptography.x509")
 
 
 def main() -> None:
     door = socket.socket(fileno=int(sys.argv[1]))
-    import_everything()
+    if sys.argv[2] == "all":
+        import_everything()
+    else:
+        import_others()
     assert threads() <= {"jemalloc_bg_thd"}, "a thread was started; a fork would not have it"
     gc.collect()
     gc.freeze()
@@ -43,10 +47,17 @@ def main() -> None:
 
 def import_everything() -> None:
     """What commands import, now or inside their functions."""
+    import audiencekit
+
     for module in pkgutil.walk_packages(audiencekit.__path__, "audiencekit."):
         if not module.name.startswith(LEFT_OUT):
             importlib.import_module(module.name)
-    for name in HEAVY:
+    import_others()
+
+
+def import_others() -> None:
+    """What they import that is not of audiencekit."""
+    for name in (*OTHERS, *HEAVY):
         importlib.import_module(name)
 
 
@@ -111,6 +122,7 @@ def become(job: dict[str, Any], descriptors: list[int]) -> None:
     for number, stream in enumerate(descriptors[:3]):
         os.dup2(stream, number)
     os.closerange(3, MAX_DESCRIPTORS)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     os.environ.clear()
     os.environ.update(job["environment"])
     time.tzset()

@@ -33,9 +33,10 @@ def environment(state_dir: Path, more: Mapping[str, str] | None = None) -> dict[
 
 
 class Commands:
-    """Begins commands, and ends what they are forked from."""
+    """Begins commands, and ends what they are forked from, which has imported `packages` (`forking.py`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, packages: str = "all") -> None:
+        self._packages = packages
         self._door: socket.socket | None = None
         self._nursery: subprocess.Popen[bytes] | None = None
         self._one_at_a_time = threading.Lock()
@@ -80,8 +81,8 @@ class Commands:
             self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             without_threads = {**os.environ, "PYTHONPATH": ".", "OPENBLAS_NUM_THREADS": "1"}
             self._nursery = subprocess.Popen(
-                [sys.executable, "-m", "tests.forking", str(theirs.fileno())], pass_fds=[theirs.fileno()],
-                stdin=DEVNULL, cwd=ROOT, env=without_threads, start_new_session=True,
+                [sys.executable, "-m", "tests.forking", str(theirs.fileno()), self._packages],
+                pass_fds=[theirs.fileno()], stdin=DEVNULL, cwd=ROOT, env=without_threads, start_new_session=True,
             )  # fmt: skip
             theirs.close()
         return self._door

@@ -378,9 +378,8 @@ def _said_of(number: int) -> bytes:
 
 PARENT = """
 import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()", "grand" + "child"])
-print("begun", flush=True)
-child.wait()
+begun = "import sys; print('begun', flush=True); sys.stdin.read()"
+subprocess.Popen([sys.executable, "-c", begun, "grand" + "child"]).wait()
 """
 
 

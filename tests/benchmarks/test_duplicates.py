@@ -10,6 +10,7 @@ from benchmarks.benchmark import Benchmark
 from benchmarks.duplicates import CHECK, WITHOUT, main
 
 
+@pytest.mark.benchmarks
 def test_both_ways_take_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The ratio of their seconds is printed and written."""
     out = tmp_path / "out.json"

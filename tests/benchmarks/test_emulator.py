@@ -27,6 +27,7 @@ def test_a_body_is_as_large_as_a_request_may_be() -> None:
     assert len({len(operation["params"]["users"]) for operation in operations}) == 1
 
 
+@pytest.mark.benchmarks
 @needs_proc
 def test_everything_is_measured() -> None:
     """Bodies that were applied, bodies that were counted, and small calls."""

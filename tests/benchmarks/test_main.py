@@ -27,6 +27,7 @@ def _arguments(tmp_path: Path) -> list[str]:
     return ["--rows", "300", "--runs", "1", "--long-runs", "1", *places]
 
 
+@pytest.mark.benchmarks
 def test_an_interrupted_run_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Of all steps only the missing one is run; then the table is written."""
     steps = list(list_steps(Sizes((300,)), runs=1, long_runs=1))

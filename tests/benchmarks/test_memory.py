@@ -10,6 +10,7 @@ from benchmarks.benchmark import Benchmark
 from benchmarks.memory import PREPARE, UPLOAD, main
 
 
+@pytest.mark.benchmarks
 def test_the_peak_of_both_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each did its whole job; what was written beside the list is gone."""
     out = tmp_path / "out.json"

@@ -14,6 +14,7 @@ from benchmarks.prepare import ONE_CORE, OURS, PLAIN_LOOP, main
 from benchmarks.series import Run, Series
 
 
+@pytest.mark.benchmarks
 def test_everybody_who_is_there_is_measured_in_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Ours read every row, the loops a shorter list; medians and ratios are printed and written."""
     out = tmp_path / "out.json"

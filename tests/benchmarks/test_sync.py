@@ -21,6 +21,7 @@ def test_the_lists_differ_by_the_share_that_changed(tmp_path: Path) -> None:
     assert len(gone) == len(new) == 10
 
 
+@pytest.mark.benchmarks
 def test_the_section_is_written_between_its_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every figure with its bound, and nothing else of the file changes."""
     out = tmp_path / "RESULTS.md"

@@ -11,6 +11,7 @@ from benchmarks.benchmark import CONTACTS, EMAILS
 from benchmarks.upload import main
 
 
+@pytest.mark.benchmarks
 @pytest.mark.parametrize(("sink", "columns"), [("--sink", EMAILS), ("--no-sink", CONTACTS)])
 def test_every_run_ends_complete(sink: str, columns: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The emulator confirmed every request; rates and shares of the ceiling are printed and written."""

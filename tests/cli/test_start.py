@@ -1,4 +1,4 @@
-"""Commands from their very start: `python -m audiencekit`, which imports what it needs, and nothing was there before.
+"""Commands from their very start: each imports what it needs of audiencekit, of which nothing was there before.
 
 All other tests of this folder fork processes that have imported everything (`tests/processes.py`).
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.processes import COMMAND, environment
+from tests.processes import COMMAND, Commands, environment
 
 from .conftest import Service
 
@@ -37,16 +38,17 @@ def _start(directory: Path, *arguments: str, **more: str) -> subprocess.Complete
     ids=" ".join,
 )
 def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """Nothing is missing that a command before it would have imported."""
+    """`python -m audiencekit`: nothing is missing that a command before it would have imported."""
     done = _start(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
     json.loads(done.stdout)
 
 
 def test_commands_that_call_the_service_start_by_themselves(service: Service, tmp_path: Path) -> None:
-    """One after the other, each in an interpreter of its own."""
+    """One after the other, each in a process that has imported only what others wrote."""
+    (tmp_path / "list.csv").write_text(PEOPLE)
     who = ("--audience", service.audience_id)
-    for arguments in (
+    calls = (
         ("upload", "list.csv", *who, "--json"),
         ("report", "--json"),
         ("resume", "--json"),
@@ -55,7 +57,9 @@ def test_commands_that_call_the_service_start_by_themselves(service: Service, tm
         ("forget", "--from", "list.csv", "--json"),
         ("api", "get_account"),
         ("do-not-reach", "show", "--json"),
-    ):
-        done = _start(tmp_path, *arguments, **service.env)
-        assert done.returncode == 0, (arguments, done.stderr)
-        json.loads(done.stdout)
+    )
+    with closing(Commands("others")) as commands:
+        for arguments in calls:
+            done = commands.run(*arguments, env=environment(tmp_path / "state", service.env), cwd=tmp_path)
+            assert done.returncode == 0, (arguments, done.stderr)
+            json.loads(done.stdout)

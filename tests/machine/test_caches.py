@@ -69,27 +69,27 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("doubt", DOUBTS, ids=[doubt.__name__ for doubt in DOUBTS])
-def test_what_is_doubtful_is_not_there(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
-    """A file that is damaged, or that somebody else may have touched, is ignored."""
+def _doubtful_cache(tmp_path: Path, doubt: Callable[[Path], None]) -> Cache:
+    """One that kept a content under `name`, whose file there is a doubt about."""
     cache = Cache(tmp_path / "cache")
     cache.write("name", b"content")
     try:
         doubt(tmp_path / "cache" / "name")
     except PermissionError:
         pytest.skip("only the superuser can give files away")
-    assert cache.read("name") is None
+    return cache
+
+
+@pytest.mark.parametrize("doubt", DOUBTS, ids=[doubt.__name__ for doubt in DOUBTS])
+def test_what_is_doubtful_is_not_there(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
+    """A file that is damaged, or that somebody else may have touched, is ignored."""
+    assert _doubtful_cache(tmp_path, doubt).read("name") is None
 
 
 @pytest.mark.parametrize("doubt", DOUBTS[:-1], ids=[doubt.__name__ for doubt in DOUBTS[:-1]])
 def test_what_is_doubtful_is_replaced(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
     """What is kept next is believed again."""
-    cache = Cache(tmp_path / "cache")
-    cache.write("name", b"content")
-    try:
-        doubt(tmp_path / "cache" / "name")
-    except PermissionError:
-        pytest.skip("only the superuser can give files away")
+    cache = _doubtful_cache(tmp_path, doubt)
     cache.write("name", b"anew")
     assert cache.read("name") == b"anew"
 

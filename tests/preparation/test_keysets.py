@@ -14,6 +14,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.partitions import Chunks
+from tests.examples import examples
 
 Records = Callable[..., HashedRecords]
 Store = Callable[[], Chunks]
@@ -110,7 +111,7 @@ def _apply(operations: list[tuple[str, Entry]]) -> set[Entry]:
     return members
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Update", "Delete"]), st.sets(st.sampled_from("abcde"), min_size=1, max_size=3)),
@@ -161,7 +162,7 @@ def _simply(rows: list[tuple[str, Entry]], *, mixed: bool) -> Chosen:
     return Chosen(kept, waves, kept.count(False) - overruled, overruled)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Update", "Delete"]), st.sets(st.sampled_from("abcdef"), min_size=1, max_size=3)),

@@ -21,6 +21,7 @@ from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_re
 from audiencekit.preparation.times import pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC
+from tests.examples import examples
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
 Make = Callable[..., HashedRecords]
@@ -100,7 +101,7 @@ PEOPLE = st.dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["Update", "Delete"]), PEOPLE), min_size=1, max_size=40), few=st.booleans()
 )

@@ -18,6 +18,7 @@ from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.partitions import Chunks
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.suppression import KeyMemory
+from tests.examples import examples
 
 Records = Callable[..., HashedRecords]
 Store = Callable[[], Chunks]
@@ -114,7 +115,7 @@ def test_a_batch_without_records_suppresses_nobody(hashed_records: Records, memo
     assert _kept(_select(rows, memory_chunks(), mixed=False, suppress=[hashed_records()])) == [True]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, KEYS, KEYS, st.integers(1, 6), st.integers(0, 80), st.booleans())
 def test_a_selection_is_that_of_the_others_alone(
     hashed_records: Records,

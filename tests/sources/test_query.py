@@ -307,7 +307,7 @@ def test_the_order_of_rows_is_the_same_in_every_process(write: Callable[..., Pat
             [sys.executable, "-c", code, str(path), *queries],
             env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True,
         ).stdout
-        for seed in ("0", "1", "2")
+        for seed in ("0", "1")
     }  # fmt: skip
     assert len(digests) == 1
     assert len(digests.pop().split()) == len(queries)

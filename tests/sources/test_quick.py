@@ -20,6 +20,7 @@ from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.quick import QuickReader
 from audiencekit.sources.source import Source
+from tests.examples import examples
 
 OPTIONS = SourceOptions(columns=((Kind.EMAIL, "column1"), (Kind.HANDLE, "column3")), header=True, delimiter=",")
 
@@ -52,7 +53,7 @@ CELL = st.one_of(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.lists(CELL, min_size=3, max_size=4), min_size=1, max_size=30),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
@@ -108,18 +109,20 @@ def test_ordinary_lists_are_read_in_bulk(
 ) -> None:
     """All but the piece with the header, quoted or not; a ragged row costs only its own piece."""
     taken = _spy(monkeypatch)
+    monkeypatch.setattr(delimited, "PIECE_BYTES", 100_000)
+    monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", 100_000)
     draw = random.Random(7)
     with (tmp_path / "list.csv").open("w", newline="") as file:
         writer = csv.writer(file, quoting=quoting, lineterminator=ends)
         writer.writerow(["a", "b", "c"])
-        writer.writerows([f"p{n}@example.com", draw.choice(["x, y", "é"]), f"h{n}"] for n in range(200_000))
+        writer.writerows([f"p{n}@example.com", draw.choice(["x, y", "é"]), f"h{n}"] for n in range(10_000))
         writer.writerow(["p@example.com", "short"])
-        writer.writerows([f"q{n}@example.com", "", f"h{n}"] for n in range(200_000))
+        writer.writerows([f"q{n}@example.com", "", f"h{n}"] for n in range(10_000))
     source = open_source(tmp_path / "list.csv", OPTIONS)
     rows, faults = _read(source.batches())
-    assert [row["row"] for row in rows] == [n for n in range(1, 400_002) if n != 200_001]
-    assert faults == [{"row": 200_001, "column": None, "reason": "ragged"}]
-    assert rows[200_000]["c0"] == "q0@example.com"
+    assert [row["row"] for row in rows] == [n for n in range(1, 20_002) if n != 10_001]
+    assert faults == [{"row": 10_001, "column": None, "reason": "ragged"}]
+    assert rows[10_000]["c0"] == "q0@example.com"
     assert taken.count(False) == 1
     assert taken.count(True) >= 3
 

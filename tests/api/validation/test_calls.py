@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 from audiencekit.api.catalogue import ENDPOINTS, Endpoint
-from audiencekit.api.catalogue.parameters import (
-    Parameter,
-)
 from audiencekit.api.catalogue.rules import (
     DaysBetween,
     ExactlyOneOf,
@@ -29,34 +26,33 @@ from audiencekit.errors import UsageError
 
 from .values import CANARY, bad_values, check, complete, good_values, outside
 
-OUTSIDE = [
-    pytest.param(row, parameter, id=f"{row.name}-{parameter.name}") for row in ENDPOINTS for parameter in outside(row)
-]
+EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
 
 
-@pytest.mark.parametrize(("endpoint", "parameter"), OUTSIDE)
-def test_good_values_are_sent(endpoint: Endpoint, parameter: Parameter) -> None:
+@EACH_ENDPOINT
+def test_good_values_are_sent(endpoint: Endpoint) -> None:
     """Each good value of a parameter stands in its place, as text."""
-    for value in good_values(parameter):
-        checked = check(endpoint, {**complete(endpoint, parameter.name), parameter.name: value})
-        sent = {**checked.path, **dict(checked.query), **dict(checked.form), **dict(checked.oauth)}
-        assert sent[parameter.name] not in (None, "")
-        assert isinstance(sent[parameter.name], str)
+    for parameter in outside(endpoint):
+        for value in good_values(parameter):
+            checked = check(endpoint, {**complete(endpoint, parameter.name), parameter.name: value})
+            sent = {**checked.path, **dict(checked.query), **dict(checked.form), **dict(checked.oauth)}
+            assert sent[parameter.name] not in (None, ""), parameter.name
+            assert isinstance(sent[parameter.name], str), parameter.name
 
 
-@pytest.mark.parametrize(("endpoint", "parameter"), OUTSIDE)
-def test_bad_values_are_refused(endpoint: Endpoint, parameter: Parameter) -> None:
+@EACH_ENDPOINT
+def test_bad_values_are_refused(endpoint: Endpoint) -> None:
     """Each bad value is refused with the name of the parameter, and is not repeated."""
-    bad = list(bad_values(parameter))
-    assert bad
-    for value in bad:
-        with pytest.raises(UsageError) as caught:
-            check(endpoint, {**complete(endpoint, parameter.name), parameter.name: value})
-        assert f"{endpoint.name}: {parameter.name} " in str(caught.value), value
-        assert CANARY not in str(caught.value) + caught.value.hint
+    for parameter in outside(endpoint):
+        assert list(bad_values(parameter)), parameter.name
+        for value in bad_values(parameter):
+            with pytest.raises(UsageError) as caught:
+                check(endpoint, {**complete(endpoint, parameter.name), parameter.name: value})
+            assert f"{endpoint.name}: {parameter.name} " in str(caught.value), value
+            assert CANARY not in str(caught.value) + caught.value.hint
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
+@EACH_ENDPOINT
 def test_smallest_call_is_sent_and_each_of_its_parts_is_needed(endpoint: Endpoint) -> None:
     """Without a required parameter the call is refused; a name that the row does not know is refused too."""
     given = complete(endpoint)
@@ -73,7 +69,7 @@ def test_smallest_call_is_sent_and_each_of_its_parts_is_needed(endpoint: Endpoin
         assert (name in str(caught.value)) == (name == "no_such_name")
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
+@EACH_ENDPOINT
 def test_what_the_client_makes_is_not_given(endpoint: Endpoint) -> None:
     """A header is none of the caller's parameters, and a call without a body takes none."""
     for parameter in endpoint.parameters:

@@ -14,6 +14,7 @@ from audiencekit.audiences.synchronisation.members import DOUBTFUL, MemberChunk,
 from audiencekit.delivery.spool import Spool
 from audiencekit.preparation.bits import Bits
 from audiencekit.preparation.keysets import KeySets
+from tests.examples import examples
 
 from .people import TAGGER, Known, names, records
 from .service import Person
@@ -39,7 +40,7 @@ def _find(
         return found, [person for batch in gone for person in names(batch, EVERYBODY)]
 
 
-@settings(max_examples=25, deadline=None)  # 256 parts each
+@settings(max_examples=examples(10), deadline=None)  # 256 parts each
 @given(SOURCE, MEMBERS)
 def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) -> None:
     """Additions, renewals and unchanged are of the source; whoever is in it no more and may still be in goes."""

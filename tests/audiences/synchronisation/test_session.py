@@ -1,6 +1,6 @@
 """However runs end, and whatever becomes of their requests: the next sync that completes leaves the audience exact.
 
-SYNC_EXAMPLES raises the number of histories (12) for a longer run.
+SYNC_EXAMPLES raises the number of histories (6) for a longer run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from audiencekit.planning import planner
 
 from .service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
 
-EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "6"))
 
 NUMBERS = st.sampled_from(["", "0", "1", "2", "3", "4"])
 PEOPLE = st.lists(st.tuples(NUMBERS, NUMBERS).filter(any), min_size=1, max_size=7, unique=True)

@@ -33,6 +33,7 @@ from audiencekit.delivery.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.partitions import part_of
 from audiencekit.preparation.tags import tags_of_sets
+from tests.examples import examples
 
 from .people import days, members, store
 from .service import ACCOUNT, AUDIENCE, Person
@@ -78,7 +79,7 @@ def _after(known: Mapping[Person, int], changes: Mapping[Person, int], *, whole:
     return {person: day for person, day in after.items() if day in stays}
 
 
-@settings(max_examples=12, deadline=None)  # 256 parts each
+@settings(max_examples=examples(5), deadline=None)  # 256 parts each
 @given(st.lists(st.tuples(CHANGES, st.integers(0, 3)), min_size=1, max_size=5))
 def test_changes_are_heeded(steps: list[tuple[dict[Person, int], int]]) -> None:
     """As the words for days say, in either file; who lapsed long ago is left out of a whole one."""

@@ -45,7 +45,7 @@ def _answers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> list[Any]:
 def rows() -> list[Row]:
     """Numbers of every region, and odd texts."""
     return [
-        *Numbers(random.Random(1), REGIONS).rows(16_000),
+        *Numbers(random.Random(1), REGIONS).rows(4_000),
         *((text, country) for text in ODD for country in (None, "DE", "US")),
     ]
 
@@ -156,7 +156,7 @@ def _clean(count: int) -> list[Row]:
 
 def test_clean_lists_are_decided() -> None:
     """Of a list of ordinary numbers of the whole world next to nothing is left to the definition."""
-    decisions = decide_phone_numbers(*_column(_clean(4_000)), DEFAULT_RULES)
+    decisions = decide_phone_numbers(*_column(_clean(1_500)), DEFAULT_RULES)
     assert (decisions.codes != UNDECIDED).mean() >= 0.995
 
 
@@ -306,6 +306,21 @@ BROKEN: list[tuple[str, Any, str, Any]] = [
     ),
 ]
 INSIDES = e164._insides
+# Plans are compiled anew for what is broken in them, which takes its time: only those that one country needs.
+WHERE = {
+    "two digits swapped in the table": "HU",
+    "shortest length forgotten": "HU",
+    "nothing is too long": "HU",
+    "a kind of numbers forgotten": "DE",
+    "a few zeros are a number": "US",
+    "the trunk prefix is another": "DE",
+    "no trunk prefix of two digits": "HU",
+    "the international prefix is another": "US",
+    "what is stripped need not fit": "RU",
+    "transformations ignored": "GG",
+    "second reading not asked": "DE",
+    "own calling code stays": "HU",
+}
 
 
 def _shorter(lengths: Any) -> Any:
@@ -327,8 +342,9 @@ def few() -> tuple[list[Row], list[Any]]:
     return rows, _answers(rows)
 
 
-@pytest.mark.parametrize(("place", "name", "broken"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN])
+@pytest.mark.parametrize(("what", "place", "name", "broken"), BROKEN, ids=[case[0] for case in BROKEN])
 def test_what_is_broken_is_found(
+    what: str,
     place: Any,
     name: str,
     broken: Any,
@@ -339,9 +355,11 @@ def test_what_is_broken_is_found(
     """The comparison fails for every table, pattern or bound that is broken on purpose."""
     rows, answers = few
     monkeypatch.setattr(place, name, broken)
-    if place not in (digits, e164, phone_column, phone_numbers, phone_column.NumberColumn):
+    if what in WHERE:
         fresh = phone_tables.PhoneTables()
         monkeypatch.setattr(phone_column, "phone_tables", lambda: fresh)
+        there = [index for index, (_, country) in enumerate(rows) if country == WHERE[what]]
+        rows, answers = [rows[index] for index in there], [answers[index] for index in there]
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), answers)
 
 

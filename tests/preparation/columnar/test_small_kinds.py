@@ -35,6 +35,7 @@ from benchmarks.values import handles as handle_values
 from benchmarks.values import hashed as hashed_values
 from benchmarks.values import partner_user_ids as partner_user_id_values
 from benchmarks.values import platform_ids as platform_id_values
+from tests.examples import examples
 
 ASSEMBLED = 6_000
 
@@ -134,7 +135,7 @@ def test_same_as_definition_for_any_text(kind: SmallKind) -> None:
     parts = st.lists(st.sampled_from(kind.values.PARTS) | st.text(max_size=3), max_size=5).map("".join)
 
     @given(st.lists(parts, max_size=20))
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def check(texts: list[str]) -> None:
         assert kind.differs(texts) == []
 

@@ -1,0 +1,145 @@
+"""How suppression sources are read; one that cannot be relied on refuses the run."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.errors import AudiencekitError, MappingRefused, PlanRefused, SourceRefused, UsageError
+from audiencekit.pipeline import prepare
+from audiencekit.settings import load_settings
+
+from .withheld import as_parquet, checked, sent_rows, write
+
+
+def test_the_columns_of_a_list_can_be_named(tmp_path: Path, source: Path) -> None:
+    """In the lists that have them; other kinds and other lists are recognised as before."""
+    odd = write(tmp_path / "odd.csv", "Kennung;phone", "ADA@example.com;+12015550104", "zoe@example.com;")
+    other = write(tmp_path / "other.csv", "email", "cyd@example.com")
+    plan = checked(tmp_path, source, suppress=[odd, other], suppress_columns={"email": "kennung"})
+    assert plan.rows.suppressed == 3
+    assert [read["columns"] for read in plan.suppression] == [
+        {"email": ["Kennung"], "phone_number": ["phone"]}, {"email": ["email"]},
+    ]  # fmt: skip
+
+
+def test_a_named_column_takes_the_place_of_those_recognised_for_its_kind(tmp_path: Path, source: Path) -> None:
+    """As where the address of whoever keeps the list stands beside each entry."""
+    listed = write(tmp_path / "optouts.csv", "email,Kennung", "ada@example.com,bob@example.com", "x@example.com,")
+    given: dict[str, Any] = {"suppress": listed, "columns": {"email": "email"}, "max_rejected_share": 1}
+    assert sent_rows(tmp_path, source, **given) == [3]
+    assert sent_rows(tmp_path, source, **given, suppress_columns=[("email", "email")]) == [2, 3]
+
+
+def test_a_column_of_a_list_is_not_passed_over_for_its_cells(tmp_path: Path, source: Path) -> None:
+    """Whoever stands in it would be missed: rows of other things refuse the list, and what is evident is read."""
+    listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,none yet", "zoe@example.com,call later")
+    with pytest.raises(PlanRefused, match="2 of 2 rows cannot be read"):
+        checked(tmp_path, source, suppress=listed)
+    swapped = write(tmp_path / "swapped.csv", "email,phone", "zoe@example.com,bob@example.com", ",ada@example.com")
+    assert checked(tmp_path, source, suppress=swapped).rows.suppressed == 2
+
+
+def test_a_column_that_no_list_has_is_refused(tmp_path: Path, source: Path) -> None:
+    """With the names of those that there are."""
+    listed = write(tmp_path / "optouts.csv", "email,plan", "ada@example.com,gold")
+    with pytest.raises(MappingRefused, match="suppression source: none has a column 'kontakt'") as caught:
+        checked(tmp_path, source, suppress=listed, suppress_columns={"email": "kontakt"})
+    assert "optouts.csv" in caught.value.hint
+    assert "the columns are: email, column2" in caught.value.hint
+
+
+def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None:
+    """Encoding, delimiter, header, several values in a cell: for the text among them."""
+    path = tmp_path / "optouts.txt"
+    path.write_bytes("ada@example.com+x@example.com^M\xfcller\ncyd@example.com^B\xe4r\n".encode("cp1252"))
+    table = as_parquet(tmp_path / "more", [("", "+12015550104")])
+    plan = checked(
+        tmp_path, source, suppress=[path, table], suppress_encoding="cp1252", suppress_delimiter="^",
+        suppress_header=False, suppress_split_cells="+", suppress_columns=[("email", "column1")],
+    )  # fmt: skip
+    assert plan.rows.suppressed == 3
+    with pytest.raises(UsageError, match="suppression source: --delimiter is for delimited text"):
+        checked(tmp_path, source, suppress=table, suppress_delimiter=";")
+
+
+def test_what_is_said_of_lists_needs_one(tmp_path: Path, source: Path) -> None:
+    """An option that nothing heeds is a mistake; so is a share beyond 1."""
+    with pytest.raises(UsageError, match="there is no suppression source"):
+        checked(tmp_path, source, suppress_columns={"email": "email"})
+    with pytest.raises(UsageError, match="suppression source: --delimiter must be one"):
+        checked(tmp_path, source, suppress=source, suppress_delimiter=";;")
+    with pytest.raises(UsageError, match="--suppress-max-rejected-share"):
+        checked(tmp_path, source, suppress=source, suppress_max_rejected_share=1.5)
+
+
+def test_a_prepared_list_says_what_its_columns_are(tmp_path: Path, source: Path) -> None:
+    """Whatever is said of the others."""
+    settings = load_settings({}, directory=tmp_path)
+    prepare(write(tmp_path / "o.csv", "email", "ada@example.com"), out=tmp_path / "prepared", settings=settings)
+    odd = write(tmp_path / "odd.csv", "Kennung", "cyd@example.com")
+    lists = [tmp_path / "prepared" / "records.parquet", odd]
+    assert checked(tmp_path, source, suppress=lists, suppress_columns={"email": "Kennung"}).rows.suppressed == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "words"),
+    [
+        ("email\n", PlanRefused, "0 of 0 rows say nobody"),
+        ("email\nnull\nn/a\n", PlanRefused, "2 of 2 rows say nobody"),
+        ("email\nada@example.com\nnull\nn/a\n", PlanRefused, "2 of 3 rows cannot be read to their end"),
+        ("colour,size\nred,1\nblue,2\n", MappingRefused, "no column with identifiers"),
+        ('email\nada@example.com\n"bob@example.com\n', SourceRefused, "suppression source: optouts.csv"),
+        (None, AudiencekitError, "suppression source: optouts.csv"),
+    ],
+)
+def test_a_list_that_cannot_be_relied_on_refuses_the_run(
+    tmp_path: Path, source: Path, content: str | None, error: type[AudiencekitError], words: str
+) -> None:
+    """Who was missed could be sent."""
+    listed = tmp_path / "optouts.csv"
+    if content is not None:
+        listed.write_text(content)
+    with pytest.raises(error, match=words):
+        checked(tmp_path, source, suppress=listed)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (",", ": no_identifier"),
+        ("null,", ", column email: placeholder"),
+        ("eva@example,", ", column email: invalid_syntax"),
+        ("eva@example.com;dan@example.com,", ", column email: "),
+        ("eva@example.com,+1201", ", column phone: "),
+        ("eva@example.com,201 555 0104", ", column phone: no_country"),
+        (f"{hashlib.md5(b'eva').hexdigest()},", ", column email: "),
+    ],
+)
+def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path, row: str, reason: str) -> None:
+    """Whoever it means could be sent; beside an identifier, too. A share of such rows can be accepted."""
+    people = [f"person{number}@example.com," for number in range(8)]
+    listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,", *people, row)
+    with pytest.raises(PlanRefused, match="1 of 10 rows cannot be read") as caught:
+        checked(tmp_path, source, suppress=listed)
+    assert f"(row 10{reason}" in str(caught.value)
+    assert "--suppress-max-rejected-share" in caught.value.hint
+    with pytest.raises(PlanRefused):
+        checked(tmp_path, source, suppress=listed, suppress_max_rejected_share=0.09)
+    plan = checked(tmp_path, source, suppress=listed, suppress_max_rejected_share=0.1)
+    assert (plan.rows.suppressed, plan.verdict) == (1, "ready")
+    (read,) = plan.suppression
+    assert read == {
+        "name": "optouts.csv", "columns": {"email": ["email"], "phone_number": ["phone"]}, "rows": 10, "unread": 1,
+    }  # fmt: skip
+    assert any("1 of 10 rows could not be read" in note for note in plan.notes)
+
+
+@pytest.mark.parametrize("row", ["eva@example.com,", "eva@example.com,n/a", "null,+12015550104", "eva@example.com,0"])
+def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source: Path, row: str) -> None:
+    """Nobody is meant by them."""
+    listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", row)
+    assert checked(tmp_path, source, suppress=listed).suppression[0]["unread"] == 0
