@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.heap import give_back, giving_back
-from audiencekit.machine.workers import cores, in_order
+from audiencekit.machine.workers import in_order
 from audiencekit.personal import guarded
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
@@ -129,7 +129,9 @@ def _write_records(path: Path, planned: PlannedRun) -> None:
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
     ):
-        prepared = in_order(lambda kept: to_prepared(*kept), planned.kept_records(), workers=cores())
+        batches = planned.layout.batches()
+        # One thread is enough: writing takes longer than what it writes.
+        prepared = in_order(lambda batch: to_prepared(*planned.kept_records(batch)), batches, workers=1)
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
             if rows := records.unwrap().num_rows:
                 writer.write_batch(records.unwrap(), row_group_size=rows)
