@@ -58,28 +58,18 @@ class Snapshot:
 
     def index(self, part: int) -> Index:
         """The members of one part."""
-        index = self._index_with_dropped(part)
-        return index if self.recent is None else index.take(index.days != DROPPED)
-
-    def _index_with_dropped(self, part: int) -> Index:
-        """The same with those that have gone since everybody was written, on the day DROPPED."""
         whole = NOBODY if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
         if self.recent is None:
             return Index(whole.marks, whole.days, np.arange(count), count)
         recent = self.recent.index(part)
         places, known = recent.marks.find_in(whole.marks)
-        days = whole.days.copy()
+        days = np.concatenate([whole.days, recent.days])
         days[places[known]] = recent.days[known]
         fresh = np.flatnonzero(~known)
-        order = np.insert(np.arange(count), places[fresh], count + fresh)
-        every = Index(
-            Marks.joined([whole.marks, recent.marks]),
-            np.concatenate([days, recent.days]),
-            np.arange(count + len(recent.days)),
-            count,
-        )
-        return every.take(order)
+        rows = np.insert(np.arange(count), places[fresh], count + fresh)
+        rows = rows[days[rows] != DROPPED]
+        return Index(Marks.joined([whole.marks, recent.marks]).take(rows), days[rows], rows, count)
 
     def chosen(self, part: int, index: Index) -> HashedRecords:
         """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
