@@ -21,8 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = benchmark_parser("duplicates", "The price of duplicates.", rows=200_000, runs=3).parse_args(arguments)
     with contact_list(given.rows, given.seed, lists=given.lists) as path:
         contestants = [
-            Contestant(name=CHECK, module="benchmarks.dry_check", arguments=(str(path),)),
-            Contestant(name=WITHOUT, module="benchmarks.dry_check", arguments=(str(path), "--without-duplicates")),
+            Contestant(name=CHECK, module="benchmarks.dry_check", is_ours=True, arguments=(str(path),)),
+            Contestant(
+                name=WITHOUT, module="benchmarks.dry_check", is_ours=True, arguments=(str(path), "--without-duplicates")
+            ),
         ]
         series = run_series(contestants, given.runs, tell=tell)
     ratios = {f"{CHECK} / {WITHOUT}, seconds": series.ratio(CHECK, WITHOUT, "seconds")}

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from audiencekit.machine.heap import share_heap
+import audiencekit
 from audiencekit.settings import load_settings
 
 from .trials import Figures, trial_arguments
@@ -17,9 +17,6 @@ from .trials import Figures, trial_arguments
 
 def run_prepare(path: Path) -> Figures:
     """From the file to the finished directory, which lies beside the list and is removed afterwards."""
-    share_heap()  # as the command does, before it imports Arrow
-    import audiencekit
-
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-", dir=path.parent) as directory:
         settings = load_settings({}, directory=Path(directory), state_dir=Path(directory))
         started = time.perf_counter()

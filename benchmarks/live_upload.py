@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.machine.heap import share_heap
+from audiencekit.pipeline import upload_async
 from audiencekit.settings import load_settings
 
 from .emulator_process import AUDIENCE
@@ -38,9 +38,6 @@ class Stopwatch:
 
 def run_live(path: Path) -> Figures:
     """From the file to the report of a complete run. Sending is everything after the last row: plan, pack, wire."""
-    share_heap()  # as the command does, before it imports Arrow
-    from audiencekit.pipeline import upload_async
-
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         settings = load_settings(os.environ, directory=Path(directory), state_dir=Path(directory))

@@ -26,8 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with contact_list(given.rows, given.seed, lists=given.lists) as path:
         in_flight = {"AUDIENCEKIT_CONCURRENCY": str(IN_FLIGHT)}
         contestants = [
-            Contestant(name=PREPARE, module="benchmarks.live_prepare", arguments=(str(path),)),
-            Contestant(name=UPLOAD, module="benchmarks.live_upload", arguments=(str(path),), environment=in_flight),
+            Contestant(name=PREPARE, module="benchmarks.live_prepare", is_ours=True, arguments=(str(path),)),
+            Contestant(
+                name=UPLOAD,
+                module="benchmarks.live_upload",
+                is_ours=True,
+                arguments=(str(path),),
+                environment=in_flight,
+            ),
         ]
         series = run_series(contestants, given.runs, trial=_run, tell=tell)
     Benchmark(name="memory", settings=settings_of(given), series=series).publish(given.json)

@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _contestants(path: Path, loop_path: Path) -> list[Contestant]:
     whole, loop = (str(path),), (str(loop_path),)
     return [
-        Contestant(name=OURS, module="benchmarks.dry_upload", arguments=whole),
-        Contestant(name=ONE_CORE, module="benchmarks.dry_upload", arguments=whole, cores=1),
+        Contestant(name=OURS, module="benchmarks.dry_upload", is_ours=True, arguments=whole),
+        Contestant(name=ONE_CORE, module="benchmarks.dry_upload", is_ours=True, arguments=whole, cores=1),
         Contestant(name=DATAFUSION, module="benchmarks.bare_limit", arguments=whole, package="datafusion"),
         Contestant(name=DUCKDB, module="benchmarks.bare_limit", arguments=(*whole, "--duckdb"), package="duckdb"),
         Contestant(name=SDK_LOOP, module="benchmarks.sdk_loop", arguments=loop, package="facebook_business"),

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         needed = _needed(lists[2:])
         with running_emulator(sink=True) as environment:
             environment = {**environment, "AUDIENCEKIT_STATE_DIR": state}
-            contestant = Contestant(name=SYNC, module="benchmarks.live_sync", environment=environment)
+            contestant = Contestant(name=SYNC, module="benchmarks.live_sync", is_ours=True, environment=environment)
             tell("the first sync")
             first = run_trial(replace(contestant, arguments=(str(lists[0]),)))
             tell(f"took {first['seconds']:.1f} s and {first['peak_bytes'] / 1e6:.0f} MB")
@@ -94,7 +94,7 @@ def _run(contestant: Contestant, lists: Sequence[Path], rounds: int) -> Series:
     for number in range(1, rounds + 1):
         path = str(lists[number % 2])
         tell(f"round {number} of {rounds}")
-        check = Contestant(name=CHECK, module="benchmarks.dry_check", arguments=(path,))
+        check = Contestant(name=CHECK, module="benchmarks.dry_check", is_ours=True, arguments=(path,))
         runs.append(Run(number, CHECK, run_trial(check)))
         runs.append(Run(number, SYNC, run_trial(replace(contestant, arguments=(path,)))))
     return Series(tuple(runs))

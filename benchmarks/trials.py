@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 Figures: TypeAlias = dict[str, float]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+_OWN_HEAP: Final = "benchmarks.own_heap"
 _KIBIBYTE: Final = 1_024
 _MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else _KIBIBYTE  # getrusage(2) of each system
 
@@ -27,13 +28,14 @@ _MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else _KIBIBYTE  # getr
 class Contestant:
     """One way of doing the job: a module of this folder, its arguments, and what it may use.
 
-    `cores` bounds the processors (None: all); `package` is what it imports besides ours. `environment` is added to
-    that of the caller, whose AUDIENCEKIT_* never pass.
+    `is_ours` gives it the heap of our commands. `cores` bounds the processors (None: all); `package` is what it imports
+    besides ours. `environment` is added to that of the caller, whose AUDIENCEKIT_* never pass.
     """
 
     name: str
     module: str
     arguments: tuple[str, ...] = ()
+    is_ours: bool = False
     cores: int | None = None
     package: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -41,7 +43,8 @@ class Contestant:
     @property
     def command(self) -> list[str]:
         """The command line of one trial."""
-        return [sys.executable, "-m", self.module, *self.arguments]
+        modules = [_OWN_HEAP, self.module] if self.is_ours else [self.module]
+        return [sys.executable, "-m", *modules, *self.arguments]
 
     def hindrance(self) -> str | None:
         """Why it cannot take part here; None when it can. Looks for its package without importing it."""

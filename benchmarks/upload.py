@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     given = parser.parse_args(arguments)
     with contact_list(given.rows, given.seed, given.columns, lists=given.lists) as path:
-        contestant = Contestant(name=OURS, module="benchmarks.live_upload", arguments=(str(path),))
+        contestant = Contestant(name=OURS, module="benchmarks.live_upload", is_ours=True, arguments=(str(path),))
         series = run_series(
             [contestant], given.runs, trial=lambda one: run_with_emulator(one, sink=given.sink), tell=tell
         )

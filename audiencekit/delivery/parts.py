@@ -17,7 +17,7 @@ from audiencekit.personal import Personal, guarded
 Indices = npt.NDArray[np.int64]
 
 
-class PartBody(Personal[bytes]):
+class PartBody(Personal[bytes | memoryview]):
     """The JSON of one part. Hashes are personal data."""
 
 
@@ -67,7 +67,7 @@ class OpenedBody:
 
 
 @guarded
-def _survey(body: Personal[bytes]) -> tuple[_Frames, npt.NDArray[np.int64], Indices]:
+def _survey(body: Personal[bytes | memoryview]) -> tuple[_Frames, npt.NDArray[np.int64], Indices]:
     """The frames of all operations, start and end of each record, and the operation of each record."""
     whole = body.unwrap()
     frames: list[tuple[bytes, bytes]] = []
@@ -101,7 +101,9 @@ def _sizes(users: list[Any]) -> Iterator[int]:
 
 
 @guarded
-def _cut(body: Personal[bytes], frames: _Frames, places: npt.NDArray[np.int64], operation_of: Indices) -> PartBody:
+def _cut(
+    body: Personal[bytes | memoryview], frames: _Frames, places: npt.NDArray[np.int64], operation_of: Indices
+) -> PartBody:
     """Slices of the whole, operation by operation."""
     whole, framed = memoryview(body.unwrap()), frames.unwrap()
     first_of = np.flatnonzero(np.diff(operation_of, prepend=-1))

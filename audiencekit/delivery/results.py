@@ -44,7 +44,7 @@ class PackedRequest(Protocol):
         """Size of the body as sent."""
 
     @property
-    def body(self) -> Personal[bytes]:
+    def body(self) -> Personal[bytes | memoryview]:
         """The JSON as sent."""
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -111,10 +111,9 @@ class PlannedRun:
         """What a plan that compares the source with what was sent before says of that; nothing for others."""
         return {}
 
-    def kept_records(self) -> Iterator[tuple[HashedRecords, Indices]]:
-        """The batches, in row order, and the places of the records that are sent."""
-        for batch in self.layout.batches():
-            yield self.unsealed(batch), np.flatnonzero(self.layout.kept(batch))
+    def kept_records(self, batch: int) -> tuple[HashedRecords, Indices]:
+        """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
+        return self.unsealed(batch), np.flatnonzero(self.layout.kept(batch))
 
     def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
         """The encoded Updates and Deletes of one request, from the spool. May be called from any thread."""

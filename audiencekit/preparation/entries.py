@@ -16,9 +16,6 @@ Places: TypeAlias = npt.NDArray[np.int64]
 
 DIGITS: Final = "0" * SHA256_HEX_LENGTH  # stands in a template where a hash comes
 
-# Hashes whose digits are written at a time: they stay in the processor's cache.
-_BLOCK_HASHES: Final = 4_096
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Slot:
@@ -53,11 +50,9 @@ class Shape:
         """Put the entries into `body`, that of each record where `starts` says."""
         places = starts[self.owners]
         put_at(body, places, np.frombuffer(self.template, dtype=np.uint8)[None, :])
+        # All at a time: threads that pack side by side would wait for each other at every smaller step.
         for slot in self.slots:
-            for first in range(0, len(places), _BLOCK_HASHES):
-                block = slice(first, first + _BLOCK_HASHES)
-                digits = hex_digits(np.take(slot.hashes, slot.chosen[block], axis=0))
-                put_at(body, places[block] + slot.begin, digits)
+            put_at(body, places + slot.begin, hex_digits(np.take(slot.hashes, slot.chosen, axis=0)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

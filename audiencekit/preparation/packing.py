@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -19,7 +18,7 @@ from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import EncodedUsers
 
 
-class RequestBody(Personal[bytes]):
+class RequestBody(Personal[bytes | memoryview]):
     """The JSON of one request. Hashes are personal data."""
 
 
@@ -69,35 +68,19 @@ def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers,
     ends = np.cumsum([len(_OPEN), *(stretch.body_bytes for stretch in stretches)]).tolist()
     if ends[-1] != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
-    body = _DESK.room(request.body_bytes)
+    body = np.empty(request.body_bytes, dtype=np.uint8)
     for stretch, begin in zip(stretches, ends, strict=False):
         stretch.write(body, begin)
     body[0], body[-1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
     return PackedRequest(
         number=request.number,
         wave=request.wave,
-        body=RequestBody(body.tobytes()),
+        body=RequestBody(body.data.toreadonly()),
         body_bytes=len(body),
         operations=request.operations,
         records=request.records,
         rows=np.concatenate([updates.rows, deletes.rows]),
     )
-
-
-class _Desk(threading.local):
-    """Where each thread writes its bodies, one after the other: new memory for each would take as long as writing."""
-
-    def __init__(self) -> None:
-        self._octets = np.zeros(0, dtype=np.uint8)
-
-    def room(self, size: int) -> Octets:
-        """So many bytes, which hold anything."""
-        if len(self._octets) < size:
-            self._octets = np.empty(size, dtype=np.uint8)
-        return self._octets[:size]
-
-
-_DESK: Final = _Desk()
 
 
 class _Stretch:

@@ -30,6 +30,9 @@ _ESCAPED: Final = r'["\\\x00-\x1f]'  # what JSON does not take as it is
 # Shapes that are worth a template each; where there are more, entries are joined from their parts.
 _MOST_SHAPES: Final = 64
 
+# Fewer than one in so many records of a batch are taken out of it.
+_FEW: Final = 8
+
 
 class Entries(Personal[list[Shape | Lines]]):
     """The entries of some records, each followed by a comma, so that neighbours are already joined."""
@@ -58,7 +61,7 @@ class EncodedUsers:
 def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> EncodedUsers:
     """The entries of the records at `places` of a batch (RECORD_SCHEMA), in their order."""
     batch = records.unwrap()
-    if 0 < len(places) < batch.num_rows // 2:
+    if 0 < len(places) < batch.num_rows // _FEW:
         # The entries hold the hashes of their batch: of few records in each of many batches that would be all of them.
         batch, places = batch.take(pa.array(places)), np.arange(len(places))
     kinds = [kind for kind in Kind if batch.column(kind.value).null_count < batch.num_rows]

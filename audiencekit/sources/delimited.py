@@ -28,7 +28,7 @@ from audiencekit.sources.records import Records, field_limit
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
 from audiencekit.sources.table import Description, Look
 
-PIECE_BYTES: Final = 1_048_576  # twice as much would take 30 MB more at the peak, and save a twentieth of the time
+PIECE_BYTES: Final = 2_097_152  # half of it would take a fifth more time, and 25 MB less at the peak
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
@@ -145,8 +145,9 @@ class DelimitedTable:
     ) -> Iterator[TextBatch]:
         numbers = pa.array(np.arange(self.rows_read + 1, self.rows_read + records + 1), pa.int64())
         columns = text_columns(numbers, arrays, mapping)
-        for start in range(0, records, BATCH_ROWS):
-            batch = columns.slice(start, BATCH_ROWS)
+        size = -(-records // -(-records // BATCH_ROWS))  # batches alike: a small one would cost as much as a large one
+        for start in range(0, records, size):
+            batch = columns.slice(start, size)
             self.rows_read += batch.num_rows
             yield TextBatch(RawColumns(batch), faults.take())
 

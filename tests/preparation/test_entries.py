@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
-from audiencekit.preparation import entries
 from audiencekit.preparation.entries import DIGITS, Lines, Shape, Slot
 
 HASHES = np.arange(5 * 32, dtype=np.uint8).reshape(5, 32)
 
 
-@pytest.mark.parametrize("block", [1, 2, 4_096])
-def test_hashes_stand_in_their_slots(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_hashes_stand_in_their_slots() -> None:
     """Each entry is the template with its own hashes; nothing else is touched."""
-    monkeypatch.setattr(entries, "_BLOCK_HASHES", block)
     template = f"<{DIGITS}|{DIGITS}>".encode()
     slots = [Slot(1, HASHES, np.array([4, 0, 2])), Slot(66, HASHES, np.array([1, 1, 3]))]
     shape = Shape(np.array([0, 2, 3]), template, slots)

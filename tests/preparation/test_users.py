@@ -112,7 +112,7 @@ def test_chosen_records_come_in_the_order_of_their_places(hashed_records: Make) 
 
 def test_few_of_a_batch_hold_their_own_hashes_only(hashed_records: Make) -> None:
     """Else a body that takes few records from each of many batches would hold all of these."""
-    records = hashed_records(*(("Update", {Kind.EMAIL: [f"person{number}"]}) for number in range(20)))
+    records = hashed_records(*(("Update", {Kind.EMAIL: [f"person{number}"]}) for number in range(40)))
     every, users = _entries(records), encode_users(records, np.array([4, 17]), SPEC)
     assert _written(users) == [every[4], every[17]]
     assert [len(slot.hashes) for shape in users.entries.unwrap() for slot in getattr(shape, "slots", ())] == [2]
