@@ -28,7 +28,7 @@ from audiencekit.preparation.records import DELETE, UPDATE, prepare_batch
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.columns import used_positions
 from audiencekit.sources.faults import Faults
-from audiencekit.sources.gathering import gathered
+from audiencekit.sources.gathering import gathered_columns
 from audiencekit.sources.parquettypes import is_list
 from audiencekit.sources.typedcolumns import TypedColumns
 
@@ -77,14 +77,14 @@ class PartitionWork:
         `done` gets the counts when the last row was prepared.
         """
         tally, schema = Tally(), self.schema
-        texts = gathered(self._texts(map(RawColumns, batches), before))
-        for batch in texts:
+        pieces = chain.from_iterable(map(_pieces, map(RawColumns, batches)))
+        for batch in self._texts(gathered_columns(pieces), before):
             yield from (part.unwrap() for part in self._outcomes_of(batch, schema, tally))
         done(tally)
 
     def _texts(self, batches: Iterable[RawColumns], before: int) -> Iterator[TextBatch]:
         faults = Faults()
-        for piece in chain.from_iterable(map(_pieces, batches)):
+        for piece in batches:
             columns, rows = self._rows_of(piece, before)
             before += len(rows)
             yield TextBatch(RawColumns(self._text_of(columns, rows, faults)), faults.take())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import REJECTION_SCHEMA, TextBatch
 from audiencekit.sources import gathering
-from audiencekit.sources.gathering import gathered
+from audiencekit.sources.gathering import gathered, gathered_columns
 
 NUMBERS = st.integers(1, 2**40)
 
@@ -40,3 +40,14 @@ def test_rows_stay_in_order(sizes: list[tuple[list[int], list[int]]]) -> None:
     assert sum(rows) == sum(len(good) + len(bad) for good, bad in sizes)
     assert all(count <= 5 for count in rows)
     assert len(batches) <= 1 + 2 * sum(rows) // 5
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(NUMBERS, max_size=5)))
+def test_columns_stay_in_order(sizes: list[list[int]]) -> None:
+    """The same of columns that are not read yet."""
+    batches = list(gathered_columns(_batch(rows, []).columns for rows in sizes))
+    found = [batch.unwrap().column(0).to_pylist() for batch in batches]
+    assert [row for rows in found for row in rows] == [row for rows in sizes for row in rows]
+    assert all(len(rows) <= 5 for rows in found)
+    assert len(batches) <= 1 + 2 * sum(map(len, found)) // 5
