@@ -3,8 +3,10 @@
     python -m benchmarks.spark --rows 2000000 --runs 3
 
 Two executors of one core each, to which the code is shipped. The seconds inside our function are processor time, and
-so are those of the core: what else the machine does must not count. The workers are warm: each job runs once before.
-Of whole jobs the time by the clock is bounded; their processor time, which a busy machine tells better, stands beside.
+so are those that the core takes of them: what else the machine does must not count. Beside it stands what the core
+takes in one process that has the machine for itself, where no other executor and no JVM is in the way of its caches.
+The workers are warm: each job runs once before. Of whole jobs the time by the clock is bounded; their processor time,
+which a busy machine tells better, stands beside.
 """
 
 from __future__ import annotations
@@ -13,18 +15,17 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from unittest.mock import patch
 
-from audiencekit.identifiers.rules import Rules
 from audiencekit.integrations import spark
 from audiencekit.planning.options import read_keywords
-from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.profile import find_profile
 from audiencekit.sources.opening import open_source
-from audiencekit.sources.source import Source
 
 from .benchmark import benchmark_parser, tell
 from .machine import describe_machine, list_versions
@@ -33,19 +34,23 @@ from .sdk_faults import OUT
 from .series import Spread
 from .spark_session import SparkTrial, spark_trial, started_processor_seconds
 
+T = TypeVar("T")
+
 BEGIN: Final = "<!-- spark: what follows is written by python -m benchmarks.spark -->"
 END: Final = "<!-- spark: end -->"
 COLUMNS: Final = ("email", "phone", "country")
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}
 # What it is of, and the most that it may be.
 BOUNDS: Final = {
-    "inside_to_core": ("processor time inside our function / the core's on one machine", 1.25),
+    "inside_to_core": ("processor time inside our function / the core's share of it", 1.25),
     "whole_to_identity": ("the whole job / one whose function passes the rows on (`mapInArrow`)", 2.0),
 }
 OTHERS: Final = {
     "processor_whole_to_identity": "the same, in processor time of the driver's and the executors' processes",
+    "inside_to_alone": "processor time inside our function / the core's on one machine with nothing beside it",
     "inside": "seconds inside our function",
-    "core": "seconds of the core",
+    "core": "seconds of the core in it",
+    "alone": "seconds of the core on one machine with nothing beside it",
     "prepare": "seconds of the whole job",
     "identity": "seconds of the job that passes the rows on",
     "prepare_processor": "processor time of the whole job, seconds",
@@ -53,6 +58,7 @@ OTHERS: Final = {
 }
 _RATIOS: Final = (
     ("inside_to_core", "inside", "core"),
+    ("inside_to_alone", "inside", "alone"),
     ("whole_to_identity", "prepare", "identity"),
     ("processor_whole_to_identity", "prepare_processor", "identity_processor"),
 )
@@ -95,18 +101,18 @@ def describe(found: dict[str, Spread], rows: int, runs: int, versions: str) -> s
 def _measure(trial: SparkTrial, *, runs: int) -> dict[str, Spread]:
     """The figures of BOUNDS and OTHERS. The first round of all is not counted."""
     frame = trial.session.read.parquet(str(trial.parquet)).select(*COLUMNS)
-    inside = trial.session.sparkContext.accumulator(0.0)
+    inside, core = (trial.session.sparkContext.accumulator(0.0) for _ in range(2))
     jobs = {"identity": _identity(frame), "prepare": spark.prepare(frame, **KEYWORDS).records}
-    timed = _timed_outcomes(frame, inside)
+    timed = _timed_outcomes(frame, inside, core)
     rounds: list[dict[str, float]] = []
     for number in range(runs + 1):
         tell(f"round {number} of {runs}")
         one: dict[str, float] = {}
         for name, job in jobs.items():
             one[name], one[f"{name}_processor"] = _taken(job.write.mode("overwrite").parquet, str(trial.here / name))
-        inside.value = 0.0
+        inside.value = core.value = 0.0
         timed.write.mode("overwrite").parquet(str(trial.here / "timed"))
-        one |= {"inside": inside.value, "core": _core_seconds(trial.parquet)}
+        one |= {"inside": inside.value, "core": core.value, "alone": _core_seconds(trial.parquet)}
         one |= {name: one[above] / one[below] for name, above, below in _RATIOS}
         rounds.append(one)
     names = (*BOUNDS, *OTHERS)
@@ -129,48 +135,55 @@ def _identity(frame: Any) -> Any:
     return frame.mapInArrow(same, frame.schema)
 
 
-def _timed_outcomes(frame: Any, inside: Any) -> Any:
-    """The outcomes of `frame`; the seconds that our function took are added to `inside`."""
+def _timed_outcomes(frame: Any, inside: Any, core: Any) -> Any:
+    """The outcomes of `frame`; what our function took is added to `inside`, what the core took of that to `core`."""
     prepared = spark.prepare(frame, **KEYWORDS)
     run, schema = spark._to_run(prepared._work, prepared._counted), prepared.outcomes.schema
 
     def step(batches: Iterator[Any]) -> Iterator[Any]:
-        spent = waited = 0.0
-
-        def waiting() -> Iterator[Any]:
-            nonlocal waited
-            while True:
-                begun = time.process_time()
-                batch = next(batches, None)
-                waited += time.process_time() - begun
-                if batch is None:
-                    return
-                yield batch
-
-        outcomes = run(waiting())
-        while True:
-            begun = time.process_time()
-            batch = next(outcomes, None)
-            spent += time.process_time() - begun
-            if batch is None:
-                break
-            yield batch
-        inside.add(spent - waited)
+        spent, waited, prepared = Stopwatch(), Stopwatch(), Stopwatch()
+        with patch("audiencekit.integrations.outcomes.prepare_batch", prepared.timed(prepare_batch)):
+            yield from spent.each(run(waited.each(batches)))
+        inside.add(spent.seconds - waited.seconds)
+        core.add(prepared.seconds)
 
     return spark._chosen(frame, range(len(frame.columns))).mapInArrow(step, schema)
+
+
+@dataclass
+class Stopwatch:
+    """Seconds of processor time, of all that it was held to."""
+
+    seconds: float = 0.0
+
+    def timed(self, work: Callable[..., T]) -> Callable[..., T]:
+        """`work`, and its time is added."""
+
+        def call(*given: Any, **named: Any) -> T:
+            begun = time.process_time()
+            try:
+                return work(*given, **named)
+            finally:
+                self.seconds += time.process_time() - begun
+
+        return call
+
+    def each(self, items: Iterator[T]) -> Iterator[T]:
+        """`items`, and the time that each takes to come is added."""
+        coming = self.timed(lambda: next(items, None))
+        while (item := coming()) is not None:
+            yield item
 
 
 def _core_seconds(parquet: Path) -> float:
     """What the core takes for the same records, in this process; neither reading nor writing them is counted."""
     options = read_keywords(KEYWORDS, find_profile("spec"))  # type: ignore[arg-type]
     source = open_source(parquet, options.source)
-    return sum(_prepared_in(batch, source, options.rules) for batch in source.batches())
-
-
-def _prepared_in(batch: TextBatch, source: Source, rules: Rules) -> float:
-    begun = time.process_time()
-    prepare_batch(batch, source.mapping, rules=rules, operation_type="Update")
-    return time.process_time() - begun
+    watch = Stopwatch()
+    prepare = watch.timed(prepare_batch)
+    for batch in source.batches():
+        prepare(batch, source.mapping, rules=options.rules, operation_type="Update")
+    return watch.seconds
 
 
 if __name__ == "__main__":
