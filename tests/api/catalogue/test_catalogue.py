@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,11 @@ GENERAL = {(1, "intro"), (1, "3"), (1, "4.0"), (1, "7, 8"), (1, "9"), (2, "intro
 def _document() -> dict[str, Any]:
     if not SPECIFICATION.exists():
         pytest.skip("no shared specification here")
+    return _read()
+
+
+@cache
+def _read() -> dict[str, Any]:
     return dict(json.loads(SPECIFICATION.read_text()))
 
 
