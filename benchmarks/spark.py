@@ -3,8 +3,8 @@
     python -m benchmarks.spark --rows 2000000 --runs 3
 
 Two executors of one core each, to which the code is shipped. The seconds inside our function are processor time, and
-so are those that the core takes of them: what else the machine does must not count. Beside it stands what the core
-takes in one process that has the machine for itself, where no other executor and no JVM is in the way of its caches.
+so are those of the core in one process that has the machine for itself: what else the machine does must not count. What
+the core takes in the executors, where another one and two JVMs are in the way of its caches, stands beside it.
 The workers are warm: each job runs once before. Of whole jobs the time by the clock is bounded; their processor time,
 which a busy machine tells better, stands beside.
 """
@@ -42,15 +42,15 @@ COLUMNS: Final = ("email", "phone", "country")
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}
 # What it is of, and the most that it may be.
 BOUNDS: Final = {
-    "inside_to_core": ("processor time inside our function / the core's share of it", 1.25),
+    "inside_to_alone": ("processor time inside our function / the core's on one machine", 1.25),
     "whole_to_identity": ("the whole job / one whose function passes the rows on (`mapInArrow`)", 2.0),
 }
 OTHERS: Final = {
     "processor_whole_to_identity": "the same, in processor time of the driver's and the executors' processes",
-    "inside_to_alone": "processor time inside our function / the core's on one machine with nothing beside it",
+    "inside_to_core": "processor time inside our function / the core's share of it, in the executors",
     "inside": "seconds inside our function",
     "core": "seconds of the core in it",
-    "alone": "seconds of the core on one machine with nothing beside it",
+    "alone": "seconds of the core on one machine, with nothing beside it",
     "prepare": "seconds of the whole job",
     "identity": "seconds of the job that passes the rows on",
     "prepare_processor": "processor time of the whole job, seconds",

@@ -19,7 +19,7 @@ def test_the_section_has_every_figure_with_its_bound() -> None:
     found = {name: Spread.of([1.0, 1.5, 2.5]) for name in (*BOUNDS, *OTHERS)}
     text = describe(found, 2_000, 3, "Spark 4 on Java 17")
     assert "| seconds of the core in it |  | 1.50 | 1.00 – 2.50 |" in text
-    assert "the core's share of it | 1.25 | 1.50 | 1.00 – 2.50 |" in text
+    assert "the core's on one machine | 1.25 | 1.50 | 1.00 – 2.50 |" in text
     assert "2,000 rows" in text
     kept = OUT.read_text("utf-8")
     assert kept.count(BEGIN) == kept.count(END) == 1
