@@ -2,7 +2,8 @@
 
     python -m benchmarks.differential --count 1000000
 
-Prints for each kind how many values there were, which share was decided in bulk, and how many were decided otherwise.
+Prints for each kind how many values there were, which share was decided in bulk and which by the kernels, and how many
+were decided otherwise by either.
 Of these it names kind, seed and index, never the value; to see the made-up value:
 
     python -m benchmarks.differential --show KIND SEED INDEX
@@ -11,6 +12,7 @@ Of these it names kind, seed and index, never the value; to see the made-up valu
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +24,9 @@ from typing import Final
 import pyarrow as pa
 
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Decisions
+from audiencekit.preparation.columnar.checks import PENDING
+from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions
+from audiencekit.preparation.columnar.hexadecimal import Matrix
 
 from .values.kinds import KINDS, ValueKind
 from .values.phone_numbers import Row
@@ -36,12 +40,13 @@ _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What became of one block of values: how many were decided in bulk, and the indices that differ."""
+    """What became of one block of values: how many were decided in bulk, which differ, how many the kernels decided."""
 
     kind: str
     values: int
     decided: int
     differing: tuple[int, ...]
+    at_sight: int = 0
 
 
 def compare(decisions: Decisions, answers: Sequence[str | Reason]) -> list[int]:
@@ -58,16 +63,32 @@ def _agree(text: str | None, code: int, answer: str | Reason) -> bool:
     return text is None and answer is REASONS[code]
 
 
+def compare_plain(codes: Codes, hashes: Matrix, answers: Sequence[str | Reason]) -> list[int]:
+    """Where the kernels say another thing than the definition: indices, never values."""
+    found = zip(codes.tolist(), hashes, answers, strict=True)
+    return [index for index, (code, found_hash, answer) in enumerate(found) if not _is_plain(code, found_hash, answer)]
+
+
+def _is_plain(code: int, found_hash: Matrix, answer: str | Reason) -> bool:
+    if code == VALID:
+        return not isinstance(answer, Reason) and found_hash.tobytes() == hashlib.sha256(answer.encode()).digest()
+    return code == PENDING or (answer is Reason.EMPTY and REASONS[code] is answer)
+
+
 def decide_block(name: str, seed: int, number: int, size: int = BLOCK) -> Block:
     """Both paths over the block `number` of the kind `name`."""
     kind = _KINDS[name]
     rows = kind.rows(seed, number, size)
     texts, countries = (pa.array(list(column), pa.string()) for column in zip(*rows, strict=True))
     decisions = kind.decide(texts, countries)
-    differing = compare(decisions, [kind.define(text, country) for text, country in rows])
+    answers = [kind.define(text, country) for text, country in rows]
+    differing, plain = compare(decisions, answers), kind.plain(texts, countries)
+    if plain is not None:
+        differing = sorted({*differing, *compare_plain(*plain, answers)})
     first = number * BLOCK
     decided = size - len(decisions.undecided)
-    return Block(name, size, decided, tuple(first + index for index in differing))
+    at_sight = int((plain[0] != PENDING).sum()) if plain is not None else 0
+    return Block(name, size, decided, tuple(first + index for index in differing), at_sight)
 
 
 def value_at(name: str, seed: int, index: int) -> Row:
@@ -102,7 +123,9 @@ def run_differential(count: int, seed: int, processes: int = PROCESSES) -> Itera
 def _summary(kind: ValueKind, done: list[Block]) -> str:
     values, decided = sum(block.values for block in done), sum(block.decided for block in done)
     differing = sum(len(block.differing) for block in done)
-    return f"{kind.name:24} {values:>12,} values  {decided / max(values, 1):8.4f} in bulk  {differing} differences"
+    at_sight = sum(block.at_sight for block in done)
+    shares = f"{decided / max(values, 1):8.4f} in bulk  {at_sight / max(values, 1):8.4f} by kernels"
+    return f"{kind.name:24} {values:>12,} values  {shares}  {differing} differences"
 
 
 def _show(name: str, seed: int, index: int) -> None:

@@ -23,15 +23,18 @@ from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
+from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import from_hex
+from audiencekit.preparation.columnar.hexadecimal import from_hex, hash_array, hash_matrix
+from audiencekit.preparation.columnar.kernels import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally
 
@@ -68,18 +71,55 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     """
     texts, rows = _flatten(texts)
     of_values = countries if countries is None or rows is None else countries.take(pa.array(rows))
-    decisions = _decide(texts, column, of_values, rules)
-    normalized, codes = _complete(decisions, texts, column, of_values, rules)
+    decided = _decide(texts, column, of_values, rules)
+    codes = decided.codes
     rows = np.arange(len(texts)) if rows is None else rows
     valid, rejected = codes == VALID, (codes != VALID) & (codes != _EMPTY)
-    plain = normalized if valid.all() else normalized.filter(pa.array(valid))
-    values = _hashes(plain, column) if column.kind.is_hashed else plain
-    tally = _tally(codes, valid, rejected, len(decisions.undecided))
-    if column.kind is Kind.PLATFORM_ID and not column.hashed:
-        tally.rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
+    tally = _tally(codes, valid, rejected, decided.by_definition)
+    tally.rounded = decided.rounded
     if tally.present - tally.valid > tally.present * WRONG_KIND_SHARE:
         _look(tally, texts, of_values, np.flatnonzero(rejected)[:LOOKED_AT])
-    return ColumnResult(rows[valid], values, rows[rejected], codes[rejected], tally)
+    return ColumnResult(rows[valid], decided.values, rows[rejected], codes[rejected], tally)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Decided:
+    """Codes of all values of a column, and the valid ones as they are kept. `rounded` counts ids that look so."""
+
+    codes: Codes
+    values: Any
+    by_definition: int
+    rounded: int
+
+
+def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:
+    """What is plain by the kernels, where there are any, and the rest by the columnar rules."""
+    compiled = kernels()
+    plain = decide_plain(texts, column.kind, countries, rules, compiled) if compiled and not column.hashed else None
+    if plain is None:
+        return _decide_by_rules(texts, column, countries, rules)
+    codes, hashes = plain
+    left = np.flatnonzero(codes == PENDING)
+    places = pa.array(left)
+    where = countries.take(places) if countries is not None else None
+    rest = _decide_by_rules(texts.take(places), column, where, rules)
+    codes[left] = rest.codes
+    hashes[left[rest.codes == VALID]] = hash_matrix(rest.values)
+    values = hash_array(hashes[codes == VALID])
+    return _Decided(codes, values, rest.by_definition, rest.rounded)
+
+
+def _decide_by_rules(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:
+    """In bulk where that is certain, else value by value."""
+    decisions = _decide_in_bulk(texts, column, countries, rules)
+    normalized, codes = _complete(decisions, texts, column, countries, rules)
+    valid = codes == VALID
+    plain = normalized if valid.all() else normalized.filter(pa.array(valid))
+    values = _hashes(plain, column) if column.kind.is_hashed else plain
+    rounded = 0
+    if column.kind is Kind.PLATFORM_ID and not column.hashed:
+        rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
+    return _Decided(codes, values, len(decisions.undecided), rounded)
 
 
 def _hashes(plain: Any, column: MappedColumn) -> Any:
@@ -115,7 +155,7 @@ def _flatten(texts: Any) -> tuple[Any, npt.NDArray[np.int64] | None]:
     return texts.flatten(), texts.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decisions:
+def _decide_in_bulk(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decisions:
     """What is certain in bulk."""
     if column.hashed:
         return decide_hashed(texts)

@@ -12,19 +12,23 @@ from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-from audiencekit.preparation.columnar.decisions import Decisions
+from audiencekit.preparation.columnar.decisions import Codes, Decisions
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
+from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.kernels import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 
 from . import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
 from .phone_numbers import REGIONS, Numbers, Row
 
 Draw: TypeAlias = Callable[[random.Random], Row]
+Plain: TypeAlias = Callable[[Any, Any], tuple[Codes, Matrix] | None]
 
 AROUND: Final = (" ", "\t", "\n", "\v", "\xa0", "\x85", "\ufeff", "\u200b", "\x1c", "\x00")
 _RULES: Final = {
@@ -39,7 +43,8 @@ class ValueKind:
     """A kind of values under one set of rules.
 
     `draws` makes what draws values from one generator of random numbers; `decide` is the columnar path (texts,
-    countries), `define` the definition (text, country). `weight` is its part of all values.
+    countries), `define` the definition (text, country), `plain` what the kernels do at first sight (None: they are not
+    there, or have no such kind). `weight` is its part of all values.
     """
 
     name: str
@@ -47,6 +52,7 @@ class ValueKind:
     decide: Callable[[Any, Any], Decisions]
     define: Callable[[str, str | None], str | Reason]
     weight: int
+    plain: Plain = lambda texts, countries: None
 
     def rows(self, seed: int, block: int, size: int) -> list[Row]:
         """The texts and countries of one block; seed, name and number of the block decide them."""
@@ -87,6 +93,14 @@ def _of_kind(kind: Kind, rules: Rules = DEFAULT_RULES) -> Callable[[str, str | N
     return lambda text, country: normalize_identifier(kind, text, country=country, rules=rules)
 
 
+def _plain(kind: Kind, rules: Rules = DEFAULT_RULES) -> Plain:
+    def decide(texts: Any, countries: Any) -> tuple[Codes, Matrix] | None:
+        compiled = kernels()
+        return decide_plain(texts, kind, countries, rules, compiled) if compiled else None
+
+    return decide
+
+
 def _phone_kind(name: str, rules: Rules, weight: int) -> ValueKind:
     return ValueKind(
         name,
@@ -94,6 +108,7 @@ def _phone_kind(name: str, rules: Rules, weight: int) -> ValueKind:
         lambda texts, countries: decide_phone_numbers(texts, countries, rules),
         _of_kind(Kind.PHONE_NUMBER, rules),
         weight,
+        _plain(Kind.PHONE_NUMBER, rules),
     )
 
 
@@ -103,7 +118,7 @@ def _small_kind(kind: Kind, values: Any, decide: Callable[[Any], Decisions]) -> 
 
 
 KINDS: Final = (
-    ValueKind("email", _addresses, lambda texts, _: decide_emails(texts), _of_kind(Kind.EMAIL), 6),
+    ValueKind("email", _addresses, lambda texts, _: decide_emails(texts), _of_kind(Kind.EMAIL), 6, _plain(Kind.EMAIL)),
     *(_phone_kind(name, rules, 4 if rules is DEFAULT_RULES else 1) for name, rules in _RULES.items()),
     _small_kind(Kind.DEVICE_ID, device_ids, decide_device_ids),
     _small_kind(Kind.HANDLE, handles, decide_handles),

@@ -51,10 +51,13 @@ def test_outcome(
     differing: tuple[int, ...], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line a kind; a difference is named by kind, seed and index, and makes the status 1."""
-    monkeypatch.setattr(differential, "run_differential", lambda count, seed: iter([Block("email", 10, 9, differing)]))
+    monkeypatch.setattr(
+        differential, "run_differential", lambda count, seed: iter([Block("email", 10, 9, differing, 4)])
+    )
     assert main(["--count", "10", "--seed", "5"]) == status
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["email", "10", "values", "0.9000", "in", "bulk", str(len(differing)), "differences"]
+    shares = ["0.9000", "in", "bulk", "0.4000", "by", "kernels"]
+    assert lines[0].split() == ["email", "10", "values", *shares, str(len(differing)), "differences"]
     assert lines[len(KINDS) :] == [f"differs: email, seed 5, index {index}" for index in differing]
 
 

@@ -1,4 +1,7 @@
-"""SHA-256 of whole columns, in DataFusion: by the processor's own instructions, without holding the interpreter."""
+"""SHA-256 of whole columns, by the processor's own instructions and without holding the interpreter.
+
+A kernel does it; in an installation without kernels DataFusion, which costs more to start, to call and to wait for.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from datafusion import RuntimeEnvBuilder, SessionConfig, SessionContext, col, functions
 
 from audiencekit.limits import ENGINE_BYTES, SHA256_BYTES
 
-from .hexadecimal import HASH_TYPE, hashes_in
+from .hexadecimal import HASH_TYPE, hash_array, hashes_in
+from .kernels import kernels
 
 _ENGINE_ROWS: Final = 65_536  # that the engine works on at a time; a longer column comes back in pieces
 _TABLE: Final = "texts"
@@ -42,6 +45,13 @@ def sha256_of(normalized: Any) -> Any:
     """
     if not len(normalized):
         return pa.array([], HASH_TYPE)
+    compiled = kernels()
+    return hash_array(compiled.hash(normalized)) if compiled else _hashed_by_engine(normalized)
+
+
+def _hashed_by_engine(normalized: Any) -> Any:
+    from datafusion import col, functions
+
     context = _ENGINE.get()
     frame = context.create_dataframe([[pa.record_batch([normalized], names=[_TEXT])]], name=_TABLE)
     try:
@@ -59,6 +69,8 @@ def _of_fixed_size(hashes: Any) -> Any:
 
 
 def _open_context() -> Any:
+    from datafusion import RuntimeEnvBuilder, SessionConfig, SessionContext
+
     # One partition: threads of ours call side by side, and the order of rows is kept. Nothing is spilled to a disk,
     # and the context knows no table, file or store (design 4.9).
     runtime = RuntimeEnvBuilder().with_disk_manager_disabled().with_greedy_memory_pool(ENGINE_BYTES)

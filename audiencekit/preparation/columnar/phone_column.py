@@ -28,7 +28,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 Regions: TypeAlias = tuple[list[str | None], Places]
 
 _COUNTS: Final = ("1234567890", "0123456789", "9876543210", "0987654321")
-_COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in _COUNTS])
+COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in _COUNTS])
 _RUN: Final = 5  # equal digits at the end: perhaps the whole national number
 _ZEROS_IN_FRONT: Final = 2  # the digits of 00
 
@@ -41,9 +41,9 @@ _CODE_OF_OUTCOME: Final = {
     Outcome.BAD_CODE: UNDECIDED,
     Outcome.UNKNOWN: UNDECIDED,
 }
-_CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in Outcome], dtype=np.int8)
+CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in Outcome], dtype=np.int8)
 _CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
-_CALLING_CODES: Final = calling_codes()
+CALLING_CODES: Final = calling_codes()
 _PLACEHOLDERS: Final = pa.array(
     sorted(
         text
@@ -100,7 +100,7 @@ class NumberColumn:
         rows = np.flatnonzero(digits.has_zeros & (self.codes > VALID))
         tables, ends, known = self._run_behind(rows, np.full(len(rows), _ZEROS_IN_FRONT, dtype=np.int32))
         rows = rows[known]
-        better = np.isin(_CODES[unpacked(tables.readings[ends])[0]], (VALID, UNDECIDED))
+        better = np.isin(CODES[unpacked(tables.readings[ends])[0]], (VALID, UNDECIDED))
         self._take(tables, rows[better], ends[better], np.int32(_ZEROS_IN_FRONT))
         # Two zeros with something between them are not 00 to the definition.
         apart = np.flatnonzero(digits.is_read & ~digits.has_plus & ~digits.has_zeros & (self._first_two() == 0))
@@ -115,7 +115,7 @@ class NumberColumn:
         """Decides digits that repeat or count; leaves those whose national part may repeat."""
         digits = self.digits
         runs = self._ends_in_run() & digits.is_read
-        counts = _COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
+        counts = COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
         self.codes[runs] = UNDECIDED
         asked = np.flatnonzero(digits.is_read & (runs | counts | (digits.counts < _RUN)))
         if len(asked):
@@ -151,7 +151,7 @@ class NumberColumn:
         heads += values.take(begin + np.int32(1)) * np.int16(10)
         heads += values.take(begin + np.int32(2))
         has_code = self.digits.counts.take(rows) - sizes >= _CODE_DIGITS
-        return np.where(has_code, _CALLING_CODES.take(heads), 0)
+        return np.where(has_code, CALLING_CODES.take(heads), 0)
 
     def _run_behind(self, rows: Rows, sizes: Places) -> tuple[Tables, States, Bools]:
         """Tables, the states behind the rows that have a calling code, and which do; `sizes` digits are passed over."""
@@ -164,7 +164,7 @@ class NumberColumn:
     def _take(self, tables: Tables, rows: Rows, ends: States, passed: Places | np.int32) -> States:
         """Takes over what the tables say of `rows`, and gives its outcomes; `passed` digits were not shown to them."""
         outcomes, dropped, calling_codes = unpacked(tables.readings.take(ends))
-        self.codes[rows] = _CODES.take(outcomes)
+        self.codes[rows] = CODES.take(outcomes)
         self.dropped[rows] = dropped + passed
         self.calling_codes[rows] = calling_codes
         return outcomes

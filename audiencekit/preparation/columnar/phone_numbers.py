@@ -55,7 +55,7 @@ def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Dec
     those of the rows. Holds raw values: to be called from a guarded function only.
     """
     trimmed = trim(texts)
-    regions = _regions(countries, len(texts), rules)
+    regions = regions_of(countries, len(texts), rules)
     column = _read(trimmed, regions, rules)
     _decide_unread(trimmed, column)
     left = np.flatnonzero((column.codes == UNDECIDED) & ~column.digits.is_read)
@@ -120,7 +120,7 @@ def _undecorated(texts: Any) -> Any:
     return trim(pc.replace_substring_regex(texts, r"\A(?i:tel:)", ""))
 
 
-def _regions(countries: Any | None, size: int, rules: Rules) -> Regions:
+def regions_of(countries: Any | None, size: int, rules: Rules) -> Regions:
     """Regions that have phone numbers (None: no such), and which of them each row has."""
     default = _supported(find_country(rules.default_country or ""))
     if countries is None or not size:

@@ -76,6 +76,11 @@ class PhoneTables:
         self._international = np.full(10**_LONGEST_CODE, -1, dtype=np.int32)
         self._tables = self._snapshot(StateRows())
 
+    @property
+    def compiled(self) -> Tables:
+        """What was compiled so far."""
+        return self._tables
+
     def covering(self, regions: Iterable[str], calling_codes: Iterable[int]) -> Tables:
         """Tables in which at least these regions and calling codes have their place."""
         wanted, codes = set(regions), set(calling_codes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,20 @@ from audiencekit.identifiers.hashing import hash_normalized
 from audiencekit.preparation.columnar import hashing
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, to_hex
+from audiencekit.preparation.columnar.kernels import kernels
+
+pytestmark = pytest.mark.usefixtures("hashed_by")
+
+
+@pytest.fixture(params=["kernel", "engine"], scope="module")
+def hashed_by(request: pytest.FixtureRequest) -> Iterator[None]:
+    """By a kernel, and as in an installation without kernels."""
+    if request.param == "kernel" and kernels() is None:
+        pytest.skip("the kernels are not compiled: pip found no cargo")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "engine":
+            patch.setattr(hashing, "kernels", lambda: None)
+        yield
 
 
 def _sha256_hex(texts: Any) -> list[str]:

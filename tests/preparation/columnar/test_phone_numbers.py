@@ -284,7 +284,7 @@ BROKEN: list[tuple[str, Any, str, Any]] = [
     ("second reading not asked", PREFIXED, "read_as_plus", lambda self, state: NOTHING),
     ("own calling code stays", PREFIXED, "read", lambda self, state, whole: None),
     ("00 means nothing", phone_column.NumberColumn, "read_behind_zeros", lambda self: None),
-    ("no calling code is known", phone_column, "_CALLING_CODES", np.zeros(1000, dtype=np.int16)),
+    ("no calling code is known", phone_column, "CALLING_CODES", np.zeros(1000, dtype=np.int16)),
     ("runs are numbers", phone_column.NumberColumn, "find_placeholders", lambda self: None),
     ("runs at the end are numbers", phone_column, "_RUN", 9),
     ("no digits are placeholders", phone_column, "_PLACEHOLDERS", pa.array(["x"])),

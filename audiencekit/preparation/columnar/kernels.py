@@ -1,0 +1,169 @@
+"""The door to the compiled kernels: loops over whole columns that do not hold the interpreter.
+
+They stand in a library of their own beside the package, which an installation without a compiler does not have; the
+columnar rules do the same without them, slower. The layouts here are those of `kernels/src/lib.rs`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.errors import Bug
+from audiencekit.limits import SHA256_BYTES
+
+from .buffers import Bytes, Places, text_buffers
+from .decisions import Codes
+from .hexadecimal import Matrix
+
+LIBRARY: Final = "_audiencekit_kernels"
+VERSION: Final = 1  # of the functions and what they take
+
+_DONE: Final = 0
+
+
+class _Layout(ctypes.Structure):
+    """What the library reads. It points into arrays, and keeps them as long as it lives."""
+
+    _kept: tuple[npt.NDArray[Any], ...]
+
+
+class _Slice(_Layout):
+    _fields_ = (("data", ctypes.c_void_p), ("count", ctypes.c_size_t))
+
+    @classmethod
+    def of(cls, array: npt.NDArray[Any]) -> _Slice:
+        if not array.flags.c_contiguous:
+            raise ValueError("a kernel takes values that stand one behind the other")
+        made = cls(array.ctypes.data, array.size)
+        made._kept = (array,)
+        return made
+
+
+class _Texts(_Layout):
+    _fields_ = (("offsets", _Slice), ("data", _Slice))
+
+    @classmethod
+    def of(cls, offsets: Places, data: Bytes) -> _Texts:
+        made = cls(_Slice.of(offsets), _Slice.of(data))
+        made._kept = (offsets, data)
+        return made
+
+
+class _Decided(_Layout):
+    _fields_ = (("codes", ctypes.c_void_p), ("digests", ctypes.c_void_p), ("empty", ctypes.c_int8))
+
+    @classmethod
+    def of(cls, codes: Codes, digests: Matrix, empty: int) -> _Decided:
+        made = cls(codes.ctypes.data, digests.ctypes.data, empty)
+        made._kept = (codes, digests)
+        return made
+
+
+_PLAN_SLICES: Final = (
+    "following", "readings", "national", "international", "calling_codes", "outcomes", "counts",
+)  # fmt: skip
+_PLAN_FLAGS: Final = ("dialled", "writes_plus", "decides_national")
+
+
+class _Plans(_Layout):
+    _fields_ = (*((name, _Slice) for name in _PLAN_SLICES), *((name, ctypes.c_int32) for name in _PLAN_FLAGS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plans:
+    """Compiled numbering plans as a kernel reads them: see `phones.rs`."""
+
+    following: npt.NDArray[np.int32]
+    readings: npt.NDArray[np.int32]
+    national: npt.NDArray[np.int32]
+    international: npt.NDArray[np.int32]
+    calling_codes: npt.NDArray[np.int16]
+    outcomes: npt.NDArray[np.int8]
+    counts: npt.NDArray[np.bool_]
+    dialled: int
+    writes_plus: bool
+    decides_national: bool
+
+    def laid_out(self) -> ctypes.Structure:
+        """The same as the library reads it."""
+        arrays = tuple(getattr(self, name) for name in _PLAN_SLICES)
+        made = _Plans(*map(_Slice.of, arrays), *(int(getattr(self, name)) for name in _PLAN_FLAGS))
+        made._kept = arrays
+        return made
+
+
+class Kernels:
+    """The functions of the library. Each may be called in several threads; all hold personal data.
+
+    Texts are pa.StringArray; a null counts as blank. Codes are those of `decisions.py`, and PENDING for what a kernel
+    leaves; digests have SHA256_BYTES a row, of no meaning where the code is not VALID.
+    """
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def hash(self, texts: Any) -> Matrix:
+        """The SHA-256 of the UTF-8 bytes of each of `texts`, none of them null."""
+        buffers = text_buffers(texts)
+        digests = np.empty((len(texts), SHA256_BYTES), dtype=np.uint8)
+        _require(
+            self._library.audiencekit_hash(ctypes.byref(_Texts.of(*buffers)), ctypes.c_void_p(digests.ctypes.data))
+        )
+        return digests
+
+    def decide_emails(
+        self, texts: Any, *, stems: Sequence[str], special_use: Sequence[str], empty: int
+    ) -> tuple[Codes, Matrix]:
+        """Codes and digests of addresses. A local part that begins with n and has a stem is left, and domains that
+        are `special_use` or below one."""
+        function = self._library.audiencekit_emails
+        return self._decided(function, texts, empty, _Texts.of(*_joined(stems)), _Texts.of(*_joined(special_use)))
+
+    def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans, empty: int) -> tuple[Codes, Matrix]:
+        """Codes and digests of phone numbers. `regions` are places in `plans.national`, one for each text."""
+        if len(regions) != len(texts) or (
+            len(regions) and not 0 <= regions.min() <= regions.max() < len(plans.national)
+        ):
+            raise ValueError("every number has a region")
+        return self._decided(self._library.audiencekit_phones, texts, empty, _Slice.of(regions), plans.laid_out())
+
+    def _decided(self, function: Any, texts: Any, empty: int, *arguments: ctypes.Structure) -> tuple[Codes, Matrix]:
+        buffers = text_buffers(texts.fill_null("") if texts.null_count else texts)
+        codes: Codes = np.empty(len(texts), dtype=np.int8)
+        digests = np.empty((len(texts), SHA256_BYTES), dtype=np.uint8)
+        given = (_Texts.of(*buffers), *arguments, _Decided.of(codes, digests, empty))
+        _require(function(*map(ctypes.byref, given)))
+        return codes, digests
+
+
+def _joined(words: Sequence[str]) -> tuple[Places, Bytes]:
+    encoded = [word.encode() for word in words]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return ends, np.frombuffer(b"".join(encoded), dtype=np.uint8)
+
+
+def _require(result: int) -> None:
+    if result != _DONE:
+        raise Bug("a kernel stopped at a place that is not there")
+
+
+@cache
+def kernels() -> Kernels | None:
+    """The kernels of this installation; None where it has none, or those of another version."""
+    spec = importlib.util.find_spec(LIBRARY)
+    if spec is None or spec.origin is None:
+        return None
+    library = ctypes.CDLL(spec.origin)
+    try:
+        found = library.audiencekit_version()
+    except AttributeError:
+        return None
+    return Kernels(library) if found == VERSION else None

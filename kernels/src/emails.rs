@@ -1,0 +1,180 @@
+//! Addresses that are plain at first sight: lowered, trimmed and hashed. Every other text is left to the columnar rules
+//! in Python, which know all the forms (`columnar/emails.py`).
+#![forbid(unsafe_code)]
+
+use crate::columns::{trim, Texts, PENDING, VALID};
+use crate::sha256::Hasher;
+
+/// Up to here no part of an address can be too long.
+const MAX_PLAIN: usize = 63;
+
+/// What a byte is to an address.
+const OTHER: u8 = 0;
+const LETTER: u8 = 1;
+const DIGIT: u8 = 2;
+const HYPHEN: u8 = 3;
+const DOT: u8 = 4;
+const AT: u8 = 5;
+const ATOM: u8 = 6; // what else may stand in a local part
+const CLASSES: usize = 7;
+
+const fn class_of(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => LETTER,
+        b'0'..=b'9' => DIGIT,
+        b'-' => HYPHEN,
+        b'.' => DOT,
+        b'@' => AT,
+        b'_' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'/' | b'=' | b'?' | b'^' | b'`' | b'{'..=b'~' => ATOM,
+        _ => OTHER,
+    }
+}
+
+/// Where in an address the reading stands.
+const LOCAL_BEGINS: u8 = 0; // at the front, or behind a dot of the local part
+const IN_LOCAL: u8 = 1;
+const LABEL_BEGINS: u8 = 2; // behind the at sign or a hyphen
+const IN_LABEL: u8 = 3; // in the first label, or in one that is not letters only
+const TOP_BEGINS: u8 = 4; // behind a dot of the domain
+const TOP_LETTER: u8 = 5; // behind one letter of a label that may be the top
+const IN_TOP: u8 = 6; // behind more letters of it
+const REFUSED: u8 = 7;
+const STATES: usize = 8;
+const STATE_BITS: u8 = 6; // so that a state is how far its own bits stand in a word
+
+#[rustfmt::skip]
+const NEXT: [[u8; CLASSES]; STATES] = [
+    // other  letter      digit     hyphen        dot           at            atom
+    [REFUSED, IN_LOCAL,   IN_LOCAL, IN_LOCAL,     REFUSED,      REFUSED,      IN_LOCAL], // LOCAL_BEGINS
+    [REFUSED, IN_LOCAL,   IN_LOCAL, IN_LOCAL,     LOCAL_BEGINS, LABEL_BEGINS, IN_LOCAL], // IN_LOCAL
+    [REFUSED, IN_LABEL,   IN_LABEL, REFUSED,      REFUSED,      REFUSED,      REFUSED],  // LABEL_BEGINS
+    [REFUSED, IN_LABEL,   IN_LABEL, LABEL_BEGINS, TOP_BEGINS,   REFUSED,      REFUSED],  // IN_LABEL
+    [REFUSED, TOP_LETTER, IN_LABEL, REFUSED,      REFUSED,      REFUSED,      REFUSED],  // TOP_BEGINS
+    [REFUSED, IN_TOP,     IN_LABEL, LABEL_BEGINS, TOP_BEGINS,   REFUSED,      REFUSED],  // TOP_LETTER
+    [REFUSED, IN_TOP,     IN_LABEL, LABEL_BEGINS, TOP_BEGINS,   REFUSED,      REFUSED],  // IN_TOP
+    [REFUSED, REFUSED,    REFUSED,  REFUSED,      REFUSED,      REFUSED,      REFUSED],  // REFUSED
+];
+
+/// For each byte, where it leads from every state: one shift is a step.
+const fn steps() -> [u64; 256] {
+    let mut steps = [0; 256];
+    let mut byte = 0;
+    while byte < steps.len() {
+        let class = class_of(byte as u8) as usize;
+        let mut state = 0;
+        while state < STATES {
+            steps[byte] |= ((NEXT[state][class] * STATE_BITS) as u64) << (state as u8 * STATE_BITS);
+            state += 1;
+        }
+        byte += 1;
+    }
+    steps
+}
+
+static STEP: [u64; 256] = steps();
+
+/// What the columnar rules are to look at although it is a plain address.
+pub struct Doubts<'a> {
+    /// A local part that begins with "n" and has one of these in it may say that there is no address.
+    pub stems: Texts<'a>,
+    /// Domains that are refused, with all below them.
+    pub special_use: Texts<'a>,
+}
+
+impl Doubts<'_> {
+    /// The last letters of refused domains, as bits: most addresses end otherwise.
+    fn ends(&self) -> u32 {
+        self.special_use.iter().filter_map(<[u8]>::last).fold(0, |ends, letter| ends | 1 << (letter & 31))
+    }
+}
+
+/// Decides each of `texts`: VALID with its hash, `empty`, or PENDING.
+pub fn decide(texts: &Texts, doubts: &Doubts, empty: i8, codes: &mut [i8], mut hasher: Hasher) {
+    let ends = doubts.ends();
+    let mut buffer = [0; MAX_PLAIN];
+    for (row, text) in texts.iter().enumerate() {
+        let text = trim(text);
+        codes[row] = if text.is_empty() {
+            empty
+        } else if text.len() > MAX_PLAIN {
+            PENDING
+        } else {
+            let lowered = &mut buffer[..text.len()];
+            lowered.copy_from_slice(text);
+            lowered.make_ascii_lowercase();
+            if is_plain(lowered) && !is_doubtful(lowered, doubts, ends) {
+                hasher.add(row, lowered);
+                VALID
+            } else {
+                PENDING
+            }
+        };
+    }
+    hasher.finish();
+}
+
+/// Whether `text` is atoms with single dots, an at sign, and a domain of labels with single hyphens under letters.
+fn is_plain(text: &[u8]) -> bool {
+    let begin = u64::from(LOCAL_BEGINS * STATE_BITS);
+    let end = text.iter().fold(begin, |state, &byte| STEP[usize::from(byte)] >> (state & 63));
+    end & 63 == u64::from(IN_TOP * STATE_BITS)
+}
+
+/// Whether the plain `address` may be a placeholder, or its domain is for special use; `ends` are those of `doubts`.
+fn is_doubtful(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
+    let Some(at) = address.iter().position(|&byte| byte == b'@') else { return true };
+    let (local, domain) = (&address[..at], &address[at + 1..]);
+    let is_doubled = domain.strip_prefix(local).is_some_and(|behind| behind.starts_with(b"."));
+    let says_none = local.starts_with(b"n") && doubts.stems.iter().any(|stem| has(local, stem));
+    let may_be_special = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
+    is_doubled || says_none || may_be_special && doubts.special_use.iter().any(|name| is_at_or_below(address, name))
+}
+
+fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+fn is_at_or_below(address: &[u8], name: &[u8]) -> bool {
+    address.strip_suffix(name).is_some_and(|before| matches!(before.last(), Some(b'@' | b'.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: [&str; 4] = ["a@b.cd", "a.b+c@x-y.z9.com", "o'neil@mail.example", "a@1.b.co-op.cd"];
+    const NOT_PLAIN: [&str; 22] = [
+        "",
+        "@",
+        "a@",
+        "@b.cd",
+        "a@b",
+        "a@b.c",
+        "a@b.c1",
+        ".a@b.cd",
+        "a.@b.cd",
+        "a..b@c.de",
+        "a@b..cd",
+        "a@-b.cd",
+        "a@b-.cd",
+        "a@b--c.de",
+        "a@.cd",
+        "a b@c.de",
+        "a@b@c.de",
+        "A@b.cd",
+        "a@b_c.de",
+        "a@b.cd ",
+        "\u{e9}@b.cd",
+        "a@b.cd.",
+    ];
+
+    #[test]
+    fn only_plain_addresses_are_plain() {
+        for text in PLAIN {
+            assert!(is_plain(text.as_bytes()), "{text}");
+        }
+        for text in NOT_PLAIN {
+            assert!(!is_plain(text.as_bytes()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The door for the package: functions in C's manner over the buffers of whole columns, called without the lock of the
+//! interpreter. What comes in is turned into slices here and nowhere else; all behind the door is checked Rust, apart
+//! from the processor's instructions for SHA-256.
+//!
+//! Every function gives DONE, or FAILED where it stopped at an index that is not there; nothing is printed.
+
+mod columns;
+mod emails;
+mod phones;
+mod sha256;
+
+use columns::Texts;
+use sha256::{Hasher, DIGEST_BYTES};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::slice::{from_raw_parts, from_raw_parts_mut};
+
+/// Which functions there are, and what they take: the package refuses any other number.
+const VERSION: i32 = 1;
+const DONE: i32 = 0;
+const FAILED: i32 = -1;
+
+/// `count` values at `data`, which may be null where there are none.
+#[repr(C)]
+pub struct Slice<T> {
+    data: *const T,
+    count: usize,
+}
+
+impl<T> Slice<T> {
+    /// # Safety
+    /// The values must be there, and stay unchanged as long as the slice is used.
+    unsafe fn get<'a>(&self) -> &'a [T] {
+        if self.count == 0 {
+            return &[];
+        }
+        // SAFETY: promised by the caller.
+        unsafe { from_raw_parts(self.data, self.count) }
+    }
+}
+
+#[repr(C)]
+pub struct TextSlices {
+    offsets: Slice<i32>,
+    data: Slice<u8>,
+}
+
+impl TextSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> Texts<'a> {
+        // SAFETY: promised by the caller.
+        unsafe { Texts { offsets: self.offsets.get(), data: self.data.get() } }
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.count.saturating_sub(1)
+    }
+}
+
+/// Where a column's decisions go: a code and a digest a row.
+#[repr(C)]
+pub struct Decided {
+    codes: *mut i8,
+    digests: *mut u8,
+    /// The code of a blank text.
+    empty: i8,
+}
+
+impl Decided {
+    /// # Safety
+    /// There must be room for `rows`, which nobody else uses meanwhile.
+    unsafe fn get<'a>(&self, rows: usize) -> (&'a mut [i8], Hasher<'a>) {
+        if rows == 0 {
+            return (&mut [], Hasher::new(&mut []));
+        }
+        // SAFETY: promised by the caller.
+        unsafe {
+            let digests = from_raw_parts_mut(self.digests, rows * DIGEST_BYTES);
+            (from_raw_parts_mut(self.codes, rows), Hasher::new(digests))
+        }
+    }
+}
+
+#[repr(C)]
+pub struct PlanSlices {
+    following: Slice<i32>,
+    readings: Slice<i32>,
+    national: Slice<i32>,
+    international: Slice<i32>,
+    calling_codes: Slice<i16>,
+    outcomes: Slice<i8>,
+    counts: Slice<u8>,
+    dialled: i32,
+    writes_plus: i32,
+    decides_national: i32,
+}
+
+fn guarded(work: impl FnOnce()) -> i32 {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(()) => DONE,
+        Err(_) => FAILED,
+    }
+}
+
+/// The version of this door.
+#[no_mangle]
+pub extern "C" fn audiencekit_version() -> i32 {
+    std::panic::set_hook(Box::new(|_| ()));
+    VERSION
+}
+
+/// The SHA-256 of each text, DIGEST_BYTES a row, at `digests`.
+///
+/// # Safety
+/// As for `Slice::get` and `Decided::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_hash(texts: &TextSlices, digests: *mut u8) -> i32 {
+    let decided = Decided { codes: std::ptr::NonNull::dangling().as_ptr(), digests, empty: 0 };
+    guarded(|| {
+        // SAFETY: promised by the caller; no code is written.
+        let (texts, (_, mut hasher)) = unsafe { (texts.get(), decided.get(texts.len())) };
+        for (row, text) in texts.iter().enumerate() {
+            hasher.add(row, text);
+        }
+        hasher.finish();
+    })
+}
+
+/// Codes and digests of a column of addresses.
+///
+/// # Safety
+/// As for `Slice::get` and `Decided::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_emails(
+    texts: &TextSlices,
+    stems: &TextSlices,
+    special_use: &TextSlices,
+    decided: &Decided,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (texts, (codes, hasher)) = unsafe { (texts.get(), decided.get(texts.len())) };
+        // SAFETY: promised by the caller.
+        let doubts = unsafe { emails::Doubts { stems: stems.get(), special_use: special_use.get() } };
+        emails::decide(&texts, &doubts, decided.empty, codes, hasher);
+    })
+}
+
+/// Codes and digests of a column of phone numbers, of which row n has the region `regions[n]`.
+///
+/// # Safety
+/// As for `Slice::get` and `Decided::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_phones(
+    texts: &TextSlices,
+    regions: &Slice<i32>,
+    plans: &PlanSlices,
+    decided: &Decided,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (texts, (codes, hasher)) = unsafe { (texts.get(), decided.get(texts.len())) };
+        // SAFETY: promised by the caller.
+        let (regions, plans) = unsafe { (regions.get(), plans.get()) };
+        phones::decide(&texts, regions, &plans, decided.empty, codes, hasher);
+    })
+}
+
+impl PlanSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> phones::Plans<'a> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            phones::Plans {
+                following: self.following.get(),
+                readings: self.readings.get(),
+                national: self.national.get(),
+                international: self.international.get(),
+                calling_codes: self.calling_codes.get(),
+                outcomes: self.outcomes.get(),
+                counts: self.counts.get(),
+                dialled: self.dialled as usize,
+                writes_plus: self.writes_plus != 0,
+                decides_national: self.decides_national != 0,
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+"""The door to the kernels: what is passed, what comes back, and when there is none."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from audiencekit.errors import Bug
+from audiencekit.preparation.columnar import kernels as door
+from audiencekit.preparation.columnar.checks import PENDING
+from audiencekit.preparation.columnar.decisions import VALID
+from audiencekit.preparation.columnar.kernels import Kernels, Plans, kernels
+
+EMPTY = 9
+ADDRESS = b"anna@larchpost.example"
+
+
+@pytest.fixture
+def compiled() -> Kernels:
+    """The kernels of this installation."""
+    found = kernels()
+    if found is None:
+        pytest.skip("the kernels are not compiled: pip found no cargo")
+    return found
+
+
+def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
+    codes, digests = compiled.decide_emails(texts, stems=["mail"], special_use=["test", "local"], empty=EMPTY)
+    return codes.tolist(), [digest.tobytes() for digest in digests]
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 119, 120, 128, 1_000])
+def test_texts_of_any_size_have_their_hash(compiled: Kernels, size: int) -> None:
+    """Around the ends of blocks, too, and beside others."""
+    texts = ["a", "é" * (size // 2) + "x" * (size % 2), "b" * 70]
+    found = compiled.hash(pa.array(texts))
+    assert [digest.tobytes() for digest in found] == [hashlib.sha256(text.encode()).digest() for text in texts]
+
+
+def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
+    """A null and a blank are empty; what is not plain, and what may be refused, is left."""
+    texts = [" Anna@Larchpost.EXAMPLE\n", None, "\t ", "anna@b", "a@b.test", "a@test.local", "nomail@larch.example"]
+    codes, digests = _decide(compiled, pa.array(texts))
+    assert codes == [VALID, EMPTY, EMPTY, PENDING, PENDING, PENDING, PENDING]
+    assert digests[0] == hashlib.sha256(ADDRESS).digest()
+
+
+def test_a_domain_that_only_ends_like_a_special_one_is_plain(compiled: Kernels) -> None:
+    """It must be the whole label; and "n" with a stem is asked at the front of the local part alone."""
+    codes, _ = _decide(compiled, pa.array(["a@b.contest", "a@x.mylocal", "anmail@larch.example", "n@mail.example"]))
+    assert codes == [VALID] * 4
+
+
+def test_slices_are_decided_as_their_values(compiled: Kernels) -> None:
+    """A column that begins within its buffer, and one whose nulls hide bytes."""
+    column = pa.array(["x", None, "anna@larchpost.example", "a@b", "z"])
+    codes, digests = _decide(compiled, column.slice(1, 3))
+    assert codes == [EMPTY, VALID, PENDING]
+    assert digests[1] == hashlib.sha256(ADDRESS).digest()
+    hidden = pa.StringArray.from_buffers(
+        2, pa.py_buffer(np.array([0, 22, 44], dtype=np.int32)), pa.py_buffer(ADDRESS * 2), pa.py_buffer(b"\x02")
+    )
+    assert _decide(compiled, hidden)[0] == [EMPTY, VALID]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_short_columns(compiled: Kernels, count: int) -> None:
+    """Columns without values, and with nothing but null."""
+    assert _decide(compiled, pa.array([None] * count, pa.string()))[0] == [EMPTY] * count
+
+
+def _plans(**changes: Any) -> Plans:
+    """One state that every number stays in, which says that nothing is known."""
+    given: dict[str, Any] = {
+        "following": np.zeros(16, dtype=np.int32),
+        "readings": np.zeros(1, dtype=np.int32),
+        "national": np.zeros(1, dtype=np.int32),
+        "international": np.zeros(1000, dtype=np.int32),
+        "calling_codes": np.full(1000, 49, dtype=np.int16),
+        "outcomes": np.array([-1], dtype=np.int8),
+        "counts": np.zeros(100, dtype=np.bool_),
+        "dialled": 5,
+        "writes_plus": True,
+        "decides_national": True,
+    }
+    return Plans(**{**given, **changes})
+
+
+NUMBER = pa.array(["+49 30 1234568"])
+REGION = np.zeros(1, dtype=np.int32)
+
+
+def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
+    """What the tables do not call valid is for others."""
+    codes, _ = compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(), empty=EMPTY)
+    assert codes.tolist() == [PENDING]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"following": np.full(16, 10_000, dtype=np.int32)},
+        {"following": np.full(16, -16, dtype=np.int32)},
+        {"readings": np.zeros(0, dtype=np.int32)},
+        {"outcomes": np.zeros(0, dtype=np.int8)},
+        {"international": np.zeros(3, dtype=np.int32)},
+        {"readings": np.array([200 << 8], dtype=np.int32), "outcomes": np.array([VALID], dtype=np.int8)},
+    ],
+    ids=lambda broken: "+".join(broken),
+)
+def test_tables_that_point_outside_are_a_bug(compiled: Kernels, broken: dict[str, Any]) -> None:
+    """No place is read that is not there, and the process goes on."""
+    with pytest.raises(Bug, match="a place that is not there"):
+        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken), empty=EMPTY)
+
+
+@pytest.mark.parametrize("regions", [[], [1], [-1], [0, 0]])
+def test_every_number_has_a_region(compiled: Kernels, regions: list[int]) -> None:
+    """As many as there are numbers, each of them known."""
+    with pytest.raises(ValueError, match="every number has a region"):
+        compiled.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans(), empty=EMPTY)
+
+
+def test_values_must_stand_one_behind_the_other(compiled: Kernels) -> None:
+    """A view with gaps is refused."""
+    gaps = np.zeros(2000, dtype=np.int32)[::2]
+    with pytest.raises(ValueError, match="one behind the other"):
+        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=gaps), empty=EMPTY)
+
+
+def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> Kernels | None:
+    monkeypatch.setattr(door.importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
+    return kernels.__wrapped__()
+
+
+def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """None is there, or another release's, or something else of that name."""
+    assert _found(monkeypatch, None) is None
+    spec = SimpleNamespace(origin=str(tmp_path))
+    assert _found(monkeypatch, SimpleNamespace(origin=None)) is None
+    assert _found(monkeypatch, spec, SimpleNamespace()) is None
+    assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
+    assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None

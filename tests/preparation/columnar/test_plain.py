@@ -1,0 +1,215 @@
+"""What the kernels decide at first sight is what the definition says."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.phone_number import normalize_phone_number
+from audiencekit.identifiers.placeholders import NO_ADDRESS
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.preparation.columnar import plain
+from audiencekit.preparation.columnar.decisions import VALID, Codes
+from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.plain import STEMS, decide_plain
+from benchmarks.differential import compare_plain
+from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
+from benchmarks.values.phone_numbers import FEW, REGIONS, Numbers, Row
+from benchmarks.values.phone_numbers import ODD as ODD_NUMBERS
+
+COMPILED = kernels()
+pytestmark = pytest.mark.skipif(COMPILED is None, reason="the kernels are not compiled: pip found no cargo")
+
+
+def _decided(texts: Any, kind: Kind, countries: Any = None, rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
+    assert COMPILED is not None
+    found = decide_plain(texts, kind, countries, rules, COMPILED)
+    assert found is not None
+    return found
+
+
+def _differing_emails(texts: Sequence[str]) -> list[int]:
+    found = _decided(pa.array(list(texts), pa.string()), Kind.EMAIL)
+    return compare_plain(*found, [normalize_email(text) for text in texts])
+
+
+def _numbers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
+    texts, countries = (pa.array(list(column), pa.string()) for column in zip(*rows, strict=True))
+    decide_phone_numbers(texts, countries, rules)  # compiles the plans, which the kernel only reads
+    return _decided(texts, Kind.PHONE_NUMBER, countries, rules)
+
+
+def _differing_numbers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> list[int]:
+    answers = [normalize_phone_number(text, country=country, rules=rules) for text, country in rows]
+    return compare_plain(*_numbers(rows, rules), answers)
+
+
+def _addresses() -> list[str]:
+    return [*(f"{local}@{domain}" for local in LOCALS for domain in DOMAINS), *ODD]
+
+
+def test_addresses_as_the_definition() -> None:
+    """Whatever a kernel decides has the definition's hash."""
+    assert _differing_emails(_addresses()) == []
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=6).map("".join), max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_any_text_as_the_definition(texts: list[str]) -> None:
+    """No text makes them differ."""
+    assert _differing_emails(texts) == []
+
+
+def test_every_ascii_character_at_every_place_of_an_address() -> None:
+    """One foreign character anywhere."""
+    address = "ab.c@de-f.gh"
+    texts = [address[:at] + chr(code) + address[at:] for at in range(len(address) + 1) for code in range(128)]
+    assert _differing_emails(texts) == []
+
+
+@pytest.mark.parametrize("size", [62, 63, 64, 65, 66, 254, 255])
+def test_long_addresses(size: int) -> None:
+    """Around the bounds of parts and of the whole."""
+    local, domain = "a" * (size - len("@b.example")), "b" * (size - len("a@.example"))
+    assert _differing_emails([f"{local}@b.example", f"a@{domain}.example", f" {local}@b.example "]) == []
+
+
+def test_stems_are_those_of_the_definition() -> None:
+    """Every local part that says that there is no address begins with n and has a stem."""
+    joints, mails = ("", "-", "_", "."), ("mail", "email", "e-mail", "e_mail")
+    ends = ("", *map("".join, itertools.product(joints, ("address", "provided", "given", "available"))))
+    written = [f"no{''.join(parts)}" for parts in itertools.product(joints, mails, ends)]
+    written += ["n/a", *(f"not{joint}provided" for joint in joints)]
+    assert all(NO_ADDRESS.fullmatch(text) for text in written)
+    assert all(text.startswith("n") and any(stem in text for stem in STEMS) for text in written)
+    assert _differing_emails([f"{text}@larchpost.example" for text in written]) == []
+
+
+def test_most_addresses_are_plain() -> None:
+    """Of ordinary addresses none is left, whatever the case and the white space around."""
+    texts = [
+        f" {name}{number}@Mail.Larch-Post.example\n" for number in range(50) for name in ("anna.b", "NOAH", "o'k+x")
+    ]
+    assert set(_decided(pa.array(texts), Kind.EMAIL)[0].tolist()) == {VALID}
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    """Numbers of every region, and odd texts."""
+    odd = [(text, country) for text in ODD_NUMBERS for country in (None, "DE", "US")]
+    return [*Numbers(random.Random(11), REGIONS).rows(2_500), *odd]
+
+
+def test_numbers_as_the_definition(rows: list[Row]) -> None:
+    """Whatever a kernel decides has the definition's hash."""
+    assert _differing_numbers(rows) == []
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(phone_form="digits"),
+        Rules(default_country="DE"),
+        Rules(default_country="AQ"),
+        Rules(phone_validity="possible", default_country="US"),
+    ],
+)
+def test_numbers_under_other_rules(rules: Rules) -> None:
+    """The rules of the run mean the same."""
+    rows = [*Numbers(random.Random(12), FEW).rows(800), *((text, None) for text in ODD_NUMBERS)]
+    assert _differing_numbers(rows, rules) == []
+
+
+PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from([*FEW, None, "ZZ", "", "Germany"])), min_size=1, max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_any_number_as_the_definition(rows: list[Row]) -> None:
+    """No text makes them differ."""
+    assert _differing_numbers(rows) == []
+
+
+@pytest.mark.parametrize("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
+def test_every_character_at_every_place_of_a_number(number: str) -> None:
+    """One foreign character anywhere."""
+    signs = [*map(chr, range(128)), *"\xa0\u2010\u3000＋９"]
+    assert _differing_numbers([(number[:at] + sign + number[at:], "DE") for at in range(15) for sign in signs]) == []
+
+
+def test_most_numbers_are_plain() -> None:
+    """The usual spellings, with and without a calling code, behind the prefix of a region and behind zeros."""
+    written = [
+        ("+49 30 901820", None),
+        ("030/901820", "DE"),
+        ("0044 20 7946 0958", "DE"),
+        ("011 44 20 7946 0958", "US"),
+    ]
+    codes, _ = _numbers([*written, ("0044 20 7946 0958", None), ("(415) 555-0132", "US")])
+    assert codes.tolist() == [VALID] * 6
+
+
+def test_what_was_not_compiled_is_left() -> None:
+    """The plan of a region that nobody asked for is not compiled here."""
+    names = plain._plans(
+        dataclasses.replace(plain.phone_tables().compiled, national={"FR": 16}), ["FR", "AQ", None], DEFAULT_RULES
+    )
+    assert names.national.tolist() == [16, plain._NOT_YET, plain._NO_REGION]
+
+
+def test_other_kinds_have_no_kernel() -> None:
+    """They are for the columnar rules."""
+    assert COMPILED is not None
+    assert decide_plain(pa.array(["x"]), Kind.HANDLE, None, DEFAULT_RULES, COMPILED) is None
+
+
+def _without_run(plans: Any) -> Any:
+    following = plans.following.reshape(-1, 16).copy()
+    following[:, [3, 4]] = following[:, [4, 3]]
+    return dataclasses.replace(plans, following=following.ravel())
+
+
+def _dropping_less(readings: Any) -> Any:
+    return np.where(readings >> 8 & 255, readings - 256, readings).astype(np.int32)
+
+
+BROKEN_PLANS = {
+    "two digits swapped": _without_run,
+    "another code": lambda plans: dataclasses.replace(plans, readings=plans.readings + (1 << 16)),
+    "a digit too few dropped": lambda plans: dataclasses.replace(plans, readings=_dropping_less(plans.readings)),
+    "counts are numbers": lambda plans: dataclasses.replace(plans, counts=np.zeros(100, dtype=np.bool_)),
+    "all is valid": lambda plans: dataclasses.replace(plans, outcomes=np.zeros_like(plans.outcomes)),
+    "no plus": lambda plans: dataclasses.replace(plans, writes_plus=False),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_PLANS.values(), ids=BROKEN_PLANS.keys())
+def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison fails for every table that is broken on purpose."""
+    laid_out = plain._plans
+    counted = [("1234567", "US"), ("0123456789", "IT"), *((f"+1 234 567 {number}", None) for number in range(99))]
+    monkeypatch.setattr(plain, "_plans", lambda *given: broken(laid_out(*given)))
+    assert _differing_numbers([*rows, *counted])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "broken"), [("STEMS", ("provided", "n/a")), ("STEMS", ()), ("SPECIAL_USE_DOMAIN_NAMES", ["test"])]
+)
+def test_broken_doubts_are_found(attribute: str, broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison fails when a stem or a special name is forgotten."""
+    monkeypatch.setattr(plain, attribute, broken)
+    assert _differing_emails([*_addresses(), "nomail@larchpost.example", "a@b.local"])
