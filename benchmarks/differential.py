@@ -72,7 +72,7 @@ def compare_plain(codes: Codes, hashes: Matrix, answers: Sequence[str | Reason])
 def _is_plain(code: int, found_hash: Matrix, answer: str | Reason) -> bool:
     if code == VALID:
         return not isinstance(answer, Reason) and found_hash.tobytes() == hashlib.sha256(answer.encode()).digest()
-    return code == PENDING or (answer is Reason.EMPTY and REASONS[code] is answer)
+    return code == PENDING or (isinstance(answer, Reason) and REASONS[code] is answer)
 
 
 def decide_block(name: str, seed: int, number: int, size: int = BLOCK) -> Block:

@@ -1,8 +1,20 @@
-//! A column of texts as Arrow holds it.
+//! A column of texts as Arrow holds it, and what is decided of its values.
 
-/// What was decided of a value, as `columnar/decisions.py` and `checks.py` number it.
+/// What was decided of a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
 pub const VALID: i8 = 0;
+pub const UNDECIDED: i8 = -1;
 pub const PENDING: i8 = -2;
+
+/// The codes of the reasons that are given here.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Reasons {
+    pub empty: i8,
+    pub placeholder: i8,
+    pub invalid_syntax: i8,
+    pub not_possible: i8,
+    pub no_country: i8,
+}
 
 /// Texts one behind the other in `data`; `offsets` are one more than there are texts.
 pub struct Texts<'a> {
@@ -11,10 +23,31 @@ pub struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// Each text. Offsets that do not ascend, or point outside, are a panic.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// The text at `place`. Offsets that do not ascend, or point outside, are a panic.
+    fn at(&self, place: usize) -> &'a [u8] {
+        &self.data[self.offsets[place] as usize..self.offsets[place + 1] as usize]
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
-        let data = self.data;
-        self.offsets.windows(2).map(move |ends| &data[ends[0] as usize..ends[1] as usize])
+        (0..self.len()).map(|place| self.at(place))
+    }
+
+    /// Whether `text` is one of these texts, which ascend.
+    pub fn has(&self, text: &[u8]) -> bool {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.at(middle).cmp(text) {
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        false
     }
 }
 
@@ -27,4 +60,30 @@ pub fn trim(mut text: &[u8]) -> &[u8] {
         text = rest;
     }
     text
+}
+
+/// Whether `text` is ASCII without control characters, white space apart: what the rules look at first.
+pub fn is_visible(text: &[u8]) -> bool {
+    text.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t'..=b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_among_those_that_ascend() {
+        let words = Texts { offsets: &[0, 1, 3, 6], data: b"abbccc" };
+        for (text, is_there) in [("a", true), ("bb", true), ("ccc", true), ("", false), ("b", false), ("d", false)] {
+            assert_eq!(words.has(text.as_bytes()), is_there, "{text}");
+        }
+        assert!(!Texts { offsets: &[], data: b"" }.has(b"a"));
+    }
+
+    #[test]
+    fn only_white_space_of_ascii_is_trimmed() {
+        assert_eq!(trim(b" \t\n\x0b\x0c\ra b\r "), b"a b");
+        assert_eq!(trim(b" \x1c"), b"\x1c");
+        assert_eq!(trim(b"  "), b"");
+    }
 }

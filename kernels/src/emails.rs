@@ -1,11 +1,11 @@
-//! Addresses that are plain at first sight: lowered, trimmed and hashed. Every other text is left to the columnar rules
-//! in Python, which know all the forms (`columnar/emails.py`).
+//! Addresses that are plain at first sight, lowered, trimmed and hashed, and what is certainly none. Every other text is
+//! left to the columnar rules in Python, which know all the forms (`columnar/emails.py`).
 #![forbid(unsafe_code)]
 
-use crate::columns::{trim, Texts, PENDING, VALID};
+use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::sha256::Hasher;
 
-/// Up to here no part of an address can be too long.
+/// Up to here no part of an address can be too long, and no text is a hash.
 const MAX_PLAIN: usize = 63;
 
 /// What a byte is to an address.
@@ -73,8 +73,10 @@ const fn steps() -> [u64; 256] {
 
 static STEP: [u64; 256] = steps();
 
-/// What the columnar rules are to look at although it is a plain address.
+/// What the columnar rules are to look at although it is a plain address, and what is none.
 pub struct Doubts<'a> {
+    /// What stands for a missing value.
+    pub words: Texts<'a>,
     /// A local part that begins with "n" and has one of these in it may say that there is no address.
     pub stems: Texts<'a>,
     /// Domains that are refused, with all below them.
@@ -88,29 +90,73 @@ impl Doubts<'_> {
     }
 }
 
-/// Decides each of `texts`: VALID with its hash, `empty`, or PENDING.
-pub fn decide(texts: &Texts, doubts: &Doubts, empty: i8, codes: &mut [i8], mut hasher: Hasher) {
+/// Decides each of `texts`: VALID with its hash, a reason, or PENDING.
+pub fn decide(texts: &Texts, doubts: &Doubts, reasons: &Reasons, codes: &mut [i8], mut hasher: Hasher) {
     let ends = doubts.ends();
     let mut buffer = [0; MAX_PLAIN];
     for (row, text) in texts.iter().enumerate() {
         let text = trim(text);
         codes[row] = if text.is_empty() {
-            empty
+            reasons.empty
         } else if text.len() > MAX_PLAIN {
             PENDING
         } else {
             let lowered = &mut buffer[..text.len()];
             lowered.copy_from_slice(text);
             lowered.make_ascii_lowercase();
-            if is_plain(lowered) && !is_doubtful(lowered, doubts, ends) {
+            if !is_plain(lowered) {
+                refuse(lowered, doubts, reasons)
+            } else if is_doubtful(lowered, doubts, ends) {
+                PENDING
+            } else {
                 hasher.add(row, lowered);
                 VALID
-            } else {
-                PENDING
             }
         };
     }
     hasher.finish();
+}
+
+/// Why `text`, which is no plain address, is none; PENDING unless that is certain. In the order of the rules.
+fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
+    if !is_visible(text) {
+        return PENDING;
+    }
+    if doubts.words.has(text) {
+        return reasons.placeholder;
+    }
+    if text.contains(&b'<') || text.starts_with(b"mailto:") {
+        return PENDING;
+    }
+    let mut parts = text.split(|&byte| byte == b'@');
+    let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else {
+        return reasons.invalid_syntax;
+    };
+    if local.is_empty() || domain.is_empty() {
+        return reasons.invalid_syntax;
+    }
+    if is_doubtful(text, doubts, u32::MAX) || has(domain, b"--") || is_dot_atom(local) && is_domain(domain) {
+        return PENDING;
+    }
+    reasons.invalid_syntax
+}
+
+fn is_dot_atom(local: &[u8]) -> bool {
+    local
+        .split(|&byte| byte == b'.')
+        .all(|atom| !atom.is_empty() && atom.iter().all(|&byte| !matches!(class_of(byte), OTHER | DOT | AT)))
+}
+
+/// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which ends in a letter.
+fn is_domain(domain: &[u8]) -> bool {
+    domain.contains(&b'.')
+        && domain.last().is_some_and(u8::is_ascii_lowercase)
+        && domain.split(|&byte| byte == b'.').all(|label| {
+            !label.starts_with(b"-")
+                && !label.ends_with(b"-")
+                && !label.is_empty()
+                && label.iter().all(|&byte| matches!(class_of(byte), LETTER | DIGIT | HYPHEN))
+        })
 }
 
 /// Whether `text` is atoms with single dots, an at sign, and a domain of labels with single hyphens under letters.
@@ -120,7 +166,7 @@ fn is_plain(text: &[u8]) -> bool {
     end & 63 == u64::from(IN_TOP * STATE_BITS)
 }
 
-/// Whether the plain `address` may be a placeholder, or its domain is for special use; `ends` are those of `doubts`.
+/// Whether `address` may be a placeholder, or its domain is for special use; `ends` are those of `doubts`, or all.
 fn is_doubtful(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
     let Some(at) = address.iter().position(|&byte| byte == b'@') else { return true };
     let (local, domain) = (&address[..at], &address[at + 1..]);
@@ -175,6 +221,16 @@ mod tests {
         }
         for text in NOT_PLAIN {
             assert!(!is_plain(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn domains_may_have_other_forms_than_plain_ones() {
+        for domain in ["b.cd", "b-c--d.e1f", "1.2.c"] {
+            assert!(is_domain(domain.as_bytes()), "{domain}");
+        }
+        for text in ["b", "b.", ".b.cd", "b..cd", "-b.cd", "b-.cd", "b_.cd", "b.c1", "b.cd-"] {
+            assert!(!is_domain(text.as_bytes()), "{text}");
         }
     }
 }

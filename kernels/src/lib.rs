@@ -9,13 +9,13 @@ mod emails;
 mod phones;
 mod sha256;
 
-use columns::Texts;
+use columns::{Reasons, Texts};
 use sha256::{Hasher, DIGEST_BYTES};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// Which functions there are, and what they take: the package refuses any other number.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 const DONE: i32 = 0;
 const FAILED: i32 = -1;
 
@@ -51,10 +51,6 @@ impl TextSlices {
         // SAFETY: promised by the caller.
         unsafe { Texts { offsets: self.offsets.get(), data: self.data.get() } }
     }
-
-    fn len(&self) -> usize {
-        self.offsets.count.saturating_sub(1)
-    }
 }
 
 /// Where a column's decisions go: a code and a digest a row.
@@ -62,23 +58,26 @@ impl TextSlices {
 pub struct Decided {
     codes: *mut i8,
     digests: *mut u8,
-    /// The code of a blank text.
-    empty: i8,
+    reasons: Reasons,
 }
 
 impl Decided {
     /// # Safety
-    /// There must be room for `rows`, which nobody else uses meanwhile.
+    /// As for `slice_mut`, with room for `rows`.
     unsafe fn get<'a>(&self, rows: usize) -> (&'a mut [i8], Hasher<'a>) {
-        if rows == 0 {
-            return (&mut [], Hasher::new(&mut []));
-        }
         // SAFETY: promised by the caller.
-        unsafe {
-            let digests = from_raw_parts_mut(self.digests, rows * DIGEST_BYTES);
-            (from_raw_parts_mut(self.codes, rows), Hasher::new(digests))
-        }
+        unsafe { (slice_mut(self.codes, rows), Hasher::new(slice_mut(self.digests, rows * DIGEST_BYTES))) }
     }
+}
+
+/// # Safety
+/// There must be room for `count` values, which nobody else uses meanwhile.
+unsafe fn slice_mut<'a, T>(data: *mut T, count: usize) -> &'a mut [T] {
+    if count == 0 {
+        return &mut [];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { from_raw_parts_mut(data, count) }
 }
 
 #[repr(C)]
@@ -89,7 +88,8 @@ pub struct PlanSlices {
     international: Slice<i32>,
     calling_codes: Slice<i16>,
     outcomes: Slice<i8>,
-    counts: Slice<u8>,
+    placeholders: TextSlices,
+    words: TextSlices,
     dialled: i32,
     writes_plus: i32,
     decides_national: i32,
@@ -115,10 +115,12 @@ pub extern "C" fn audiencekit_version() -> i32 {
 /// As for `Slice::get` and `Decided::get`.
 #[no_mangle]
 pub unsafe extern "C" fn audiencekit_hash(texts: &TextSlices, digests: *mut u8) -> i32 {
-    let decided = Decided { codes: std::ptr::NonNull::dangling().as_ptr(), digests, empty: 0 };
     guarded(|| {
-        // SAFETY: promised by the caller; no code is written.
-        let (texts, (_, mut hasher)) = unsafe { (texts.get(), decided.get(texts.len())) };
+        // SAFETY: promised by the caller.
+        let texts = unsafe { texts.get() };
+        // SAFETY: promised by the caller.
+        let digests = unsafe { slice_mut(digests, texts.len() * DIGEST_BYTES) };
+        let mut hasher = Hasher::new(digests);
         for (row, text) in texts.iter().enumerate() {
             hasher.add(row, text);
         }
@@ -133,16 +135,20 @@ pub unsafe extern "C" fn audiencekit_hash(texts: &TextSlices, digests: *mut u8) 
 #[no_mangle]
 pub unsafe extern "C" fn audiencekit_emails(
     texts: &TextSlices,
+    words: &TextSlices,
     stems: &TextSlices,
     special_use: &TextSlices,
     decided: &Decided,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (texts, (codes, hasher)) = unsafe { (texts.get(), decided.get(texts.len())) };
+        let texts = unsafe { texts.get() };
         // SAFETY: promised by the caller.
-        let doubts = unsafe { emails::Doubts { stems: stems.get(), special_use: special_use.get() } };
-        emails::decide(&texts, &doubts, decided.empty, codes, hasher);
+        let (codes, hasher) = unsafe { decided.get(texts.len()) };
+        // SAFETY: promised by the caller.
+        let (words, stems, special_use) = unsafe { (words.get(), stems.get(), special_use.get()) };
+        let doubts = emails::Doubts { words, stems, special_use };
+        emails::decide(&texts, &doubts, &decided.reasons, codes, hasher);
     })
 }
 
@@ -159,10 +165,12 @@ pub unsafe extern "C" fn audiencekit_phones(
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (texts, (codes, hasher)) = unsafe { (texts.get(), decided.get(texts.len())) };
+        let texts = unsafe { texts.get() };
+        // SAFETY: promised by the caller.
+        let (codes, hasher) = unsafe { decided.get(texts.len()) };
         // SAFETY: promised by the caller.
         let (regions, plans) = unsafe { (regions.get(), plans.get()) };
-        phones::decide(&texts, regions, &plans, decided.empty, codes, hasher);
+        phones::decide(&texts, regions, &plans, &decided.reasons, codes, hasher);
     })
 }
 
@@ -179,7 +187,8 @@ impl PlanSlices {
                 international: self.international.get(),
                 calling_codes: self.calling_codes.get(),
                 outcomes: self.outcomes.get(),
-                counts: self.counts.get(),
+                placeholders: self.placeholders.get(),
+                words: self.words.get(),
                 dialled: self.dialled as usize,
                 writes_plus: self.writes_plus != 0,
                 decides_national: self.decides_national != 0,

@@ -1,8 +1,8 @@
-//! Phone numbers of digits and usual punctuation that are certainly valid: written in E.164 and hashed. Every other text
-//! is left to the columnar rules in Python (`columnar/phone_numbers.py`), whose tables of states are read here.
+//! Phone numbers of digits and usual punctuation: the valid ones written in E.164 and hashed, and what is certainly none.
+//! Every other text is left to the columnar rules in Python (`columnar/phone_numbers.py`), whose tables are read here.
 #![forbid(unsafe_code)]
 
-use crate::columns::{trim, Texts, PENDING, VALID};
+use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
 use crate::sha256::Hasher;
 
 /// A region that has no phone numbers, or none at all was named; other negative starts were not compiled yet.
@@ -13,10 +13,11 @@ const MAX_WRITTEN: usize = 100; // bytes
 const MIN_DIGITS: usize = 3;
 const MAX_DIGITS: usize = 20;
 const CODE_DIGITS: usize = 3;
+const PAIRS: usize = 100;
 const RUN: usize = 5; // equal digits at the end are perhaps the whole number
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
 const TWO_GROUPS: usize = 16; // and a space from here on
-const MAX_COUNT: usize = 10; // digits that may be counted up or down
+const MAX_WORD: usize = 63; // bytes; no text up to here is a hash
 const MAX_HEAD: usize = 4; // plus sign and calling code
 
 /// The compiled numbering plans, as `columnar/phone_tables.py` has them, and what else the columnar rules know.
@@ -32,19 +33,22 @@ pub struct Plans<'a> {
     /// The code of each outcome, and which outcome says that an international prefix came first.
     pub outcomes: &'a [i8],
     pub dialled: usize,
-    /// Which first two digits begin a count.
-    pub counts: &'a [u8],
+    /// Digits that are a placeholder, and what stands for a missing value.
+    pub placeholders: Texts<'a>,
+    pub words: Texts<'a>,
     /// Whether to write the plus, and to decide numbers that came without one.
     pub writes_plus: bool,
     pub decides_national: bool,
 }
 
-/// How one text was written.
+/// The digits of one text as ASCII, and how they were written.
 struct Written {
     digits: [u8; MAX_DIGITS],
     count: usize,
     has_plus: bool,
     has_zeros: bool,
+    /// More than one number, or one that a spreadsheet rounded, or with something between two zeros in front.
+    is_doubtful: bool,
 }
 
 /// What a state says of the digits that end in it, and how many of them were passed over before.
@@ -54,28 +58,32 @@ struct Reading {
     calling_code: usize,
 }
 
-/// Decides each of `texts`, whose regions are `regions`: VALID with its hash, `empty`, or PENDING.
-pub fn decide(texts: &Texts, regions: &[i32], plans: &Plans, empty: i8, codes: &mut [i8], mut hasher: Hasher) {
+/// What digits are: a valid number, or the code of the reason why not, or PENDING.
+type Answer = Result<Reading, i8>;
+
+/// Decides each of `texts`, whose regions are `regions`: VALID with its hash, a reason, or PENDING.
+pub fn decide(texts: &Texts, regions: &[i32], plans: &Plans, reasons: &Reasons, codes: &mut [i8], mut hasher: Hasher) {
+    let openings = plans.openings();
     for (row, text) in texts.iter().enumerate() {
         let text = trim(text);
         codes[row] = if text.is_empty() {
-            empty
+            reasons.empty
         } else if let Some(written) = read_digits(text) {
-            match plans.read(&written, regions[row]) {
-                Some(reading) => {
+            match plans.decide(&written, &openings, regions[row], reasons) {
+                Ok(reading) => {
                     plans.add(&mut hasher, row, &written, &reading);
                     VALID
                 }
-                None => PENDING,
+                Err(code) => code,
             }
         } else {
-            PENDING
+            refuse(text, plans, reasons)
         };
     }
     hasher.finish();
 }
 
-/// The digits of `text`, if it is nothing but these and punctuation, and is one number beyond doubt.
+/// The digits of `text`, if it is nothing but these and punctuation.
 fn read_digits(text: &[u8]) -> Option<Written> {
     if text.len() > MAX_WRITTEN {
         return None;
@@ -85,7 +93,7 @@ fn read_digits(text: &[u8]) -> Option<Written> {
     for &byte in text {
         match byte {
             b'0'..=b'9' if count < MAX_DIGITS => {
-                digits[count] = byte - b'0';
+                digits[count] = byte;
                 count += 1;
             }
             b'-' | b'(' | b')' | b'[' | b']' => {}
@@ -100,10 +108,10 @@ fn read_digits(text: &[u8]) -> Option<Written> {
     let (has_plus, has_zeros) = (front.starts_with(b"+"), front.starts_with(b"00"));
     let is_read = pluses == usize::from(has_plus) && (count >= MIN_DIGITS || count == 2 && text.len() == 2);
     let may_be_two = has_slash && count >= TWO_NUMBERS || has_space && count >= TWO_GROUPS;
-    let is_doubtful = may_be_two || has_dot && is_rounded(text) || count < RUN || ends_in_run(&digits[..count]);
     // Two zeros with something between them are not 00 to the definition.
-    let is_apart = !has_plus && !has_zeros && digits[..2] == [0, 0];
-    (is_read && !is_doubtful && !is_apart).then_some(Written { digits, count, has_plus, has_zeros })
+    let is_apart = !has_plus && !has_zeros && digits[..2] == *b"00";
+    let is_doubtful = may_be_two || is_apart || has_dot && is_rounded(text);
+    is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful })
 }
 
 /// Whether a spreadsheet may have written `text` with decimal places.
@@ -111,59 +119,130 @@ fn is_rounded(text: &[u8]) -> bool {
     text.iter().rfind(|&&byte| byte != b'0') == Some(&b'.')
 }
 
+/// Why `text`, which is not read as digits, is no number: a word, or a phrase. PENDING unless that is certain.
+fn refuse(text: &[u8], plans: &Plans, reasons: &Reasons) -> i8 {
+    if text.len() > MAX_WORD || !is_visible(text) {
+        return PENDING;
+    }
+    let mut buffer = [0; MAX_WORD];
+    let lowered = &mut buffer[..text.len()];
+    lowered.copy_from_slice(text);
+    lowered.make_ascii_lowercase();
+    if plans.words.has(lowered) {
+        return reasons.placeholder;
+    }
+    // Signs of spreadsheets and `tel:` in front, an exponent, and decimal places are other forms of numbers.
+    let may_be_marked = matches!(lowered[0], b'\'' | b'=' | b'#' | b't');
+    let has_letter = lowered.iter().any(|byte| byte.is_ascii_lowercase() && *byte != b'e');
+    if has_letter && !may_be_marked && !lowered.ends_with(b"0") {
+        reasons.invalid_syntax
+    } else {
+        PENDING
+    }
+}
+
 fn ends_in_run(digits: &[u8]) -> bool {
-    let last = &digits[digits.len() - RUN..];
-    last.iter().all(|digit| *digit == last[0])
+    digits.len() >= RUN && are_equal(&digits[digits.len() - RUN..])
+}
+
+fn are_equal(digits: &[u8]) -> bool {
+    digits.iter().all(|digit| *digit == digits[0])
 }
 
 impl Plans<'_> {
-    /// What the digits are, if that is a valid number and no placeholder.
-    fn read(&self, written: &Written, region: i32) -> Option<Reading> {
+    /// Which first two digits a placeholder has: most numbers have others.
+    fn openings(&self) -> [bool; PAIRS] {
+        let mut openings = [false; PAIRS];
+        for placeholder in self.placeholders.iter().filter(|digits| digits.len() > 1) {
+            openings[pair_of(placeholder)] = true;
+        }
+        openings
+    }
+
+    /// The valid number that the digits are, or why they are none. `openings` are those of these plans.
+    fn decide(&self, written: &Written, openings: &[bool; PAIRS], region: i32, reasons: &Reasons) -> Answer {
         let digits = &written.digits[..written.count];
-        if written.count <= MAX_COUNT && self.counts[usize::from(digits[0] * 10 + digits[1])] != 0 {
-            return None;
+        if written.is_doubtful {
+            return Err(PENDING);
         }
-        let reading = if written.has_plus {
-            self.read_behind(digits, 0)?
+        if openings[pair_of(digits)] && self.placeholders.has(digits) {
+            return Err(reasons.placeholder);
+        }
+        let answer = if written.has_plus {
+            self.read_behind(digits, 0).unwrap_or_else(|| self.refuse_unknown(digits, region, reasons))
         } else if self.decides_national {
-            self.read_dialled(digits, region, written.has_zeros)?
+            self.read_dialled(digits, region, written.has_zeros, reasons)
         } else {
-            return None;
+            Err(PENDING)
         };
-        (self.outcomes[reading.outcome] == VALID).then_some(reading)
+        match answer {
+            // A number of one digit over and over is a placeholder, whatever its plan says.
+            Ok(reading) if are_equal(&digits[reading.dropped..]) => Err(PENDING),
+            Err(_) if ends_in_run(digits) => Err(PENDING),
+            Err(_) if !self.decides_national => Err(PENDING),
+            other => other,
+        }
     }
 
-    /// What digits are that somebody in `region` dials, None where that is left.
-    fn read_dialled(&self, digits: &[u8], region: i32, has_zeros: bool) -> Option<Reading> {
+    /// Why digits are no number that have a plus and no calling code: phonenumbers reads them as `region` dials then, and
+    /// finds no number but behind an international prefix.
+    fn refuse_unknown(&self, digits: &[u8], region: i32, reasons: &Reasons) -> Answer {
         let start = self.national[region as usize];
-        if start == NO_REGION {
-            return if has_zeros { self.read_behind(digits, 2) } else { None };
+        if start != NO_REGION && matches!(self.judged(self.run(start, digits)), Err(PENDING)) {
+            return Err(PENDING);
         }
-        let reading = self.run(start, digits)?;
-        if reading.outcome == self.dialled {
-            return self.read_behind(digits, reading.dropped);
-        }
+        Err(reasons.not_possible)
+    }
+
+    /// What digits are that somebody in `region` dials.
+    fn read_dialled(&self, digits: &[u8], region: i32, has_zeros: bool, reasons: &Reasons) -> Answer {
+        let start = self.national[region as usize];
+        let answer = if start == NO_REGION {
+            Err(reasons.no_country)
+        } else {
+            match self.run(start, digits) {
+                Some(reading) if reading.outcome == self.dialled => {
+                    self.read_behind(digits, reading.dropped).unwrap_or(Err(reasons.not_possible))
+                }
+                reading => self.judged(reading),
+            }
+        };
         // What begins with 00 and is refused is read as if there was a plus.
-        if has_zeros && self.outcomes[reading.outcome] > VALID {
-            return self.read_behind(digits, 2);
+        match answer {
+            Err(code) if has_zeros && code > VALID => match self.read_behind(digits, 2) {
+                Some(better @ (Ok(_) | Err(PENDING))) => better,
+                _ => answer,
+            },
+            _ => answer,
         }
-        Some(reading)
     }
 
-    /// What digits are behind the first `passed`, where a calling code begins.
-    fn read_behind(&self, digits: &[u8], passed: usize) -> Option<Reading> {
+    /// What digits are behind the first `passed`; None where no calling code begins there.
+    fn read_behind(&self, digits: &[u8], passed: usize) -> Option<Answer> {
         let behind = &digits[passed..];
-        let head = behind.first_chunk::<CODE_DIGITS>()?.iter().fold(0, |head, &digit| head * 10 + usize::from(digit));
+        let head = behind.first_chunk::<CODE_DIGITS>()?.iter().fold(0, |head, &digit| head * 10 + value_of(digit));
         let code = self.calling_codes[head];
-        let start = if code > 0 { self.international[code as usize] } else { NO_REGION };
-        let reading = self.run(start, behind)?;
-        Some(Reading { dropped: reading.dropped + passed, ..reading })
+        if code == 0 {
+            return None;
+        }
+        let reading = self.run(self.international[code as usize], behind);
+        Some(self.judged(reading).map(|reading| Reading { dropped: reading.dropped + passed, ..reading }))
     }
 
+    fn judged(&self, reading: Option<Reading>) -> Answer {
+        let Some(reading) = reading else { return Err(PENDING) };
+        match self.outcomes[reading.outcome] {
+            VALID => Ok(reading),
+            UNDECIDED => Err(PENDING),
+            code => Err(code),
+        }
+    }
+
+    /// What the state says where the digits end that begin at `start`; None for what was not compiled yet.
     fn run(&self, start: i32, digits: &[u8]) -> Option<Reading> {
         let mut state = usize::try_from(start).ok()?;
         for &digit in digits {
-            state = self.following[state + usize::from(digit)] as usize;
+            state = self.following[state + value_of(digit)] as usize;
         }
         let reading = self.readings[state / WIDTH] as usize;
         Some(Reading { outcome: reading & 0xff, dropped: reading >> 8 & 0xff, calling_code: reading >> 16 })
@@ -183,11 +262,17 @@ impl Plans<'_> {
             text[begin] = b'+';
         }
         let significant = &written.digits[reading.dropped..written.count];
-        for (byte, digit) in text[MAX_HEAD..].iter_mut().zip(significant) {
-            *byte = b'0' + digit;
-        }
+        text[MAX_HEAD..][..significant.len()].copy_from_slice(significant);
         hasher.add(row, &text[begin..MAX_HEAD + significant.len()]);
     }
+}
+
+fn pair_of(digits: &[u8]) -> usize {
+    value_of(digits[0]) * 10 + value_of(digits[1])
+}
+
+fn value_of(digit: u8) -> usize {
+    usize::from(digit - b'0')
 }
 
 #[cfg(test)]
@@ -195,25 +280,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_read_from_one_number_only() {
-        for (text, count) in [("+49 (30) 123-4567", 11), ("(+1) 415.555.0132", 11), ("0049 30 1234568", 13)] {
-            assert_eq!(read_digits(text.as_bytes()).map(|written| written.count), Some(count), "{text}");
-        }
-        for text in [
-            "12",
-            "1234",
-            "49+301234567",
-            "++49301234567",
-            "0 049301234567",
-            "4155550132.0",
-            "41555501320.00",
-            "030-55555",
-            "0301234567/0301234568",
-            "030 12345678 030 12345",
-            "tel:0301234567",
-            "123456789012345678901",
+    fn digits_are_read_among_punctuation() {
+        for (text, digits) in [
+            ("+49 (30) 123-4567", "49301234567"),
+            ("(+1) 415.555.0132", "14155550132"),
+            ("0049/30 [1234568]", "0049301234568"),
+            ("12", "12"),
         ] {
+            let written = read_digits(text.as_bytes()).expect(text);
+            assert_eq!(&written.digits[..written.count], digits.as_bytes());
+            assert!(!written.is_doubtful, "{text}");
+        }
+        for text in ["1", "1 2", "49+301234567", "++49301234567", "tel:0301234567", "123456789012345678901"] {
             assert!(read_digits(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_no_single_number_is_doubtful() {
+        for text in
+            ["0 049301234567", "4155550132.0", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"]
+        {
+            assert!(read_digits(text.as_bytes()).expect(text).is_doubtful, "{text}");
         }
     }
 }

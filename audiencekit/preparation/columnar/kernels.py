@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -17,22 +17,26 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import Bug
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_BYTES
 
 from .buffers import Bytes, Places, text_buffers
-from .decisions import Codes
+from .decisions import Codes, code_of
 from .hexadecimal import Matrix
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 1  # of the functions and what they take
+VERSION: Final = 2  # of the functions and what they take
 
 _DONE: Final = 0
+
+
+_REASONS: Final = ("empty", "placeholder", "invalid_syntax", "not_possible", "no_country")
 
 
 class _Layout(ctypes.Structure):
     """What the library reads. It points into arrays, and keeps them as long as it lives."""
 
-    _kept: tuple[npt.NDArray[Any], ...]
+    _kept: tuple[Any, ...]
 
 
 class _Slice(_Layout):
@@ -57,24 +61,57 @@ class _Texts(_Layout):
         return made
 
 
-class _Decided(_Layout):
-    _fields_ = (("codes", ctypes.c_void_p), ("digests", ctypes.c_void_p), ("empty", ctypes.c_int8))
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A closed list of texts, ascending by their bytes."""
+
+    ends: Places
+    content: Bytes
 
     @classmethod
-    def of(cls, codes: Codes, digests: Matrix, empty: int) -> _Decided:
-        made = cls(codes.ctypes.data, digests.ctypes.data, empty)
+    def of(cls, words: Iterable[str]) -> Words:
+        """Those of `words`, none of them twice."""
+        encoded = sorted({word.encode() for word in words})
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+        return cls(ends, np.frombuffer(b"".join(encoded), dtype=np.uint8))
+
+    def laid_out(self) -> _Texts:
+        """The same as the library reads it."""
+        return _Texts.of(self.ends, self.content)
+
+
+class Reasons(ctypes.Structure):
+    """The codes of the reasons that a kernel may give."""
+
+    _fields_ = tuple((name, ctypes.c_int8) for name in _REASONS)
+
+    @classmethod
+    def of_all(cls) -> Reasons:
+        """As `decisions.py` numbers them."""
+        return cls(*(code_of(Reason(name)) for name in _REASONS))
+
+
+class _Decided(_Layout):
+    _fields_ = (("codes", ctypes.c_void_p), ("digests", ctypes.c_void_p), ("reasons", Reasons))
+
+    @classmethod
+    def of(cls, codes: Codes, digests: Matrix) -> _Decided:
+        made = cls(codes.ctypes.data, digests.ctypes.data, Reasons.of_all())
         made._kept = (codes, digests)
         return made
 
 
-_PLAN_SLICES: Final = (
-    "following", "readings", "national", "international", "calling_codes", "outcomes", "counts",
-)  # fmt: skip
+_PLAN_SLICES: Final = ("following", "readings", "national", "international", "calling_codes", "outcomes")
+_PLAN_TEXTS: Final = ("placeholders", "words")
 _PLAN_FLAGS: Final = ("dialled", "writes_plus", "decides_national")
 
 
 class _Plans(_Layout):
-    _fields_ = (*((name, _Slice) for name in _PLAN_SLICES), *((name, ctypes.c_int32) for name in _PLAN_FLAGS))
+    _fields_ = (
+        *((name, _Slice) for name in _PLAN_SLICES),
+        *((name, _Texts) for name in _PLAN_TEXTS),
+        *((name, ctypes.c_int32) for name in _PLAN_FLAGS),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +124,19 @@ class Plans:
     international: npt.NDArray[np.int32]
     calling_codes: npt.NDArray[np.int16]
     outcomes: npt.NDArray[np.int8]
-    counts: npt.NDArray[np.bool_]
+    placeholders: Words
+    words: Words
     dialled: int
     writes_plus: bool
     decides_national: bool
 
     def laid_out(self) -> ctypes.Structure:
         """The same as the library reads it."""
-        arrays = tuple(getattr(self, name) for name in _PLAN_SLICES)
-        made = _Plans(*map(_Slice.of, arrays), *(int(getattr(self, name)) for name in _PLAN_FLAGS))
-        made._kept = arrays
+        slices = tuple(getattr(self, name) for name in _PLAN_SLICES)
+        texts = tuple(getattr(self, name) for name in _PLAN_TEXTS)
+        flags = (int(getattr(self, name)) for name in _PLAN_FLAGS)
+        made = _Plans(*map(_Slice.of, slices), *(one.laid_out() for one in texts), *flags)
+        made._kept = (slices, texts)
         return made
 
 
@@ -119,35 +159,30 @@ class Kernels:
         )
         return digests
 
-    def decide_emails(
-        self, texts: Any, *, stems: Sequence[str], special_use: Sequence[str], empty: int
-    ) -> tuple[Codes, Matrix]:
-        """Codes and digests of addresses. A local part that begins with n and has a stem is left, and domains that
-        are `special_use` or below one."""
-        function = self._library.audiencekit_emails
-        return self._decided(function, texts, empty, _Texts.of(*_joined(stems)), _Texts.of(*_joined(special_use)))
+    def decide_emails(self, texts: Any, *, words: Words, stems: Words, special_use: Words) -> tuple[Codes, Matrix]:
+        """Codes and digests of addresses.
 
-    def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans, empty: int) -> tuple[Codes, Matrix]:
+        `words` stand for a missing value. A local part that begins with n and has one of `stems` in it is left, and so
+        are domains that are `special_use` or below one.
+        """
+        function = self._library.audiencekit_emails
+        return self._decided(function, texts, words.laid_out(), stems.laid_out(), special_use.laid_out())
+
+    def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans) -> tuple[Codes, Matrix]:
         """Codes and digests of phone numbers. `regions` are places in `plans.national`, one for each text."""
         if len(regions) != len(texts) or (
             len(regions) and not 0 <= regions.min() <= regions.max() < len(plans.national)
         ):
             raise ValueError("every number has a region")
-        return self._decided(self._library.audiencekit_phones, texts, empty, _Slice.of(regions), plans.laid_out())
+        return self._decided(self._library.audiencekit_phones, texts, _Slice.of(regions), plans.laid_out())
 
-    def _decided(self, function: Any, texts: Any, empty: int, *arguments: ctypes.Structure) -> tuple[Codes, Matrix]:
+    def _decided(self, function: Any, texts: Any, *arguments: ctypes.Structure) -> tuple[Codes, Matrix]:
         buffers = text_buffers(texts.fill_null("") if texts.null_count else texts)
         codes: Codes = np.empty(len(texts), dtype=np.int8)
         digests = np.empty((len(texts), SHA256_BYTES), dtype=np.uint8)
-        given = (_Texts.of(*buffers), *arguments, _Decided.of(codes, digests, empty))
+        given = (_Texts.of(*buffers), *arguments, _Decided.of(codes, digests))
         _require(function(*map(ctypes.byref, given)))
         return codes, digests
-
-
-def _joined(words: Sequence[str]) -> tuple[Places, Bytes]:
-    encoded = [word.encode() for word in words]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    return ends, np.frombuffer(b"".join(encoded), dtype=np.uint8)
 
 
 def _require(result: int) -> None:

@@ -28,7 +28,7 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 Regions: TypeAlias = tuple[list[str | None], Places]
 
 _COUNTS: Final = ("1234567890", "0123456789", "9876543210", "0987654321")
-COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in _COUNTS])
+_COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in _COUNTS])
 _RUN: Final = 5  # equal digits at the end: perhaps the whole national number
 _ZEROS_IN_FRONT: Final = 2  # the digits of 00
 
@@ -44,7 +44,7 @@ _CODE_OF_OUTCOME: Final = {
 CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in Outcome], dtype=np.int8)
 _CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
 CALLING_CODES: Final = calling_codes()
-_PLACEHOLDERS: Final = pa.array(
+PLACEHOLDERS: Final = pa.array(
     sorted(
         text
         for text in {
@@ -115,11 +115,11 @@ class NumberColumn:
         """Decides digits that repeat or count; leaves those whose national part may repeat."""
         digits = self.digits
         runs = self._ends_in_run() & digits.is_read
-        counts = COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
+        counts = _COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
         self.codes[runs] = UNDECIDED
         asked = np.flatnonzero(digits.is_read & (runs | counts | (digits.counts < _RUN)))
         if len(asked):
-            found = pc.is_in(digits.texts(asked), value_set=_PLACEHOLDERS).to_numpy(zero_copy_only=False)
+            found = pc.is_in(digits.texts(asked), value_set=PLACEHOLDERS).to_numpy(zero_copy_only=False)
             self.codes[asked[found]] = code_of(Reason.PLACEHOLDER)
 
     def written(self, rules: Rules) -> Any:

@@ -8,21 +8,24 @@ import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.rules import Rules
 
-from .decisions import Codes, code_of
+from .decisions import Codes
 from .hexadecimal import Matrix
-from .kernels import Kernels, Plans
-from .phone_column import CALLING_CODES, CODES, COUNT_STARTS
+from .kernels import Kernels, Plans, Words
+from .phone_column import CALLING_CODES, CODES, PLACEHOLDERS
 from .phone_numbers import regions_of
 from .phone_tables import Tables, number_of, phone_tables
 from .phone_trunks import Outcome
 
-_EMPTY: Final = code_of(Reason.EMPTY)
+# A kernel asks these of ASCII texts only.
+_WORDS: Final = Words.of(WORDS)
+_PLACEHOLDERS: Final = Words.of(PLACEHOLDERS.to_pylist())
 
 # A local part that says that there is no address (NO_ADDRESS) begins with "n" and has one of these in it.
 STEMS: Final = ("mail", "provided", "n/a")
+_STEMS: Final = Words.of(STEMS)
 
 # Where a kernel begins for a region without phone numbers, and for one that was not compiled yet.
 _NO_REGION: Final = -1
@@ -32,7 +35,7 @@ _NOT_YET: Final = -2
 def decide_plain(
     texts: Any, kind: Kind, countries: Any | None, rules: Rules, kernels: Kernels
 ) -> tuple[Codes, Matrix] | None:
-    """Codes (VALID, EMPTY, or PENDING for what is left to the columnar rules) and hashes of the valid ones.
+    """Codes, PENDING for what is left to the columnar rules, and hashes of the valid ones.
 
     None for kinds that no kernel decides. `countries` are as in `decide_phone_numbers`. Holds raw values: to be called
     from a guarded function only.
@@ -40,11 +43,12 @@ def decide_plain(
     match kind:
         case Kind.EMAIL:
             # Read anew, since a host program may change the library's list.
-            return kernels.decide_emails(texts, stems=STEMS, special_use=SPECIAL_USE_DOMAIN_NAMES, empty=_EMPTY)
+            special_use = Words.of(SPECIAL_USE_DOMAIN_NAMES)
+            return kernels.decide_emails(texts, words=_WORDS, stems=_STEMS, special_use=special_use)
         case Kind.PHONE_NUMBER:
             names, regions = regions_of(countries, len(texts), rules)
             plans = _plans(phone_tables().compiled, names, rules)
-            return kernels.decide_phone_numbers(texts, regions=regions, plans=plans, empty=_EMPTY)
+            return kernels.decide_phone_numbers(texts, regions=regions, plans=plans)
         case _:
             return None
 
@@ -59,7 +63,8 @@ def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
         international=tables.international,
         calling_codes=CALLING_CODES,
         outcomes=CODES,
-        counts=COUNT_STARTS,
+        placeholders=_PLACEHOLDERS,
+        words=_WORDS,
         dialled=number_of(Outcome.INTERNATIONAL),
         writes_plus=rules.phone_form == "e164",
         decides_national=rules.phone_validity == "valid",

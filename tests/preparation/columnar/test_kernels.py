@@ -12,12 +12,16 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.errors import Bug
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import kernels as door
 from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import VALID
-from audiencekit.preparation.columnar.kernels import Kernels, Plans, kernels
+from audiencekit.preparation.columnar.decisions import VALID, code_of
+from audiencekit.preparation.columnar.kernels import Kernels, Plans, Words, kernels
 
-EMPTY = 9
+EMPTY = code_of(Reason.EMPTY)
+PLACEHOLDER = code_of(Reason.PLACEHOLDER)
+INVALID = code_of(Reason.INVALID_SYNTAX)
+NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
 
 
@@ -31,7 +35,8 @@ def compiled() -> Kernels:
 
 
 def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
-    codes, digests = compiled.decide_emails(texts, stems=["mail"], special_use=["test", "local"], empty=EMPTY)
+    words, stems, special_use = Words.of(["n/a", "none"]), Words.of(["mail"]), Words.of(["test", "local"])
+    codes, digests = compiled.decide_emails(texts, words=words, stems=stems, special_use=special_use)
     return codes.tolist(), [digest.tobytes() for digest in digests]
 
 
@@ -44,11 +49,44 @@ def test_texts_of_any_size_have_their_hash(compiled: Kernels, size: int) -> None
 
 
 def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
-    """A null and a blank are empty; what is not plain, and what may be refused, is left."""
-    texts = [" Anna@Larchpost.EXAMPLE\n", None, "\t ", "anna@b", "a@b.test", "a@test.local", "nomail@larch.example"]
+    """A null and a blank are empty; what may be refused for other reasons is left."""
+    texts = [
+        " Anna@Larchpost.EXAMPLE\n",
+        None,
+        "\t ",
+        "a@b.test",
+        "a@test.local",
+        "nomail@larch.example",
+        "a@a.example",
+    ]
     codes, digests = _decide(compiled, pa.array(texts))
     assert codes == [VALID, EMPTY, EMPTY, PENDING, PENDING, PENDING, PENDING]
     assert digests[0] == hashlib.sha256(ADDRESS).digest()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (" None", PLACEHOLDER),
+        ("anna", INVALID),
+        ("anna@", INVALID),
+        ("a@b@c.example", INVALID),
+        ("a..b@larch.example", INVALID),
+        ("a@larch..example", INVALID),
+        ("a@larch.x", PENDING),  # for the rules to refuse
+        ("a b@larch.example", INVALID),
+        ("a@x--y.example", PENDING),  # may be an encoded domain
+        ("a@larch.ex4mple", PENDING),  # no plain one, and perhaps valid
+        ("Anna <a@larch.example>", PENDING),
+        ("mailto:a@larch.example", PENDING),
+        ("\u00e9@larch.example", PENDING),
+        ("a\x00@larch.example", PENDING),
+        ("x" * 64, PENDING),
+    ],
+)
+def test_what_is_certainly_no_address_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
+    """Words for a missing value, and a syntax that nothing makes right; other forms are left."""
+    assert _decide(compiled, pa.array([text]))[0] == [code]
 
 
 def test_a_domain_that_only_ends_like_a_special_one_is_plain(compiled: Kernels) -> None:
@@ -61,7 +99,7 @@ def test_slices_are_decided_as_their_values(compiled: Kernels) -> None:
     """A column that begins within its buffer, and one whose nulls hide bytes."""
     column = pa.array(["x", None, "anna@larchpost.example", "a@b", "z"])
     codes, digests = _decide(compiled, column.slice(1, 3))
-    assert codes == [EMPTY, VALID, PENDING]
+    assert codes == [EMPTY, VALID, INVALID]
     assert digests[1] == hashlib.sha256(ADDRESS).digest()
     hidden = pa.StringArray.from_buffers(
         2, pa.py_buffer(np.array([0, 22, 44], dtype=np.int32)), pa.py_buffer(ADDRESS * 2), pa.py_buffer(b"\x02")
@@ -84,7 +122,8 @@ def _plans(**changes: Any) -> Plans:
         "international": np.zeros(1000, dtype=np.int32),
         "calling_codes": np.full(1000, 49, dtype=np.int16),
         "outcomes": np.array([-1], dtype=np.int8),
-        "counts": np.zeros(100, dtype=np.bool_),
+        "placeholders": Words.of(["1234567"]),
+        "words": Words.of(["none"]),
         "dialled": 5,
         "writes_plus": True,
         "decides_national": True,
@@ -98,8 +137,40 @@ REGION = np.zeros(1, dtype=np.int32)
 
 def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
     """What the tables do not call valid is for others."""
-    codes, _ = compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(), empty=EMPTY)
+    codes, _ = compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans())
     assert codes.tolist() == [PENDING]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("None", PLACEHOLDER),
+        ("123-4567", PLACEHOLDER),
+        ("call the office", INVALID),
+        ("#call", PENDING),
+        ("tel:030 1234568", PENDING),
+        ("1e6", PENDING),
+        ("call 5,0", PENDING),
+        ("030 123 ext 4\u00a0", PENDING),
+        ("0" * 64, PENDING),
+    ],
+)
+def test_what_is_certainly_no_number_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
+    """Words, counted digits, and phrases; what may be a number in another form is left."""
+    codes, _ = compiled.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
+    assert codes.tolist() == [code]
+
+
+def test_a_plus_without_a_calling_code_is_not_possible(compiled: Kernels) -> None:
+    """Unless the region would read an international prefix behind it."""
+    no_codes = np.zeros(1000, dtype=np.int16)
+    found = {
+        outcome: compiled.decide_phone_numbers(
+            NUMBER, regions=REGION, plans=_plans(calling_codes=no_codes, outcomes=np.array([outcome], dtype=np.int8))
+        )[0].tolist()
+        for outcome in (VALID, -1)
+    }
+    assert found == {VALID: [NOT_POSSIBLE], -1: [PENDING]}
 
 
 @pytest.mark.parametrize(
@@ -117,21 +188,21 @@ def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
 def test_tables_that_point_outside_are_a_bug(compiled: Kernels, broken: dict[str, Any]) -> None:
     """No place is read that is not there, and the process goes on."""
     with pytest.raises(Bug, match="a place that is not there"):
-        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken), empty=EMPTY)
+        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
 
 
 @pytest.mark.parametrize("regions", [[], [1], [-1], [0, 0]])
 def test_every_number_has_a_region(compiled: Kernels, regions: list[int]) -> None:
     """As many as there are numbers, each of them known."""
     with pytest.raises(ValueError, match="every number has a region"):
-        compiled.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans(), empty=EMPTY)
+        compiled.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans())
 
 
 def test_values_must_stand_one_behind_the_other(compiled: Kernels) -> None:
     """A view with gaps is refused."""
     gaps = np.zeros(2000, dtype=np.int32)[::2]
     with pytest.raises(ValueError, match="one behind the other"):
-        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=gaps), empty=EMPTY)
+        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=gaps))
 
 
 def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> Kernels | None:

@@ -287,7 +287,7 @@ BROKEN: list[tuple[str, Any, str, Any]] = [
     ("no calling code is known", phone_column, "CALLING_CODES", np.zeros(1000, dtype=np.int16)),
     ("runs are numbers", phone_column.NumberColumn, "find_placeholders", lambda self: None),
     ("runs at the end are numbers", phone_column, "_RUN", 9),
-    ("no digits are placeholders", phone_column, "_PLACEHOLDERS", pa.array(["x"])),
+    ("no digits are placeholders", phone_column, "PLACEHOLDERS", pa.array(["x"])),
     ("a tilde is punctuation", digits, "_WEIGHTS", _with_tilde()),
     ("one cell never holds two numbers", phone_numbers, "_TWO", r"\z."),
     ("a slash never divides", digits, "_TWO_NUMBERS", 99),

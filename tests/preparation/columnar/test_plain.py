@@ -22,7 +22,7 @@ from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar import plain
 from audiencekit.preparation.columnar.decisions import VALID, Codes
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels import Words, kernels
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import STEMS, decide_plain
 from benchmarks.differential import compare_plain
@@ -191,7 +191,7 @@ BROKEN_PLANS = {
     "two digits swapped": _without_run,
     "another code": lambda plans: dataclasses.replace(plans, readings=plans.readings + (1 << 16)),
     "a digit too few dropped": lambda plans: dataclasses.replace(plans, readings=_dropping_less(plans.readings)),
-    "counts are numbers": lambda plans: dataclasses.replace(plans, counts=np.zeros(100, dtype=np.bool_)),
+    "counts are numbers": lambda plans: dataclasses.replace(plans, placeholders=Words.of([])),
     "all is valid": lambda plans: dataclasses.replace(plans, outcomes=np.zeros_like(plans.outcomes)),
     "no plus": lambda plans: dataclasses.replace(plans, writes_plus=False),
 }
@@ -207,9 +207,15 @@ def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("attribute", "broken"), [("STEMS", ("provided", "n/a")), ("STEMS", ()), ("SPECIAL_USE_DOMAIN_NAMES", ["test"])]
+    ("attribute", "broken"),
+    [
+        ("_STEMS", Words.of(["provided", "n/a"])),
+        ("_STEMS", Words.of([])),
+        ("_WORDS", Words.of([])),
+        ("SPECIAL_USE_DOMAIN_NAMES", ["test"]),
+    ],
 )
 def test_broken_doubts_are_found(attribute: str, broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison fails when a stem or a special name is forgotten."""
     monkeypatch.setattr(plain, attribute, broken)
-    assert _differing_emails([*_addresses(), "nomail@larchpost.example", "a@b.local"])
+    assert _differing_emails([*_addresses(), "nomail@larchpost.example", "a@b.local", "unknown"])
