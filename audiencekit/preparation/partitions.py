@@ -20,7 +20,7 @@ ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<i8")])
 Entries: TypeAlias = npt.NDArray[np.void]
 
 PARTITION_BITS: Final = 8
-BUFFER_BYTES: Final = 24 * 1024  # of one part in memory; what is more is put aside
+BUFFER_BYTES: Final = 48 * 1024  # of one part in memory; what is more is put aside
 
 _HIGH_BITS: Final = 64
 

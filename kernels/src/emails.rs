@@ -73,12 +73,14 @@ const fn steps() -> [u64; 256] {
 
 static STEP: [u64; 256] = steps();
 
-/// What the columnar rules are to look at although it is a plain address, and what is none.
+/// What is refused although it is a plain address, or needs another look.
 pub struct Doubts<'a> {
     /// What stands for a missing value.
     pub words: Texts<'a>,
-    /// A local part that begins with "n" and has one of these in it may say that there is no address.
-    pub stems: Texts<'a>,
+    /// Local parts that say that there is no address, at any domain.
+    pub nobody: Texts<'a>,
+    /// Local parts that are nobody's where the domain begins with the same word.
+    pub doubled: Texts<'a>,
     /// Domains that are refused, with all below them.
     pub special_use: Texts<'a>,
 }
@@ -106,7 +108,9 @@ pub fn decide(texts: &Texts, doubts: &Doubts, reasons: &Reasons, codes: &mut [i8
             lowered.make_ascii_lowercase();
             if !is_plain(lowered) {
                 refuse(lowered, doubts, reasons)
-            } else if is_doubtful(lowered, doubts, ends) {
+            } else if is_placeholder(lowered, doubts) {
+                reasons.placeholder
+            } else if is_special(lowered, doubts, ends) {
                 PENDING
             } else {
                 hasher.add(row, lowered);
@@ -135,7 +139,12 @@ fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
     if local.is_empty() || domain.is_empty() {
         return reasons.invalid_syntax;
     }
-    if is_doubtful(text, doubts, u32::MAX) || has(domain, b"--") || is_dot_atom(local) && is_domain(domain) {
+    if doubts.nobody.has(local) {
+        return reasons.placeholder;
+    }
+    let is_doubled = domain.starts_with(local);
+    let is_special = is_special(text, doubts, u32::MAX);
+    if is_doubled || is_special || has(domain, b"--") || is_dot_atom(local) && is_domain(domain) {
         return PENDING;
     }
     reasons.invalid_syntax
@@ -166,14 +175,19 @@ fn is_plain(text: &[u8]) -> bool {
     end & 63 == u64::from(IN_TOP * STATE_BITS)
 }
 
-/// Whether `address` may be a placeholder, or its domain is for special use; `ends` are those of `doubts`, or all.
-fn is_doubtful(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
-    let Some(at) = address.iter().position(|&byte| byte == b'@') else { return true };
+/// Whether the plain `address` is nobody's: `word@word.top`, or a local part that says so.
+fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
+    let Some(at) = address.iter().position(|&byte| byte == b'@') else { return false };
     let (local, domain) = (&address[..at], &address[at + 1..]);
-    let is_doubled = domain.strip_prefix(local).is_some_and(|behind| behind.starts_with(b"."));
-    let says_none = local.starts_with(b"n") && doubts.stems.iter().any(|stem| has(local, stem));
-    let may_be_special = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
-    is_doubled || says_none || may_be_special && doubts.special_use.iter().any(|name| is_at_or_below(address, name))
+    let tops = domain.strip_prefix(local).and_then(|behind| behind.strip_prefix(b"."));
+    let is_doubled = tops.is_some_and(|tops| tops.iter().filter(|&&byte| byte == b'.').count() < 2);
+    is_doubled && doubts.doubled.has(local) || local.starts_with(b"n") && doubts.nobody.has(local)
+}
+
+/// Whether the domain is for special use; `ends` are those of `doubts`, or all.
+fn is_special(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
+    let may_be = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
+    may_be && doubts.special_use.iter().any(|name| is_at_or_below(address, name))
 }
 
 fn has(text: &[u8], part: &[u8]) -> bool {

@@ -15,7 +15,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// Which functions there are, and what they take: the package refuses any other number.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 const DONE: i32 = 0;
 const FAILED: i32 = -1;
 
@@ -136,7 +136,8 @@ pub unsafe extern "C" fn audiencekit_hash(texts: &TextSlices, digests: *mut u8) 
 pub unsafe extern "C" fn audiencekit_emails(
     texts: &TextSlices,
     words: &TextSlices,
-    stems: &TextSlices,
+    nobody: &TextSlices,
+    doubled: &TextSlices,
     special_use: &TextSlices,
     decided: &Decided,
 ) -> i32 {
@@ -146,8 +147,14 @@ pub unsafe extern "C" fn audiencekit_emails(
         // SAFETY: promised by the caller.
         let (codes, hasher) = unsafe { decided.get(texts.len()) };
         // SAFETY: promised by the caller.
-        let (words, stems, special_use) = unsafe { (words.get(), stems.get(), special_use.get()) };
-        let doubts = emails::Doubts { words, stems, special_use };
+        let doubts = unsafe {
+            emails::Doubts {
+                words: words.get(),
+                nobody: nobody.get(),
+                doubled: doubled.get(),
+                special_use: special_use.get(),
+            }
+        };
         emails::decide(&texts, &doubts, &decided.reasons, codes, hasher);
     })
 }

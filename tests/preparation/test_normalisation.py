@@ -50,14 +50,16 @@ def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(kernels() is None, reason="the kernels are not compiled: pip found no cargo")
 @pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
 @pytest.mark.parametrize("is_list", [False, True], ids=["text", "list"])
+@pytest.mark.parametrize("few_left", [normalisation._FEW_LEFT, {}], ids=["one by one", "by rules"])
 def test_the_same_without_kernels(
-    kind: Kind, is_list: bool, contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    kind: Kind, is_list: bool, few_left: dict[Kind, int], contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Hashes, rows, reasons and counts, of single values and of several a row."""
     texts, countries = contacts[NAMES[kind]], contacts["country"]
     if is_list:
         texts = pa.ListArray.from_arrays(pa.array(range(0, 4_001, 4), pa.int32()), texts)
         countries = countries.slice(0, 1_000)
+    monkeypatch.setattr(normalisation, "_FEW_LEFT", few_left)
     with_kernels = [_told(_normalized(texts, kind, countries)) for _ in range(2)]  # the second with compiled plans
     _without_kernels(monkeypatch)
     assert with_kernels == [_told(_normalized(texts, kind, countries))] * 2

@@ -73,14 +73,14 @@ def trim(texts: Any) -> Any:
 def matches(texts: Any, pattern: str) -> npt.NDArray[np.bool_]:
     """For each text whether `pattern` is found in it."""
     if len(texts) <= FEW:
-        found = _compiled(pattern).search
+        found = compiled(pattern).search
         return np.fromiter((found(text) is not None for text in texts.to_pylist()), np.bool_, len(texts))
     matched: npt.NDArray[np.bool_] = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
     return matched
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     """`pattern` for `re`, which calls the end of a text otherwise. Nothing here depends on where the two differ."""
     return re.compile(pattern.replace(r"\z", r"\Z"))
 

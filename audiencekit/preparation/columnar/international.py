@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
 import numpy as np
@@ -18,9 +19,10 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
+from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
 
-from .checks import matches
+from .checks import SPACES, compiled, matches
 from .decisions import UNDECIDED, VALID, Codes, code_of, put
 from .domains import domain_in_ascii
 
@@ -32,6 +34,7 @@ _IDEOGRAPHS: Final = "\u4e00-\u9fa5\uac00-\ud7a3"
 _ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
 _HIDDEN: Final = rf"\x00-\x1f\x7f-\x9f{WHITE_SPACE}{MARKS}"
 _AT: Final = pa.scalar("@", pa.string())  # with its type: to guess one, pyarrow looks for pandas each time
+_ASCII_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part is too long before it is in ASCII
 
 
@@ -53,6 +56,23 @@ def decide_international(lowered: Any) -> tuple[Any, Codes]:
     found[pc.binary_length(addresses).to_numpy() > MAX_ADDRESS_BYTES] = UNDECIDED
     codes[rows] = found
     return put(lowered, rows, addresses), codes
+
+
+def decide_one(text: str) -> str | Reason | None:
+    """The same of one text that is not ASCII, as it stands in its cell; None where nothing is certain. Holds it.
+
+    Quicker than a column of a few hundred, since no pattern is compiled anew.
+    """
+    lowered = text.strip(SPACES).translate(_ASCII_LOWER)
+    if len(lowered.encode()) > _MAX_BYTES or compiled(_certain_form()).search(lowered) is None:
+        return None
+    local, _, domain = lowered.partition("@")
+    answer = domain_in_ascii(domain)
+    if isinstance(answer, Reason):
+        return None if is_placeholder_email(lowered) else answer
+    address = f"{local}@{answer}"
+    is_certain = len(address.encode()) <= MAX_ADDRESS_BYTES and not is_placeholder_email(address)
+    return address if is_certain and not is_placeholder_email(lowered) else None
 
 
 def _parts(addresses: Any) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ from .decisions import Codes, code_of
 from .hexadecimal import Matrix
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 2  # of the functions and what they take
+VERSION: Final = 3  # of the functions and what they take
 
 _DONE: Final = 0
 
@@ -159,14 +159,16 @@ class Kernels:
         )
         return digests
 
-    def decide_emails(self, texts: Any, *, words: Words, stems: Words, special_use: Words) -> tuple[Codes, Matrix]:
+    def decide_emails(
+        self, texts: Any, *, words: Words, nobody: Words, doubled: Words, special_use: Words
+    ) -> tuple[Codes, Matrix]:
         """Codes and digests of addresses.
 
-        `words` stand for a missing value. A local part that begins with n and has one of `stems` in it is left, and so
-        are domains that are `special_use` or below one.
+        `words` stand for a missing value. The local parts of `nobody` are placeholders at any domain, those of
+        `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left.
         """
-        function = self._library.audiencekit_emails
-        return self._decided(function, texts, words.laid_out(), stems.laid_out(), special_use.laid_out())
+        given = (one.laid_out() for one in (words, nobody, doubled, special_use))
+        return self._decided(self._library.audiencekit_emails, texts, *given)
 
     def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans) -> tuple[Codes, Matrix]:
         """Codes and digests of phone numbers. `regions` are places in `plans.national`, one for each text."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
 
 from .decisions import Codes
@@ -23,9 +24,16 @@ from .phone_trunks import Outcome
 _WORDS: Final = Words.of(WORDS)
 _PLACEHOLDERS: Final = Words.of(PLACEHOLDERS.to_pylist())
 
-# A local part that says that there is no address (NO_ADDRESS) begins with "n" and has one of these in it.
-STEMS: Final = ("mail", "provided", "n/a")
-_STEMS: Final = Words.of(STEMS)
+_DOUBLED: Final = Words.of(DOUBLED)
+
+# Every text that NO_ADDRESS matches.
+_JOINTS: Final = ("", "-", "_", ".")
+_MAILS: Final = ("mail", "email", "e-mail", "e_mail")
+_ENDS: Final = ("", *map("".join, product(_JOINTS, ("address", "provided", "given", "available"))))
+NOBODY: Final = frozenset(
+    {"n/a", *(f"not{joint}provided" for joint in _JOINTS), *map("".join, product(["no"], _JOINTS, _MAILS, _ENDS))}
+)
+_NOBODY: Final = Words.of(NOBODY)
 
 # Where a kernel begins for a region without phone numbers, and for one that was not compiled yet.
 _NO_REGION: Final = -1
@@ -44,7 +52,7 @@ def decide_plain(
         case Kind.EMAIL:
             # Read anew, since a host program may change the library's list.
             special_use = Words.of(SPECIAL_USE_DOMAIN_NAMES)
-            return kernels.decide_emails(texts, words=_WORDS, stems=_STEMS, special_use=special_use)
+            return kernels.decide_emails(texts, words=_WORDS, nobody=_NOBODY, doubled=_DOUBLED, special_use=special_use)
         case Kind.PHONE_NUMBER:
             names, regions = regions_of(countries, len(texts), rules)
             plans = _plans(phone_tables().compiled, names, rules)
