@@ -6,6 +6,7 @@
 
 mod columns;
 mod emails;
+mod entries;
 mod phones;
 mod sha256;
 
@@ -15,7 +16,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// Which functions there are, and what they take: the package refuses any other number.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 const DONE: i32 = 0;
 const FAILED: i32 = -1;
 
@@ -93,6 +94,13 @@ pub struct PlanSlices {
     dialled: i32,
     writes_plus: i32,
     decides_national: i32,
+}
+
+#[repr(C)]
+pub struct SlotSlices {
+    begin: usize,
+    hashes: Slice<u8>,
+    chosen: Slice<i64>,
 }
 
 fn guarded(work: impl FnOnce()) -> i32 {
@@ -178,6 +186,31 @@ pub unsafe extern "C" fn audiencekit_phones(
         // SAFETY: promised by the caller.
         let (regions, plans) = unsafe { (regions.get(), plans.get()) };
         phones::decide(&texts, regions, &plans, &decided.reasons, codes, hasher);
+    })
+}
+
+/// Puts an entry at each of `places` of the `body_bytes` at `body`: `template`, with hashes in its slots.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_entries(
+    body: *mut u8,
+    body_bytes: usize,
+    places: &Slice<i64>,
+    template: &Slice<u8>,
+    slots: &Slice<SlotSlices>,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (body, places, template) = unsafe { (slice_mut(body, body_bytes), places.get(), template.get()) };
+        // SAFETY: promised by the caller.
+        let slots: Vec<_> = unsafe {
+            let slots = slots.get().iter();
+            slots.map(|slot| entries::Slot { begin: slot.begin, hashes: slot.hashes.get(), chosen: slot.chosen.get() })
+        }
+        .collect();
+        entries::write(body, places, template, &slots);
     })
 }
 

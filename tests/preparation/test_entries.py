@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
+from audiencekit.preparation import entries
 from audiencekit.preparation.entries import DIGITS, Lines, Shape, Slot
 
 HASHES = np.arange(5 * 32, dtype=np.uint8).reshape(5, 32)
 
 
-def test_hashes_stand_in_their_slots() -> None:
-    """Each entry is the template with its own hashes; nothing else is touched."""
+@pytest.mark.parametrize("by", ["kernel", "columns"])
+def test_hashes_stand_in_their_slots(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each entry is the template with its own hashes; nothing else is touched. With kernels and without."""
+    if by == "columns":
+        monkeypatch.setattr(entries, "kernels", lambda: None)
     template = f"<{DIGITS}|{DIGITS}>".encode()
     slots = [Slot(1, HASHES, np.array([4, 0, 2])), Slot(66, HASHES, np.array([1, 1, 3]))]
     shape = Shape(np.array([0, 2, 3]), template, slots)

@@ -223,3 +223,16 @@ def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert _found(monkeypatch, spec, SimpleNamespace()) is None
     assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
     assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
+
+
+@pytest.mark.parametrize(
+    ("places", "slot"),
+    [([-1], (0, 0)), ([37], (0, 0)), ([0], (1, 0)), ([0], (0, 1)), ([0], (0, -1))],
+    ids=["before", "behind", "slot", "hash behind", "hash before"],
+)
+def test_no_entry_is_written_outside(compiled: Kernels, places: list[int], slot: tuple[int, int]) -> None:
+    """An entry beyond its body, a slot beyond its entry, a hash that is not there."""
+    begin, chosen = slot
+    slots = [(begin, np.zeros((1, 32), dtype=np.uint8), np.array([chosen]))]
+    with pytest.raises(Bug, match="a place that is not there"):
+        compiled.write_entries(np.zeros(100, dtype=np.uint8), np.array(places), b"0" * 64, slots)
