@@ -60,7 +60,7 @@ def spark_session(here: Path) -> Iterator[Any]:
         archive.writepy(str(ROOT / "audiencekit"))
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(here / "work")}
     os.environ.pop("PYTHONPATH", None)
-    settings = {
+    settings: dict[str, Any] = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
