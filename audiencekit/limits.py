@@ -124,6 +124,8 @@ QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query m
 DEFAULT_MAX_UNREAD_SHARE: Final = 0.0  # of the rows of a suppression source; --suppress-max-rejected-share
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 65_536  # rows of one RecordBatch
+# The same on an executor, where one thread prepares: 8 % less processor time, for some 20 MB.
+CLUSTER_BATCH_ROWS: Final = 2 * BATCH_ROWS
 ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 

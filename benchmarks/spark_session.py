@@ -21,6 +21,7 @@ from .benchmark import contact_list
 from .trials import ROOT
 
 NUMBER: Final = "number"
+EXECUTORS: Final = 2  # of one core each
 _ROW_GROUP_ROWS: Final = 100_000
 
 
@@ -52,22 +53,23 @@ def spark_trial(given: argparse.Namespace) -> Iterator[SparkTrial]:
 
 @contextlib.contextmanager
 def spark_session(here: Path) -> Iterator[Any]:
-    """A session of which the executors find audiencekit only where Spark puts it; `here` is for its files."""
+    """A session of which the executors find our code only where Spark puts it; `here` is for its files."""
     from pyspark.sql import SparkSession
 
     code = here / "audiencekit.zip"
     with zipfile.PyZipFile(str(code), "w") as archive:
-        archive.writepy(str(ROOT / "audiencekit"))
+        for package in ("audiencekit", "benchmarks"):
+            archive.writepy(str(ROOT / package))
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_WORKER_DIR": str(here / "work")}
     os.environ.pop("PYTHONPATH", None)
-    settings = {
+    settings: dict[str, Any] = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(here / "local"),
         "spark.executor.memory": "1g",
     }
-    session = SparkSession.builder.master("local-cluster[2,1,1024]").config(map=settings).getOrCreate()
+    session = SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     session.sparkContext.addPyFile(str(code))
     try:

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import BATCH_ROWS
+from audiencekit.limits import CLUSTER_BATCH_ROWS
 from audiencekit.personal import HashedRecords, RawColumns, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.chunks import value_counts
 from audiencekit.preparation.records import DELETE, UPDATE, prepare_batch
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.columns import used_positions
@@ -78,7 +78,7 @@ class PartitionWork:
         """
         tally, schema = Tally(), self.schema
         pieces = chain.from_iterable(map(_pieces, map(RawColumns, batches)))
-        for batch in self._texts(gathered_columns(pieces), before):
+        for batch in self._texts(gathered_columns(pieces, most_rows=CLUSTER_BATCH_ROWS), before):
             yield from (part.unwrap() for part in self._outcomes_of(batch, schema, tally))
         done(tally)
 
@@ -115,12 +115,13 @@ class PartitionWork:
 
 def _pieces(batch: RawColumns) -> Iterator[RawColumns]:
     whole = batch.unwrap()
-    return (RawColumns(whole.slice(start, BATCH_ROWS)) for start in range(0, whole.num_rows, BATCH_ROWS))
+    starts = range(0, whole.num_rows, CLUSTER_BATCH_ROWS)
+    return (RawColumns(whole.slice(start, CLUSTER_BATCH_ROWS)) for start in starts)
 
 
 def _told(records: Any, schema: Any) -> Any:
     """A batch of RECORD_SCHEMA as outcomes."""
-    told = {ROW: records.column(ROW), OPERATION: pc.if_else(records.column(IS_DELETE), DELETE, UPDATE)}
+    told = {ROW: records.column(ROW), OPERATION: _words(records.column(IS_DELETE))}
     for field in schema:
         if field.name in _KINDS:
             lists = records.column(field.name)
@@ -128,18 +129,27 @@ def _told(records: Any, schema: Any) -> Any:
     return _filled_up(pa.record_batch(told), schema)
 
 
+def _words(deletes: Any) -> Any:
+    """The operation of each record; those of a batch are mostly one."""
+    found = pc.min_max(deletes)
+    if found["min"] != found["max"]:
+        return pc.if_else(deletes, DELETE, UPDATE)
+    return pa.repeat(DELETE if found["min"].as_py() else UPDATE, len(deletes))
+
+
 def _single_values(lists: Any, kind: Any) -> Any:
-    """The one value of each of `lists`, null for none; values are not copied."""
-    values = lists.flatten().cast(kind)
-    if len(values) == len(lists):
-        return values
-    if not len(values):
+    """The one value of each of `lists`, null for none. Where each begins is written anew, and nothing is copied."""
+    if lists.null_count == len(lists):
         return pa.nulls(len(lists), kind)
-    counts = value_counts(lists)
-    _, offsets, content = values.buffers()
-    starts = np.frombuffer(offsets, dtype=np.int32)[values.offset :][np.concatenate([[0], np.cumsum(counts)])]
-    _, are_valid = pa.array(counts > 0).buffers()
-    return pa.Array.from_buffers(kind, len(lists), [are_valid, pa.py_buffer(starts), content])
+    validity, offsets = lists.buffers()[:2]
+    values = lists.values
+    places = np.frombuffer(offsets, dtype=np.int32)[: lists.offset + len(lists) + 1] + np.int32(values.offset)
+    if pt.is_fixed_size_binary(values.type):
+        begins = places * np.int32(values.type.byte_width)
+    else:
+        begins = np.frombuffer(values.buffers()[1], dtype=np.int32).take(places)
+    content = values.buffers()[-1]
+    return pa.Array.from_buffers(kind, len(lists), [validity, pa.py_buffer(begins), content], offset=lists.offset)
 
 
 def _filled_up(batch: Any, schema: Any) -> Any:

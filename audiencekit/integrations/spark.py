@@ -156,7 +156,7 @@ def _to_run(work: PartitionWork, counted: Any) -> Callable[[Iterator[Any]], Iter
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
-        task = TaskContext.get()
+        task: Any = TaskContext.get()
         place = (task.stageId(), task.partitionId())
 
         def count(tally: Tally) -> None:

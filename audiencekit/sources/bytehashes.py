@@ -1,4 +1,4 @@
-"""Hashes that a prepared file holds as bytes, as the digits that stand for them."""
+"""Hashes that columns hold as bytes, as the digits that stand for them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import BinaryIO, Final, TypeVar
 
@@ -20,13 +20,12 @@ from audiencekit.limits import (
 )
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.bytehashes import as_digits
 from audiencekit.sources.columns import used_positions
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquettypes import is_list, sample_texts
-from audiencekit.sources.preparedfile import as_prepared, byte_hashes, is_prepared
+from audiencekit.sources.preparedfile import as_prepared, is_prepared
 from audiencekit.sources.regularfile import RegularFile
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
@@ -56,19 +55,17 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
     prepared = not options.is_about_columns and is_prepared(schema)
-    table = ParquetTable(file, schema, rows, options.split_cells, hashes=byte_hashes(schema) if prepared else ())
+    table = ParquetTable(file, schema, rows, options.split_cells)
     lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
     look = Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 
 
 class ParquetTable:
-    """The rows of a Parquet file. The columns at `hashes` hold hashes as bytes."""
+    """The rows of a Parquet file."""
 
-    def __init__(
-        self, file: RegularFile, schema: pa.Schema, rows: int, split_cells: str | None, *, hashes: Collection[int] = ()
-    ) -> None:
-        self._file, self._schema, self._rows, self._hashes = file, schema, rows, hashes
+    def __init__(self, file: RegularFile, schema: pa.Schema, rows: int, split_cells: str | None) -> None:
+        self._file, self._schema, self._rows = file, schema, rows
         self._columns = TypedColumns(tuple(schema.types), split_cells)
         self.rows_read = 0
 
@@ -119,8 +116,7 @@ class ParquetTable:
         name = self._schema.names[place]
         if batch.schema.names.count(name) != 1:
             raise SourceRefused(f"column{place + 1} cannot be told apart from others by its name")
-        array = batch.column(name)
-        return _from_arrow(as_digits, array) if place in self._hashes else array
+        return batch.column(name)
 
 
 def _refuse_bomb(metadata: pq.FileMetaData, wanted: set[str]) -> None:

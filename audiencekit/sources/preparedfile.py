@@ -54,12 +54,6 @@ def is_prepared(schema: pa.Schema) -> bool:
     return {ROW, OPERATION} <= names <= set(PREPARED_SCHEMA.names) and bool(names & _KINDS)
 
 
-def byte_hashes(schema: pa.Schema) -> frozenset[int]:
-    """The columns of a prepared file that hold hashes as bytes."""
-    named = enumerate(zip(_names_of(schema), schema.types, strict=True))
-    return frozenset(place for place, (name, kind) in named if name in _HASHED and is_bytes(kind))
-
-
 def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one_operation: bool) -> Look:
     """The look at a prepared file, mapped. Raises SourceRefused for columns that the format does not have or lacks.
 

@@ -13,9 +13,10 @@ import pyarrow.types as pt
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.sources.bytehashes import as_digits
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.faults import Faults
-from audiencekit.sources.parquettypes import TextColumn, as_text, is_list, refusal_of
+from audiencekit.sources.parquettypes import TextColumn, as_text, is_bytes, is_list, refusal_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,13 @@ class TypedColumns:
     def to_text(
         self, arrays: Mapping[int, pa.Array], rows: npt.NDArray[np.int64], mapping: ColumnMapping, faults: Faults
     ) -> pa.RecordBatch:
-        """The sound ones of `rows`, whose cells stand in `arrays` by position; the others are noted in `faults`."""
-        read = {place: as_text(arrays[place]) for place in used_positions(mapping)}
+        """The sound ones of `rows`, whose cells stand in `arrays` by position; the others are noted in `faults`.
+
+        Bytes are text, but in columns that are hashed they are what the digits stand for.
+        """
+        hashed = {column.position for column in mapping.columns if column.hashed}
+        digits = {place: as_digits(arrays[place]) for place in hashed if is_bytes(arrays[place].type)}
+        read = {place: as_text(digits.get(place, arrays[place])) for place in used_positions(mapping)}
         sound = _sound_rows(read, rows, column_names(mapping), faults)
         texts = {place: column.array for place, column in read.items()}
         for place in {column.position for column in mapping.columns} if self.split_cells else ():

@@ -88,7 +88,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a header cell: case-folded, without accents, `EmailAddress`, `userid` and `phone1` taken apart."""
     split = _CAMEL.sub(" ", name.replace("\ufeff", ""))
-    plain = unicodedata.normalize("NFKD", split.casefold())
+    plain = unicodedata.normalize("NFKD", split.casefold()).casefold()  # a letter may stand for a capital
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     found = [part for word in _WORD.findall(letters) for part in _parts(word)]
     joined = " ".join(found).replace("e mail", "email")

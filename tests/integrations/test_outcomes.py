@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
+from audiencekit.integrations import outcomes
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.records import UPDATE
@@ -137,6 +139,26 @@ def test_only_what_can_have_several_values_is_a_list(
     by_row = {row["row"]: row for row in found}
     assert set(found[0]) == {"row", "operation", "column", "reason", *expected}
     assert {kind: [by_row[row][kind] for row in sorted(by_row)] for kind in expected} == expected
+
+
+@pytest.mark.parametrize("words", [["update", "DELETE", "Delete"], ["delete"] * 3, ["update"] * 3])
+def test_rows_may_say_what_becomes_of_them(words: list[str]) -> None:
+    """All of a batch the same, or each another thing."""
+    mapping = replace(MAPPING, operation=0, operation_name="verb")
+    work = replace(_work(), mapping=mapping, typed=TypedColumns((pa.string(), pa.string()), None))
+    found, _ = _outcomes([pa.record_batch([pa.array(words), pa.array(EMAILS[3:])], names=["c0", "c1"])], work)
+    told = {row["row"]: row["operation"] for row in found if row["reason"] is None}
+    assert told == {1: words[0].capitalize(), 2: words[1].capitalize()}
+
+
+def test_batches_of_a_cluster_are_its_own_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small ones are gathered up to it, and larger ones are cut."""
+    monkeypatch.setattr(outcomes, "CLUSTER_BATCH_ROWS", 4)
+    emails = [f"p{number}@example.com" for number in range(13)]
+    batches = [pa.record_batch([pa.array(part)], names=["c1"]) for part in (emails[:1], emails[1:2], emails[2:])]
+    made = list(_work().outcomes(batches, before=0, done=lambda _: None))
+    assert [batch.num_rows for batch in made] == [2, 4, 4, 3]
+    assert [row for batch in made for row in batch["email"].to_pylist()] == [_hash(email) for email in emails]
 
 
 def test_every_batch_has_the_schema() -> None:

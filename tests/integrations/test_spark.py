@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -144,6 +145,50 @@ def test_a_kind_is_a_list_where_a_row_can_have_several_values(spark: Any, tmp_pa
     assert types == {"row": "bigint", "operation": "string", "email": "array<binary>", "partner_user_id": "string"}
     records.write.parquet(str(tmp_path / "records"))
     assert audiencekit.check(tmp_path / "records").identifiers["email"]["valid"] == 2
+
+
+HASHED_BY_SPARK = {
+    "digits": "sha2(lower(trim(email)), 256)",
+    "digits of bytes": "lower(hex(unhex(sha2(lower(trim(email)), 256))))",
+    "capital digits": "upper(sha2(lower(trim(email)), 256))",
+    "bytes": "unhex(sha2(lower(trim(email)), 256))",
+    "digits as bytes": "CAST(sha2(lower(trim(email)), 256) AS BINARY)",
+}
+
+
+@pytest.mark.parametrize("expression", HASHED_BY_SPARK.values(), ids=HASHED_BY_SPARK)
+def test_what_spark_has_hashed_is_not_hashed_again(spark: Any, expression: str) -> None:
+    """With `hashed`, whether it stands as text or as bytes; null is no value, and what is no hash is rejected."""
+    emails = [" Ann@example.com", "bob@example.com", None]
+    frame = spark.createDataFrame([(email,) for email in emails], "email STRING").coalesce(1)
+    prepared = prepare(frame.selectExpr(f"{expression} AS email"), columns={"email": "email"}, hashed=["email"])
+    assert [row["email"] for row in _rows(prepared.records)] == [
+        hashlib.sha256(b"ann@example.com").digest(),
+        hashlib.sha256(b"bob@example.com").digest(),
+    ]
+    assert [row["reason"] for row in prepared.rejections.collect()] == ["no_identifier"]
+    prepared.require_sound()
+
+
+@pytest.mark.parametrize(
+    ("expression", "hashed", "reason"),
+    [
+        ("sha2(email, 256)", [], "already_hashed"),
+        ("email", ["email"], "wrong_hash"),
+        ("CAST(email AS BINARY)", ["email"], "wrong_hash"),
+        ("md5(email)", ["email"], "wrong_hash"),
+        ("unhex(sha1(email))", ["email"], "wrong_hash"),
+    ],
+)
+def test_a_column_is_hashed_only_where_that_is_said(
+    spark: Any, expression: str, hashed: list[str], reason: str
+) -> None:
+    """A hash in a column of addresses, an address or another hash in one of hashes: nothing of it is sent."""
+    frame = spark.createDataFrame([(f"p{number}@example.com",) for number in range(5)], "email STRING")
+    prepared = prepare(frame.selectExpr(f"{expression} AS email"), columns={"email": "email"}, hashed=hashed)
+    assert [row["reason"] for row in prepared.rejections.collect()] == [reason] * 5
+    with pytest.raises(Refused):
+        prepared.require_sound()
 
 
 def test_rows_are_numbered_by_partition(spark: Any) -> None:

@@ -46,8 +46,17 @@ def test_rows_stay_in_order(sizes: list[tuple[list[int], list[int]]]) -> None:
 @given(st.lists(st.lists(NUMBERS, max_size=5)))
 def test_columns_stay_in_order(sizes: list[list[int]]) -> None:
     """The same of columns that are not read yet."""
-    batches = list(gathered_columns(_batch(rows, []).columns for rows in sizes))
+    batches = list(gathered_columns((_batch(rows, []).columns for rows in sizes), most_rows=5))
     found = [batch.unwrap().column(0).to_pylist() for batch in batches]
     assert [row for rows in found for row in rows] == [row for rows in sizes for row in rows]
     assert all(len(rows) <= 5 for rows in found)
     assert len(batches) <= 1 + 2 * sum(map(len, found)) // 5
+
+
+def test_large_cells_make_batches_of_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column of Arrow holds no more than 2 GB; a batch that is larger by itself stays as it came."""
+    monkeypatch.setattr(gathering, "_MOST_BYTES", 100)
+    cells = ["a" * 40, "b" * 40, "c" * 200, "d"]
+    batches = [RawColumns(pa.record_batch([pa.array([cell])], names=["c1"])) for cell in cells]
+    found = [batch.unwrap().column(0).to_pylist() for batch in gathered_columns(batches, most_rows=5)]
+    assert found == [cells[:2], cells[2:3], cells[3:]]

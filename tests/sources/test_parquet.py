@@ -75,6 +75,21 @@ def test_numbers_become_their_digits(open_table: OpenTable, rows_of: Rows) -> No
     assert [row["c0"] for row in rows_of(source)] == ["9007199254740993", None]
 
 
+@pytest.mark.parametrize("hashed", [True, False])
+def test_bytes_are_digits_in_columns_of_hashes_alone(
+    open_table: OpenTable, rows_of: Rows, faults_of: Faults, hashed: bool
+) -> None:
+    """What cannot be read is no text elsewhere; what can be is text everywhere."""
+    cells = pa.array([bytes(range(128, 160)), b"ann@example.com", None])
+    source = open_table(
+        {"mail": cells}, columns=((Kind.EMAIL, "mail"),), hashed=frozenset([Kind.EMAIL] if hashed else [])
+    )
+    rows = rows_of(source)
+    assert [row["c0"] for row in rows if row["row"] != 1] == ["ann@example.com", None]
+    assert [row["c0"] for row in rows if row["row"] == 1] == ([bytes(range(128, 160)).hex()] if hashed else [])
+    assert len(faults_of(source)) == (0 if hashed else 1)
+
+
 def test_native_lists_stay_lists(open_table: OpenTable, rows_of: Rows) -> None:
     """Beside text that is split as declared."""
     columns = {"email": [["a@example.com", "b@example.com"], None], "phone": ["+4930123456;+4930123457", None]}

@@ -113,6 +113,45 @@ def test_bytes_that_are_no_text_break_their_row(kind: str) -> None:
         assert column.broken.tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [b"a", b"\xc3", b"\xa9", b"b"],
+        [b"\xe2\x82", b"\xac"],
+        [b"\xc3\xa9", b"", b"\xf0\x9f\x98\x80", b"\x80"],
+        [b"", b"\xff", b""],
+        [b"\xed\xa0\x80", "é".encode()],
+    ],
+    ids=["a letter in two cells", "another", "a lone byte at the end", "no such byte", "half of a pair"],
+)
+def test_a_cell_is_text_by_itself(values: list[bytes]) -> None:
+    """Also where all cells together are text."""
+    column = as_text(broken([b"x", *values]).slice(1))
+    are_broken = [_has_no_text(value) for value in values]
+    assert column.broken.tolist() == are_broken
+    assert any(are_broken)
+    texts = [None if bad else value.decode() for value, bad in zip(values, are_broken, strict=True)]
+    assert column.array.to_pylist() == texts
+
+
+def _has_no_text(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def test_what_stands_under_a_null_does_not_matter() -> None:
+    """Writers leave there what they want."""
+    bare = broken([b"a", b"\xc3", "é".encode()])
+    _, offsets, data = bare.buffers()
+    validity = pa.array([True, False, True]).buffers()[1]
+    column = as_text(pa.StringArray.from_buffers(3, offsets, data, validity))
+    assert column.array.to_pylist() == ["a", None, "é"]
+    assert not column.broken.any()
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_cells_too_large_are_seen(several: bool) -> None:
     """Measured in bytes; in lists the largest value counts."""

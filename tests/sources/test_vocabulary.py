@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from audiencekit.sources.vocabulary import VOCABULARY, is_showable, words_of
@@ -85,6 +85,7 @@ def test_anything_else_may_be_a_person(name: str) -> None:
 
 
 @settings(deadline=None)
+@example("𝚨")  # no capital itself, it stands for one
 @given(st.text(max_size=40))
 def test_any_header_has_words(name: str) -> None:
     """No text is too strange, and words are plain."""
