@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import audiencekit
+from audiencekit.preparation.columnar.kernels import kernels
 
 PACKAGES: Final = (
     "aiohttp",
@@ -40,8 +41,13 @@ def describe_machine() -> dict[str, Any]:
 
 
 def list_versions() -> dict[str, str]:
-    """Python, audiencekit and a digest of its code, and the packages that take the time, those that are there."""
-    found = {"python": platform.python_version(), "audiencekit": audiencekit.__version__, "code": _digest_code()}
+    """Python, audiencekit with a digest of its code, and the packages that take the time, those that are there."""
+    found = {
+        "python": platform.python_version(),
+        "audiencekit": audiencekit.__version__,
+        "code": _digest_code(),
+        "kernels": "compiled" if kernels() else "none",
+    }
     for name in PACKAGES:
         try:
             found[name] = version(name)
@@ -64,6 +70,6 @@ def _digest_code() -> str:
     """Changes with every line of the package: figures of other code are other figures."""
     folder = Path(audiencekit.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in sorted([*folder.rglob("*.py"), *(folder.parent / "kernels").rglob("*.rs")]):
+        digest.update(path.relative_to(folder.parent).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:_DIGEST_LETTERS]
