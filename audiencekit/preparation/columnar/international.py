@@ -10,14 +10,13 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
-from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH
+from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, lower
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
@@ -34,7 +33,6 @@ _IDEOGRAPHS: Final = "\u4e00-\u9fa5\uac00-\ud7a3"
 _ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
 _HIDDEN: Final = rf"\x00-\x1f\x7f-\x9f{WHITE_SPACE}{MARKS}"
 _AT: Final = pa.scalar("@", pa.string())  # with its type: to guess one, pyarrow looks for pandas each time
-_ASCII_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part is too long before it is in ASCII
 
 
@@ -63,7 +61,7 @@ def decide_one(text: str) -> str | Reason | None:
 
     Quicker than a column of a few hundred, since no pattern is compiled anew.
     """
-    lowered = text.strip(SPACES).translate(_ASCII_LOWER)
+    lowered = lower(text.strip(SPACES))
     if len(lowered.encode()) > _MAX_BYTES or compiled(_certain_form()).search(lowered) is None:
         return None
     local, _, domain = lowered.partition("@")

@@ -90,8 +90,9 @@ def test_one_by_one_as_the_definition(host: str) -> None:
 
 
 def test_one_by_one_most_is_certain() -> None:
-    """Addresses at internationalised domains, whatever the case of ASCII letters."""
+    """Addresses at internationalised domains, and certain letters, whatever their case."""
     assert decide_one(" Anna@MÜNCHEN.de\n") == "anna@xn--mnchen-3ya.de"
     assert decide_one("jörg@larchpost.example") == "jörg@larchpost.example"
     assert decide_one("anna@ü.test") is Reason.SPECIAL_USE_DOMAIN
-    assert decide_one("JÖRG@larchpost.example") is None
+    assert decide_one("JÖRG@larchpost.example") == "jörg@larchpost.example"
+    assert decide_one("a\u0308\u0323@larchpost.example") is None
