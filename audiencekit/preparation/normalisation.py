@@ -101,7 +101,9 @@ class _Decided:
 def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:
     """What is plain by the kernels, where there are any, and the rest by the columnar rules."""
     compiled = kernels()
-    plain = decide_plain(texts, column.kind, countries, rules, compiled) if compiled and not column.hashed else None
+    if compiled is None or column.hashed:
+        return _decide_by_rules(texts, column, countries, rules)
+    plain = decide_plain(texts, column.kind, countries, rules, compiled)
     if plain is None:
         return _decide_by_rules(texts, column, countries, rules)
     codes, hashes = plain
@@ -114,8 +116,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
         codes[left] = rest.codes
         hashes[left[rest.codes == VALID]] = hash_matrix(rest.values)
         by_definition = rest.by_definition
-    valid = codes == VALID
-    return _Decided(codes, hash_array(hashes if valid.all() else hashes[valid]), by_definition)
+    return _Decided(codes, hash_array(compiled.keep_valid(codes, hashes)), by_definition)
 
 
 def _decide_left(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:

@@ -67,9 +67,28 @@ pub fn is_visible(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t'..=b'\r'))
 }
 
+/// Moves the digests of the values that are VALID to the front, and gives how many they are.
+pub fn keep_valid(codes: &[i8], digests: &mut [u8], digest_bytes: usize) -> usize {
+    let mut kept = 0;
+    for row in codes.iter().enumerate().filter_map(|(row, code)| (*code == VALID).then_some(row)) {
+        if row > kept {
+            digests.copy_within(row * digest_bytes..(row + 1) * digest_bytes, kept * digest_bytes);
+        }
+        kept += 1;
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn valid_digests_come_to_the_front() {
+        let mut digests = *b"aabbccdd";
+        assert_eq!(keep_valid(&[VALID, PENDING, VALID, VALID], &mut digests, 2), 3);
+        assert_eq!(digests[..6], *b"aaccdd");
+    }
 
     #[test]
     fn words_are_found_among_those_that_ascend() {

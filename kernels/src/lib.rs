@@ -16,7 +16,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// Which functions there are, and what they take: the package refuses any other number.
-const VERSION: i32 = 4;
+const VERSION: i32 = 5;
 const DONE: i32 = 0;
 const FAILED: i32 = -1;
 
@@ -186,6 +186,21 @@ pub unsafe extern "C" fn audiencekit_phones(
         // SAFETY: promised by the caller.
         let (regions, plans) = unsafe { (regions.get(), plans.get()) };
         phones::decide(&texts, regions, &plans, &decided.reasons, codes, hasher);
+    })
+}
+
+/// Moves the digests of the rows whose code is VALID to the front; `kept` says how many they are.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_keep_valid(codes: &Slice<i8>, digests: *mut u8, kept: &mut usize) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let codes = unsafe { codes.get() };
+        // SAFETY: promised by the caller.
+        let digests = unsafe { slice_mut(digests, codes.len() * DIGEST_BYTES) };
+        *kept = columns::keep_valid(codes, digests, DIGEST_BYTES);
     })
 }
 

@@ -25,7 +25,7 @@ from .decisions import Codes, code_of
 from .hexadecimal import Matrix
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 4  # of the functions and what they take
+VERSION: Final = 5  # of the functions and what they take
 
 _DONE: Final = 0
 
@@ -185,6 +185,14 @@ class Kernels:
         ):
             raise ValueError("every number has a region")
         return self._decided(self._library.audiencekit_phones, texts, _Slice.of(regions), plans.laid_out())
+
+    def keep_valid(self, codes: Codes, digests: Matrix) -> Matrix:
+        """The digests whose code is VALID. They are moved to the front of `digests`, one for each code."""
+        if codes.dtype != np.int8 or digests.shape != (len(codes), SHA256_BYTES) or not digests.flags.writeable:
+            raise ValueError("there is a digest for each code")
+        kept, start = ctypes.c_size_t(), ctypes.c_void_p(_address(digests))
+        _require(self._library.audiencekit_keep_valid(ctypes.byref(_Slice.of(codes)), start, ctypes.byref(kept)))
+        return digests[: kept.value]
 
     def write_entries(
         self, body: Bytes, places: npt.NDArray[np.int64], template: bytes, slots: Sequence[tuple[int, Matrix, Any]]

@@ -236,3 +236,18 @@ def test_no_entry_is_written_outside(compiled: Kernels, places: list[int], slot:
     slots = [(begin, np.zeros((1, 32), dtype=np.uint8), np.array([chosen]))]
     with pytest.raises(Bug, match="a place that is not there"):
         compiled.write_entries(np.zeros(100, dtype=np.uint8), np.array(places), b"0" * 64, slots)
+
+
+def test_digests_of_valid_values_are_kept(compiled: Kernels) -> None:
+    """In their order; of none and of all, too."""
+    digests = np.arange(5 * 32, dtype=np.uint8).reshape(5, 32)
+    for codes in ([VALID, EMPTY, PENDING, VALID, VALID], [EMPTY] * 5, [VALID] * 5):
+        of_rows = np.array(codes, dtype=np.int8)
+        kept = compiled.keep_valid(of_rows, digests.copy())
+        assert kept.tolist() == digests[of_rows == VALID].tolist()
+
+
+def test_every_code_has_a_digest(compiled: Kernels) -> None:
+    """Nothing is read or written beyond the digests."""
+    with pytest.raises(ValueError, match="a digest for each code"):
+        compiled.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))
