@@ -157,4 +157,7 @@ def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | R
     # A local number, without its area code, is nobody's: "possible only locally" does not count.
     if phonenumbers.is_possible_number_with_reason(parsed) != ValidationResult.IS_POSSIBLE:
         return Reason.NOT_POSSIBLE
-    return Reason.NOT_VALID if rules.phone_validity == "valid" else parsed
+    if rules.phone_validity == "valid":
+        return Reason.NOT_VALID
+    # What would be another number when it is read again, by us or by the service, is nobody's.
+    return parsed if _e164(phonenumbers.parse(_e164(parsed))) == _e164(parsed) else Reason.NOT_POSSIBLE

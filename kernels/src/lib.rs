@@ -7,6 +7,7 @@
 mod columns;
 mod emails;
 mod entries;
+mod lines;
 mod phones;
 mod sha256;
 
@@ -16,7 +17,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// Which functions there are, and what they take: the package refuses any other number.
-const VERSION: i32 = 5;
+const VERSION: i32 = 6;
 const DONE: i32 = 0;
 const FAILED: i32 = -1;
 
@@ -186,6 +187,35 @@ pub unsafe extern "C" fn audiencekit_phones(
         // SAFETY: promised by the caller.
         let (regions, plans) = unsafe { (regions.get(), plans.get()) };
         phones::decide(&texts, regions, &plans, &decided.reasons, codes, hasher);
+    })
+}
+
+/// The lines of `piece` that are not blank, each with its end.
+///
+/// # Safety
+/// As for `Slice::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_count_lines(piece: &Slice<u8>, lines: &mut usize) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        *lines = lines::count(unsafe { piece.get() });
+    })
+}
+
+/// Whether `piece` is plain text of so many lines, none longer than `longest` bytes.
+///
+/// # Safety
+/// As for `Slice::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_are_plain(
+    piece: &Slice<u8>,
+    lines: usize,
+    longest: usize,
+    are_plain: &mut i32,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        *are_plain = lines::are_plain(unsafe { piece.get() }, lines, longest).into();
     })
 }
 

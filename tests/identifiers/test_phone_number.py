@@ -175,6 +175,8 @@ def test_possible_numbers_pass_by_rule() -> None:
     assert normalize_phone_number("+1 415 555 01324", rules=possible) is Reason.NOT_POSSIBLE
     assert normalize_phone_number("555-0132", country="US", rules=possible) is Reason.NOT_POSSIBLE
     assert normalize_phone_number("+1 000 000 0000", rules=possible) is Reason.PLACEHOLDER
+    # Read as international digits again it would have lost a zero.
+    assert normalize_phone_number("000001", country="DE", rules=possible) is Reason.NOT_POSSIBLE
 
 
 @pytest.mark.parametrize("country", ["US", "DE", "IN", "BR"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import re
 import time
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.sources import counting
 from audiencekit.sources.counting import RecordCounter, count_lines
 
 
@@ -173,3 +175,17 @@ def test_large_blocks_equal_small_ones() -> None:
     expected = sum(kind != b"\n" for kind in chosen)
     data = b"".join(chosen)
     assert [count(data, step=step).records for step in (997, 65_536, len(data))] == [expected] * 3
+
+
+PIECES = st.lists(
+    st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b"\0", b"\xff", "é".encode(), b"x" * 300]), max_size=40
+)
+
+
+@given(PIECES.map(b"".join))
+def test_lines_are_counted_alike_without_kernels(data: bytes) -> None:
+    """Whatever stands in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        counted = count_lines(data)
+        patch.setattr(counting, "kernels", lambda: None)
+        assert counted == count_lines(data) == len(re.findall(rb"[^\r\n][\r\n]", data))

@@ -176,3 +176,20 @@ def _decodes(piece: bytes) -> bool:
 def test_utf8_is_what_python_decodes(piece: bytes) -> None:
     """No surrogates, nothing longer than needed, nothing beyond Unicode, nothing cut off."""
     assert quick._is_text(piece) == _decodes(piece)
+
+
+PIECES = st.lists(
+    st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\r", b"\0", b"\xff", "é".encode(), b"x" * 9]), max_size=20
+)
+
+
+@given(PIECES.map(b"".join), st.booleans())
+def test_pieces_are_plain_alike_without_kernels(piece: bytes, is_ended: bool) -> None:
+    """Whatever stands in them."""
+    piece += b"\n" if is_ended else b""
+    for records in {1, piece.count(b"\n") or 1}:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(quick, "MAX_CELL_BYTES", 8)
+            is_plain = quick._is_plain(piece, records)
+            patch.setattr(quick, "kernels", lambda: None)
+            assert quick._is_plain(piece, records) == is_plain

@@ -25,7 +25,7 @@ from .decisions import Codes, code_of
 from .hexadecimal import Matrix
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 5  # of the functions and what they take
+VERSION: Final = 6  # of the functions and what they take
 
 _DONE: Final = 0
 
@@ -185,6 +185,19 @@ class Kernels:
         ):
             raise ValueError("every number has a region")
         return self._decided(self._library.audiencekit_phones, texts, _Slice.of(regions), plans.laid_out())
+
+    def count_lines(self, piece: bytes | memoryview) -> int:
+        """The lines of a text that are not blank, each with its end."""
+        given, found = _Slice.of(np.frombuffer(piece, dtype=np.uint8)), ctypes.c_size_t()
+        _require(self._library.audiencekit_count_lines(ctypes.byref(given), ctypes.byref(found)))
+        return found.value
+
+    def are_plain(self, piece: bytes, *, lines: int, longest: int) -> bool:
+        """Whether a text is UTF-8 without NUL, of so many lines that all end in LF or CR LF, none of more bytes."""
+        given, found = _Slice.of(np.frombuffer(piece, dtype=np.uint8)), ctypes.c_int32()
+        bounds = ctypes.c_size_t(lines), ctypes.c_size_t(longest)
+        _require(self._library.audiencekit_are_plain(ctypes.byref(given), *bounds, ctypes.byref(found)))
+        return bool(found.value)
 
     def keep_valid(self, codes: Codes, digests: Matrix) -> Matrix:
         """The digests whose code is VALID. They are moved to the front of `digests`, one for each code."""
