@@ -23,14 +23,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter import HostLimiter, RateLimiter
 from audiencekit.delivery.limiter.boot import boot_seconds
-from audiencekit.delivery.limiter.redis import RedisLimiter
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW, WINDOW_SECONDS
-from audiencekit.personal import Secret
 
 from .arrivals import Arrivals
+from .limiter_sender import HOST
 from .machine import describe_machine, list_versions
 from .overhead import write_section
 from .redis_server import RestartedRedis
@@ -38,11 +35,8 @@ from .redis_server import RestartedRedis
 ROOT: Final = Path(__file__).resolve().parent.parent
 BEGIN: Final = "<!-- limiter: what follows is written by python -m benchmarks.limiter_soak -->"
 END: Final = "<!-- limiter: end -->"
-HOST: Final = "host"
 REDIS: Final = "redis"
 LEAST_USED: Final = 0.95
-COROUTINES: Final = 4  # that want to send, in each process
-QUOTA: Final = "soak"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +75,6 @@ class Findings:
     def to_json(self) -> dict[str, object]:
         """The findings, for a line of JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
-
-
-class OffClock(SystemClock):
-    """The time of a host whose clocks are off by `seconds`."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def now(self) -> float:
-        """Epoch seconds, as the wall clock of that host says."""
-        return super().now() + self._seconds
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return super().monotonic() + self._seconds
 
 
 async def run_soak(soak: Soak) -> Findings:
@@ -143,7 +122,7 @@ class _Workers:
     def __init__(self, soak: Soak, arrivals: Arrivals, port: int, state_dir: str) -> None:
         self._soak, self._arrivals, self._random = soak, arrivals, random.Random(soak.seed)
         arguments = ["--limiter", soak.limiter, "--requests-per-minute", str(soak.requests_per_minute)]
-        self._command = [sys.executable, "-m", "benchmarks.limiter_soak", "--send-to", str(port), state_dir, *arguments]
+        self._command = [sys.executable, "-m", "benchmarks.limiter_sender", str(port), state_dir, *arguments]
         self._running: list[asyncio.subprocess.Process] = []
 
     async def __aenter__(self) -> _Workers:
@@ -186,29 +165,6 @@ async def _kill(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-async def _send(options: argparse.Namespace) -> None:
-    """Sends as fast as the limiter lets it, until it is killed."""
-    port, state_dir = options.send_to
-    _, writer = await asyncio.open_connection("127.0.0.1", int(port))
-    async with contextlib.AsyncExitStack() as stack:
-        limiter = await _open(options, Path(state_dir), stack)
-
-        async def send() -> None:
-            while True:
-                await limiter.acquire()
-                writer.write(b"%d\n" % options.number)
-
-        await asyncio.gather(*(send() for _ in range(COROUTINES)))
-
-
-async def _open(options: argparse.Namespace, state_dir: Path, stack: contextlib.AsyncExitStack) -> RateLimiter:
-    pace, clock = options.requests_per_minute, OffClock(options.clock_off)
-    if options.limiter == HOST:
-        return stack.enter_context(HostLimiter(pace, quota=QUOTA, state_dir=state_dir, clock=clock))
-    address = Secret(options.limiter)
-    return await stack.enter_async_context(RedisLimiter(pace, address=address, quota=QUOTA, clock=clock))
-
-
 def _read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.limiter_soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
@@ -221,9 +177,6 @@ def _read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=REQUESTS_PER_WINDOW)
     parser.add_argument("--window", type=float, default=WINDOW_SECONDS, metavar="SECONDS")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write what was found of Redis between its marks")
-    parser.add_argument("--clock-off", type=float, default=0.0, help=argparse.SUPPRESS)
-    parser.add_argument("--send-to", nargs=2, metavar=("PORT", "STATE_DIR"), help=argparse.SUPPRESS)
-    parser.add_argument("--number", type=int, default=0, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
@@ -254,8 +207,6 @@ def describe(soak: Soak, found: Findings) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the findings as one line of JSON; ends with 1 when the limit was passed or the quota not used."""
     options = _read_options(arguments)
-    if options.send_to:
-        asyncio.run(_send(options))
     soak = Soak(
         seconds=options.minutes * 60,
         processes=options.processes,

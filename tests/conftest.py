@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import itertools
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from .processes import Commands
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4_000_000_000
+PATTERNS = 100_000  # more than phonenumbers has, of all regions
 
 
 with contextlib.suppress(ModuleNotFoundError):  # where only the tests of an integration run
@@ -43,6 +46,9 @@ def pytest_configure() -> None:
     # Dozens of processes import the same modules: without bytecode each would compile them again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    gc.disable()  # until all tests are collected: hardly anything of them is garbage
+    # phonenumbers leaves it to `re` to keep its patterns, which keeps 512: tests of all regions compiled them anew.
+    re._MAXCACHE = PATTERNS  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -56,6 +62,12 @@ def pytest_collection(session: pytest.Session) -> None:
     for path in paths[start:] + paths[:start]:
         with contextlib.suppress(Exception, pytest.skip.Exception):  # is told when pytest itself imports it
             importlib.import_module(".".join(path.with_suffix("").parts))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected and imported stays to the end: it is not looked through for garbage again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

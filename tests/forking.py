@@ -48,7 +48,9 @@ def main() -> None:
 def import_everything() -> None:
     """What commands import, now or inside their functions."""
     import audiencekit
+    from audiencekit.machine.leftout import leave_out_pandas
 
+    leave_out_pandas()  # as a command does
     for module in pkgutil.walk_packages(audiencekit.__path__, "audiencekit."):
         if not module.name.startswith(LEFT_OUT):
             importlib.import_module(module.name)

@@ -78,6 +78,16 @@ def test_help_and_import_are_light(code: str) -> None:
     assert done.stdout.splitlines()[-1] == "loaded: []"
 
 
+def test_a_command_leaves_pandas_out() -> None:
+    """Arrow would import it, wherever it is installed, and no command has a use for it."""
+    script = (
+        f"import sys\n{COMMAND}".format("'--help'")
+        + "\nimport pyarrow\npyarrow.array(['a'])\nprint('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
 def test_who_only_reads_loads_no_http() -> None:
     """It takes 10 MB of memory."""
     script = "import sys\nfrom audiencekit import check, prepare\nprint('aiohttp' in sys.modules)"

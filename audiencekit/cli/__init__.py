@@ -24,6 +24,7 @@ from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.heap import share_heap
+from audiencekit.machine.leftout import leave_out_pandas
 
 INTERRUPTED = 130
 
@@ -47,6 +48,7 @@ for command in (
 def main() -> None:
     """Run the command line and leave with the exit code of the contract."""
     share_heap()
+    leave_out_pandas()
     sys.exit(_run())
 
 

@@ -61,6 +61,8 @@ class Bits:
 
     def set(self, indices: Indices, value: bool) -> None:
         """Make the bits of `indices` equal to `value`."""
+        if not len(indices):
+            return
         packed = np.frombuffer(self._bytes, dtype=np.uint8)
         masks = np.left_shift(np.uint8(1), (indices & 7).astype(np.uint8))
         if value:

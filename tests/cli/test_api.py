@@ -73,6 +73,7 @@ def run(
     names = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
     values = {"ADS_URL": url, "ADS_SANDBOX_URL": url, "BASE_URL": url, "ACCOUNT_ID": "abc1"} | dict.fromkeys(names, "x")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])  # a command leaves out pandas
     for name, value in values.items():
         monkeypatch.setenv(f"AUDIENCEKIT_{name}", value)
 

@@ -102,9 +102,10 @@ def find_difference(
 
 @guarded
 def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
-    index, (records, marks) = snapshot.index(part), _wanted(keysets.tagged(part), wanted)
-    if not len(records) and not len(index):
-        return _OfPart(0, 0, 0, records, snapshot.chosen(part, index))
+    index, entries = snapshot.index(part), keysets.tagged(part)
+    if not len(entries) and not len(index):
+        return _OfPart(0, 0, 0, entries["record"], snapshot.chosen(part, index))
+    records, marks = _wanted(entries, wanted)
     places, known = marks.find_in(index.marks)
     places[~known] = len(index)
     days = np.append(index.days, np.int16(DROPPED)).take(places)

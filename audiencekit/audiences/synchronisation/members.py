@@ -83,8 +83,9 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
 def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
     """The bytes of a batch of MEMBER_SCHEMA without its days."""
     batch = members.unwrap()
-    parts = identifier_parts(batch) if batch.num_rows else ()
-    return MemberChunk(b"".join([_HEAD.pack(batch.num_rows), *parts]))
+    if not batch.num_rows:
+        return MemberChunk(_HEAD.pack(0))
+    return MemberChunk(b"".join([_HEAD.pack(batch.num_rows), *identifier_parts(batch)]))
 
 
 @guarded
@@ -151,5 +152,7 @@ def identifiers_of(members: HashedRecords) -> Counts:
 @guarded
 def with_days(members: HashedRecords, days: Days) -> HashedRecords:
     """`members`, the day of each another."""
+    if not len(days):
+        return NO_MEMBERS
     batch: Any = members.unwrap()
     return HashedRecords(batch.set_column(0, MEMBER_SCHEMA.field(DAY), pa.array(days, pa.int16())))

@@ -157,5 +157,6 @@ def write_parts(spool: KeptSpool, parts: Callable[[int], NewPart], facts: Snapsh
 
 @guarded
 def _seal(spool: KeptSpool, made: NewPart, part: int) -> None:
-    spool.append(days_of(made.members).astype("<i2").tobytes() + made.marks.to_bytes(), _INDEX + part)
+    index = days_of(made.members).astype("<i2").tobytes() + made.marks.to_bytes() if len(made.marks) else b""
+    spool.append(index, _INDEX + part)
     spool.append(to_identifier_bytes(made.members).unwrap(), _IDENTIFIERS + part)

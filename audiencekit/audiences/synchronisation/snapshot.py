@@ -60,9 +60,9 @@ class Snapshot:
         """The members of one part."""
         whole = NOBODY if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
-        if self.recent is None:
+        recent = NOBODY if self.recent is None else self.recent.index(part)
+        if not len(recent.marks):
             return Index(whole.marks, whole.days, np.arange(count), count)
-        recent = self.recent.index(part)
         places, known = recent.marks.find_in(whole.marks)
         days = np.concatenate([whole.days, recent.days])
         days[places[known]] = recent.days[known]

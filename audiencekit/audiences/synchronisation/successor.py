@@ -64,9 +64,9 @@ class Successor:
 
     def _recent(self, part: int) -> NewPart:
         whole, file, effects = self.snapshot.whole, self.snapshot.recent, self.effects.of_part(part)
-        if file is None and not len(effects):
-            return NewPart()
         recent = NOBODY if file is None else file.index(part)
+        if not len(effects) and not len(recent.marks):
+            return NewPart()
         _, in_whole, before = _find(effects.marks, NOBODY if whole is None else whole.index(part))
         _, in_recent, since = _find(effects.marks, recent)
         changed = _Changed.of(effects, np.where(in_recent, since, before))
@@ -85,6 +85,8 @@ class Successor:
 
     def _whole(self, part: int) -> NewPart:
         index, effects = self.snapshot.index(part), self.effects.of_part(part)
+        if not len(effects) and not len(index):
+            return NewPart()
         places, known, before = _find(effects.marks, index)
         changed = _Changed.of(effects, before)
         days = index.days.copy()

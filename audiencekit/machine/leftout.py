@@ -1,0 +1,30 @@
+"""What others would import for us that we have no use for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Final
+
+_PANDAS: Final = "pandas"
+
+
+def leave_out_pandas() -> None:
+    """Arrow finds no pandas. At its first array it asks for it: half a second, and forty megabytes, where it is there.
+
+    For a process of our own, before it imports Arrow. A pandas that was imported before stays.
+    """
+    sys.meta_path.insert(0, _WithoutPandas())
+
+
+class _WithoutPandas(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """None for anything else, so that others look for it. Raises ModuleNotFoundError."""
+        if fullname == _PANDAS:
+            raise ModuleNotFoundError("pandas is left out", name=fullname)
+        return None
