@@ -28,7 +28,7 @@ from audiencekit.sources.records import Records, field_limit
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
 from audiencekit.sources.table import Description, Look
 
-PIECE_BYTES: Final = 2_097_152  # half of it would take a fifth more time, and 25 MB less at the peak
+PIECE_BYTES: Final = 3_145_728  # two thirds of it would take a tenth more time, and 25 MB less at the peak
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
