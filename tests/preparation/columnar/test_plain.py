@@ -133,6 +133,19 @@ def test_numbers_under_other_rules(rules: Rules) -> None:
     assert _differing_numbers(rows, rules) == []
 
 
+@pytest.mark.parametrize("size", [pa.int8(), pa.uint16(), pa.int64()], ids=str)
+def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
+    """The places in a dictionary of countries may be numbers of any size."""
+    few = [(text, "DE" if number % 3 else None) for number, (text, _) in enumerate(rows)]
+    texts, countries = (pa.array(list(column), pa.string()) for column in zip(*few, strict=True))
+    encoded = countries.dictionary_encode()
+    sized = pa.DictionaryArray.from_arrays(encoded.indices.cast(size), encoded.dictionary)
+    codes, hashes = _decided(texts, Kind.PHONE_NUMBER, sized)
+    expected_codes, expected_hashes = _numbers(few)
+    assert codes.tolist() == expected_codes.tolist()
+    assert (hashes == expected_hashes)[codes == VALID].all()
+
+
 PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
