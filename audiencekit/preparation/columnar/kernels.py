@@ -228,13 +228,13 @@ def _require(result: int) -> None:
 
 @cache
 def kernels() -> Kernels | None:
-    """The kernels of this installation; None where it has none, or those of another version."""
+    """The kernels of this installation; None where it has none, those of another version, or what cannot be loaded."""
     spec = importlib.util.find_spec(LIBRARY)
     if spec is None or spec.origin is None:
         return None
-    library = ctypes.CDLL(spec.origin)
     try:
+        library = ctypes.CDLL(spec.origin)
         found = library.audiencekit_version()
-    except AttributeError:
+    except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
         return None
     return Kernels(library) if found == VERSION else None

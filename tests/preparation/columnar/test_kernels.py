@@ -228,15 +228,19 @@ def test_texts_of_another_layout_are_refused(compiled: Kernels, kind: Any) -> No
 
 def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> Kernels | None:
     monkeypatch.setattr(door.importlib.util, "find_spec", lambda name: spec)
-    monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
+    if library is not None:
+        monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
     return kernels.__wrapped__()
 
 
 def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """None is there, or another release's, or something else of that name."""
+    """None is there, or a damaged one, or another release's, or something else of that name."""
     assert _found(monkeypatch, None) is None
-    spec = SimpleNamespace(origin=str(tmp_path))
+    damaged = tmp_path / "library.so"
+    damaged.write_bytes(b"nothing to be run")
+    spec = SimpleNamespace(origin=str(damaged))
     assert _found(monkeypatch, SimpleNamespace(origin=None)) is None
+    assert _found(monkeypatch, spec) is None
     assert _found(monkeypatch, spec, SimpleNamespace()) is None
     assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
     assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
