@@ -146,6 +146,14 @@ def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
     assert (hashes == expected_hashes)[codes == VALID].all()
 
 
+@pytest.mark.parametrize("sign", [" ", "/"])
+def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
+    """Around the sizes from which two groups of digits are two numbers."""
+    sizes = [(first, second) for first in range(5, 12) for second in range(5, 12)]
+    cells = [f"{'0301234567'[:first]:7<{first}}{sign}{'7012345689'[:second]:7<{second}}" for first, second in sizes]
+    assert _differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
+
+
 PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
