@@ -154,6 +154,15 @@ def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
     assert _differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
 
 
+def test_one_digit_over_and_over_as_the_definition() -> None:
+    """Behind the calling code it is a placeholder, also where the plan knows such numbers."""
+    numbers = [
+        (code, digit * size) for code in ("39", "49", "46", "1") for digit in "0123456789" for size in range(1, 13)
+    ]
+    rows = [(f"{front}{number}", "IT") for code, number in numbers for front in (f"+{code} ", f"00{code}", code, "")]
+    assert _differing_numbers(rows) == []
+
+
 PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
