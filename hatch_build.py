@@ -49,7 +49,7 @@ def _compiled(crate: Path, directory: Path) -> Path | None:
     shutil.copytree(crate, copy, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
     build = ["cargo", "build", "--release", "--offline", "--target-dir", str(directory / "target")]
     finished = subprocess.run(build, cwd=copy, capture_output=True, text=True, check=False)
-    # Where a target is set for cargo, as conda does, it builds in a folder of that name.
+    # Where a target is set for cargo, it builds in a folder of that name.
     built = (directory / "target").glob(f"**/release/*{BUILT}.*")
     found = [path for path in built if path.suffix in (".so", ".dylib", ".dll")]
     if finished.returncode or len(found) != 1:
