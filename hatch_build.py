@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CRATE = "kernels"
 BUILT = "audiencekit_kernels"  # as cargo calls it, with what the system puts around it
-MODULE = "_audiencekit_kernels.so"  # where the package looks for it, beside itself
+MODULE = f"_audiencekit_kernels{EXTENSION_SUFFIXES[-1]}"  # as imports would find it, beside the package
 
 
 class KernelsHook(BuildHookInterface[Any]):
@@ -48,11 +49,11 @@ def _compiled(crate: Path, directory: Path) -> Path | None:
     shutil.copytree(crate, copy, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
     build = ["cargo", "build", "--release", "--offline", "--target-dir", str(directory / "target")]
     finished = subprocess.run(build, cwd=copy, capture_output=True, text=True, check=False)
-    found = [
-        path for path in (directory / "target/release").glob(f"*{BUILT}.*") if path.suffix in (".so", ".dylib", ".dll")
-    ]
+    # Where a target is set for cargo, it builds in a folder of that name.
+    built = (directory / "target").glob(f"**/release/*{BUILT}.*")
+    found = [path for path in built if path.suffix in (".so", ".dylib", ".dll")]
     if finished.returncode or len(found) != 1:
-        return _without(f"cargo build failed:\n{finished.stderr}")
+        return _without(f"cargo build gave no library:\n{finished.stderr}")
     return found[0]
 
 

@@ -18,7 +18,7 @@ pub fn write(body: &mut [u8], places: &[i64], template: &[u8], slots: &[Slot]) {
         let entry = &mut body[place as usize..][..template.len()];
         entry.copy_from_slice(template);
         for slot in slots {
-            let hash = &slot.hashes[slot.chosen[number] as usize * DIGEST_BYTES..][..DIGEST_BYTES];
+            let hash = &slot.hashes.as_chunks::<DIGEST_BYTES>().0[slot.chosen[number] as usize];
             write_digits(&mut entry[slot.begin..][..HEX_BYTES], hash);
         }
     }

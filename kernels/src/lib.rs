@@ -5,6 +5,7 @@
 //! Every function gives DONE, or FAILED where it stopped at an index that is not there; nothing is printed.
 
 mod columns;
+mod digits;
 mod emails;
 mod entries;
 mod lines;

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -13,7 +14,12 @@ Places: TypeAlias = npt.NDArray[np.int32]
 
 
 def text_buffers(texts: Any) -> tuple[Places, Bytes]:
-    """Offsets that begin with 0, one more than there are texts, and the bytes of all `texts` (pa.StringArray)."""
+    """Offsets that begin with 0, one more than there are texts, and the bytes of all `texts` (pa.StringArray).
+
+    Raises ValueError for texts of another layout, whose offsets would be read as something else.
+    """
+    if not (pa.types.is_string(texts.type) or pa.types.is_binary(texts.type)):
+        raise ValueError("texts are a pa.StringArray")
     _, offsets_buffer, data_buffer = texts.buffers()
     if not len(texts) or offsets_buffer is None:
         return np.zeros(len(texts) + 1, dtype=np.int32), np.zeros(0, dtype=np.uint8)
@@ -21,4 +27,6 @@ def text_buffers(texts: Any) -> tuple[Places, Bytes]:
     offsets = np.frombuffer(offsets_buffer, dtype=np.int32, count=size)[texts.offset :]
     data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer is not None else np.zeros(0, dtype=np.uint8)
     first, last = int(offsets[0]), int(offsets[-1])
-    return offsets - offsets[0] if first else offsets, data[first:last]
+    # Bytes that came from elsewhere may begin between the places of offsets, which no kernel reads.
+    stand_as_they_are = not first and offsets.flags.aligned
+    return offsets if stand_as_they_are else offsets - offsets[0], data[first:last]

@@ -29,7 +29,6 @@ VERSION: Final = 6  # of the functions and what they take
 
 _DONE: Final = 0
 
-
 _REASONS: Final = ("empty", "placeholder", "invalid_syntax", "not_possible", "no_country")
 
 
@@ -49,9 +48,10 @@ class _Slice(_Layout):
     _fields_ = (("data", ctypes.c_void_p), ("count", ctypes.c_size_t))
 
     @classmethod
-    def of(cls, array: npt.NDArray[Any]) -> _Slice:
-        if not array.flags.c_contiguous:
-            raise ValueError("a kernel takes values that stand one behind the other")
+    def of(cls, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> _Slice:
+        # The library is told of places and counts only: it would read values of another size beyond their end.
+        if array.dtype != dtype or not array.flags.c_contiguous or not array.flags.aligned:
+            raise ValueError("a kernel takes values of one size that stand one behind the other")
         made = cls(_address(array), array.size)
         made._kept = (array,)
         return made
@@ -62,7 +62,7 @@ class _Texts(_Layout):
 
     @classmethod
     def of(cls, offsets: Places, data: Bytes) -> _Texts:
-        made = cls(_Slice.of(offsets), _Slice.of(data))
+        made = cls(_Slice.of(offsets, np.int32), _Slice.of(data, np.uint8))
         made._kept = (offsets, data)
         return made
 
@@ -111,7 +111,14 @@ class _Slot(_Layout):
     _fields_ = (("begin", ctypes.c_size_t), ("hashes", _Slice), ("chosen", _Slice))
 
 
-_PLAN_SLICES: Final = ("following", "readings", "national", "international", "calling_codes", "outcomes")
+_PLAN_SLICES: Final = {
+    "following": np.int32,
+    "readings": np.int32,
+    "national": np.int32,
+    "international": np.int32,
+    "calling_codes": np.int16,
+    "outcomes": np.int8,
+}
 _PLAN_TEXTS: Final = ("placeholders", "words")
 _PLAN_FLAGS: Final = ("dialled", "writes_plus", "decides_national")
 
@@ -145,7 +152,7 @@ class Plans:
         slices = tuple(getattr(self, name) for name in _PLAN_SLICES)
         texts = tuple(getattr(self, name) for name in _PLAN_TEXTS)
         flags = (int(getattr(self, name)) for name in _PLAN_FLAGS)
-        made = _Plans(*map(_Slice.of, slices), *(one.laid_out() for one in texts), *flags)
+        made = _Plans(*map(_Slice.of, slices, _PLAN_SLICES.values()), *(one.laid_out() for one in texts), *flags)
         made._kept = (slices, texts)
         return made
 
@@ -184,27 +191,29 @@ class Kernels:
             len(regions) and not 0 <= regions.min() <= regions.max() < len(plans.national)
         ):
             raise ValueError("every number has a region")
-        return self._decided(self._library.audiencekit_phones, texts, _Slice.of(regions), plans.laid_out())
+        return self._decided(self._library.audiencekit_phones, texts, _Slice.of(regions, np.int32), plans.laid_out())
 
     def count_lines(self, piece: bytes | memoryview) -> int:
         """The lines of a text that are not blank, each with its end."""
-        given, found = _Slice.of(np.frombuffer(piece, dtype=np.uint8)), ctypes.c_size_t()
+        given, found = _Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), ctypes.c_size_t()
         _require(self._library.audiencekit_count_lines(ctypes.byref(given), ctypes.byref(found)))
         return found.value
 
     def are_plain(self, piece: bytes, *, lines: int, longest: int) -> bool:
         """Whether a text is UTF-8 without NUL, of so many lines that all end in LF or CR LF, none of more bytes."""
-        given, found = _Slice.of(np.frombuffer(piece, dtype=np.uint8)), ctypes.c_int32()
+        given, found = _Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), ctypes.c_int32()
         bounds = ctypes.c_size_t(lines), ctypes.c_size_t(longest)
         _require(self._library.audiencekit_are_plain(ctypes.byref(given), *bounds, ctypes.byref(found)))
         return bool(found.value)
 
     def keep_valid(self, codes: Codes, digests: Matrix) -> Matrix:
         """The digests whose code is VALID. They are moved to the front of `digests`, one for each code."""
-        if codes.dtype != np.int8 or digests.shape != (len(codes), SHA256_BYTES) or not digests.flags.writeable:
+        if digests.shape != (len(codes), SHA256_BYTES) or digests.dtype != np.uint8 or not digests.flags.carray:
             raise ValueError("there is a digest for each code")
         kept, start = ctypes.c_size_t(), ctypes.c_void_p(_address(digests))
-        _require(self._library.audiencekit_keep_valid(ctypes.byref(_Slice.of(codes)), start, ctypes.byref(kept)))
+        _require(
+            self._library.audiencekit_keep_valid(ctypes.byref(_Slice.of(codes, np.int8)), start, ctypes.byref(kept))
+        )
         return digests[: kept.value]
 
     def write_entries(
@@ -214,12 +223,17 @@ class Kernels:
 
         A slot is where in the template the digits begin, hashes, and of each entry which of these it has.
         """
-        laid_out = (_Slot * len(slots))(*(_Slot(begin, *map(_Slice.of, arrays)) for begin, *arrays in slots))
-        given = (_Slice.of(places), _Slice.of(np.frombuffer(template, dtype=np.uint8)))
+        laid_out = (_Slot * len(slots))(
+            *(_Slot(begin, _Slice.of(hashes, np.uint8), _Slice.of(chosen, np.int64)) for begin, hashes, chosen in slots)
+        )
+        given = (_Slice.of(places, np.int64), _Slice.of(np.frombuffer(template, dtype=np.uint8), np.uint8))
         all_slots = _Slice(ctypes.addressof(laid_out), len(slots))
         arguments = map(ctypes.byref, (*given, all_slots))
-        begin = ctypes.c_void_p(_address(body))
-        _require(self._library.audiencekit_entries(begin, ctypes.c_size_t(body.size), *arguments))
+        if not body.flags.writeable:
+            raise ValueError("a kernel writes only where writing is allowed")
+        whole = _Slice.of(body, np.uint8)
+        begin, body_bytes = ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)
+        _require(self._library.audiencekit_entries(begin, body_bytes, *arguments))
 
     def _decided(self, function: Any, texts: Any, *arguments: ctypes.Structure) -> tuple[Codes, Matrix]:
         buffers = text_buffers(texts.fill_null("") if texts.null_count else texts)
@@ -237,13 +251,13 @@ def _require(result: int) -> None:
 
 @cache
 def kernels() -> Kernels | None:
-    """The kernels of this installation; None where it has none, or those of another version."""
+    """The kernels of this installation; None where it has none, those of another version, or what cannot be loaded."""
     spec = importlib.util.find_spec(LIBRARY)
     if spec is None or spec.origin is None:
         return None
-    library = ctypes.CDLL(spec.origin)
     try:
+        library = ctypes.CDLL(spec.origin)
         found = library.audiencekit_version()
-    except AttributeError:
+    except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
         return None
     return Kernels(library) if found == VERSION else None

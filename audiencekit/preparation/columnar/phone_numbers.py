@@ -128,7 +128,8 @@ def regions_of(countries: Any | None, size: int, rules: Rules) -> Regions:
     encoded = countries if pa.types.is_dictionary(countries.type) else countries.dictionary_encode()
     found = [find_country(code or "") for code in encoded.dictionary.to_pylist()]
     regions = [*(_supported(code) if code else default for code in found), default]
-    return regions, pc.fill_null(encoded.indices, pa.scalar(len(found), pa.int32())).to_numpy(zero_copy_only=False)
+    places = encoded.indices.cast(pa.int32())  # which may be of any size of numbers
+    return regions, pc.fill_null(places, pa.scalar(len(found), pa.int32())).to_numpy(zero_copy_only=False)
 
 
 def _supported(region: str | None) -> str | None:

@@ -39,3 +39,19 @@ def test_nothing_is_copied() -> None:
     """The bytes are those of the column."""
     _, data = text_buffers(COLUMN)
     assert np.shares_memory(data, np.frombuffer(COLUMN.buffers()[2], dtype=np.uint8))
+
+
+def test_offsets_stand_where_numbers_do() -> None:
+    """Those of bytes that came from elsewhere are moved."""
+    shifted = pa.py_buffer(b"." + COLUMN.buffers()[1].to_pybytes()).slice(1)
+    column = pa.StringArray.from_buffers(len(COLUMN), shifted, COLUMN.buffers()[2])
+    offsets, _ = text_buffers(column)
+    assert offsets.flags.aligned
+    assert offsets.tolist() == text_buffers(COLUMN)[0].tolist()
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()], ids=str)
+def test_texts_of_another_layout_are_refused(kind: Any) -> None:
+    """Their offsets would be read as others."""
+    with pytest.raises(ValueError, match="StringArray"):
+        text_buffers(pa.array(["ab", "c"], kind))

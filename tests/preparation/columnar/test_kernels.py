@@ -203,23 +203,44 @@ def test_every_number_has_a_region(compiled: Kernels, regions: list[int]) -> Non
 
 
 def test_values_must_stand_one_behind_the_other(compiled: Kernels) -> None:
-    """A view with gaps is refused."""
+    """Views with gaps, values of another size and values between the places of their size are refused."""
     gaps = np.zeros(2000, dtype=np.int32)[::2]
+    larger = np.zeros(1000, dtype=np.int64)
+    between = np.zeros(4001, dtype=np.uint8)[1:].view(np.int32)
+    for international in (gaps, larger, between):
+        with pytest.raises(ValueError, match="one behind the other"):
+            compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=international))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+def test_places_of_regions_have_one_size(compiled: Kernels, dtype: Any) -> None:
+    """Smaller ones would be read beyond their end, larger ones as the region of another row."""
     with pytest.raises(ValueError, match="one behind the other"):
-        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=gaps))
+        compiled.decide_phone_numbers(NUMBER, regions=REGION.astype(dtype), plans=_plans())
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()], ids=str)
+def test_texts_of_another_layout_are_refused(compiled: Kernels, kind: Any) -> None:
+    """Their offsets would be read as others."""
+    with pytest.raises(ValueError, match="StringArray"):
+        compiled.hash(pa.array(["anna@larchpost.example"], kind))
 
 
 def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> Kernels | None:
     monkeypatch.setattr(door.importlib.util, "find_spec", lambda name: spec)
-    monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
+    if library is not None:
+        monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
     return kernels.__wrapped__()
 
 
 def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """None is there, or another release's, or something else of that name."""
+    """None is there, or a damaged one, or another release's, or something else of that name."""
     assert _found(monkeypatch, None) is None
-    spec = SimpleNamespace(origin=str(tmp_path))
+    damaged = tmp_path / "library.so"
+    damaged.write_bytes(b"nothing to be run")
+    spec = SimpleNamespace(origin=str(damaged))
     assert _found(monkeypatch, SimpleNamespace(origin=None)) is None
+    assert _found(monkeypatch, spec) is None
     assert _found(monkeypatch, spec, SimpleNamespace()) is None
     assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
     assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
@@ -227,8 +248,8 @@ def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.mark.parametrize(
     ("places", "slot"),
-    [([-1], (0, 0)), ([37], (0, 0)), ([0], (1, 0)), ([0], (0, 1)), ([0], (0, -1))],
-    ids=["before", "behind", "slot", "hash behind", "hash before"],
+    [([-1], (0, 0)), ([37], (0, 0)), ([0], (1, 0)), ([0], (0, 1)), ([0], (0, -1)), ([0], (0, 1 << 59))],
+    ids=["before", "behind", "slot", "hash behind", "hash before", "hash far behind"],
 )
 def test_no_entry_is_written_outside(compiled: Kernels, places: list[int], slot: tuple[int, int]) -> None:
     """An entry beyond its body, a slot beyond its entry, a hash that is not there."""
@@ -251,3 +272,22 @@ def test_every_code_has_a_digest(compiled: Kernels) -> None:
     """Nothing is read or written beyond the digests."""
     with pytest.raises(ValueError, match="a digest for each code"):
         compiled.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("body", "places", "chosen"),
+    [
+        (np.zeros(200, dtype=np.uint8)[::2], [0], [0]),
+        (np.zeros(100, dtype=np.int64), [0], [0]),
+        (np.frombuffer(bytes(100), dtype=np.uint8), [0], [0]),
+        (np.zeros(100, dtype=np.uint8), np.array([0], dtype=np.int32), [0]),
+        (np.zeros(100, dtype=np.uint8), [0], np.array([0], dtype=np.int32)),
+    ],
+    ids=["gaps", "another size", "bytes of others", "small places", "small choice"],
+)
+def test_entries_are_written_into_bytes_of_ones_own(compiled: Kernels, body: Any, places: Any, chosen: Any) -> None:
+    """Arrays of other values are refused before anything is written."""
+    slots = [(0, np.zeros((1, 32), dtype=np.uint8), np.asarray(chosen))]
+    with pytest.raises(ValueError, match="a kernel"):
+        compiled.write_entries(body, np.asarray(places), b"0" * 64, slots)
+    assert not body.any()

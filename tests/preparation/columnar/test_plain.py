@@ -133,6 +133,43 @@ def test_numbers_under_other_rules(rules: Rules) -> None:
     assert _differing_numbers(rows, rules) == []
 
 
+@pytest.mark.parametrize("size", [pa.int8(), pa.uint16(), pa.int64()], ids=str)
+def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
+    """The places in a dictionary of countries may be numbers of any size."""
+    few = [(text, "DE" if number % 3 else None) for number, (text, _) in enumerate(rows)]
+    texts, countries = (pa.array(list(column), pa.string()) for column in zip(*few, strict=True))
+    encoded = countries.dictionary_encode()
+    sized = pa.DictionaryArray.from_arrays(encoded.indices.cast(size), encoded.dictionary)
+    codes, hashes = _decided(texts, Kind.PHONE_NUMBER, sized)
+    expected_codes, expected_hashes = _numbers(few)
+    assert codes.tolist() == expected_codes.tolist()
+    assert (hashes == expected_hashes)[codes == VALID].all()
+
+
+@pytest.mark.parametrize("sign", [" ", "/"])
+def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
+    """Around the sizes from which two groups of digits are two numbers."""
+    sizes = [(first, second) for first in range(5, 12) for second in range(5, 12)]
+    cells = [f"{'0301234567'[:first]:7<{first}}{sign}{'7012345689'[:second]:7<{second}}" for first, second in sizes]
+    assert _differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
+
+
+def test_one_digit_over_and_over_as_the_definition() -> None:
+    """Behind the calling code it is a placeholder, also where the plan knows such numbers."""
+    numbers = [
+        (code, digit * size) for code in ("39", "49", "46", "1") for digit in "0123456789" for size in range(1, 13)
+    ]
+    rows = [(f"{front}{number}", "IT") for code, number in numbers for front in (f"+{code} ", f"00{code}", code, "")]
+    assert _differing_numbers(rows) == []
+
+
+def test_doubts_behind_two_zeros_are_left() -> None:
+    """Where a plan changes numbers as it reads them, the reason without a plus is not the last word."""
+    fronts = {"00261": ("2123456", "212345678"), "00672": ("81234", "06609", "22123")}
+    texts = [f"{front}{number}" for front, numbers in fronts.items() for number in numbers]
+    assert _differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
+
+
 PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
