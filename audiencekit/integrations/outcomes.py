@@ -131,10 +131,10 @@ def _told(records: Any, schema: Any) -> Any:
 
 def _words(deletes: Any) -> Any:
     """The operation of each record; those of a batch are mostly one."""
-    found = pc.min_max(deletes)
-    if found["min"] != found["max"]:
+    deleted = pc.sum(deletes).as_py() or 0
+    if 0 < deleted < len(deletes):
         return pc.if_else(deletes, DELETE, UPDATE)
-    return pa.repeat(DELETE if found["min"].as_py() else UPDATE, len(deletes))
+    return pa.repeat(pa.scalar(DELETE if deleted else UPDATE, pa.string()), len(deletes))
 
 
 def _single_values(lists: Any, kind: Any) -> Any:

@@ -28,6 +28,10 @@ DELETE: Final = "Delete"
 OPERATION_TYPES: Final = (UPDATE, DELETE)
 REASON_WORDS: Final = pa.array([None if reason is None else reason.value for reason in REASONS], pa.string())
 
+# With their type: to guess one, pyarrow looks for pandas each time.
+_NO_IDENTIFIER: Final = pa.scalar(Reason.NO_IDENTIFIER.value, pa.string())
+_UNKNOWN_OPERATION: Final = pa.scalar(Reason.UNKNOWN_OPERATION.value, pa.string())
+
 # Of each kind, what a value is stored as: 32 bytes of hash, or the text of what leaves unhashed.
 VALUE_TYPES: Final = {kind: HASH_TYPE if kind.is_hashed else pa.string() for kind in Kind}
 
@@ -81,7 +85,7 @@ def prepare_batch(
         qualified[result.value_rows] = True
         present[result.rejected_rows] = True
     silent = np.flatnonzero(~(qualified | present))
-    rejections.add(rows, silent, None, pa.repeat(Reason.NO_IDENTIFIER.value, len(silent)))
+    rejections.add(rows, silent, None, pa.repeat(_NO_IDENTIFIER, len(silent)))
     lists = [
         value_lists([result for column, result in results if column.kind is kind], columns.num_rows, value_type)
         for kind, value_type in VALUE_TYPES.items()
@@ -112,11 +116,11 @@ def _refusing(words: Any, deletes: Any, consent: str | None) -> npt.NDArray[np.b
 def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections: Rejections) -> tuple[Any, Any]:
     """The rows whose operation is known, and whether each is a Delete."""
     if mapping.operation is None:
-        return columns, pa.repeat(operation_type == DELETE, columns.num_rows)
+        return columns, pa.repeat(pa.scalar(operation_type == DELETE, pa.bool_()), columns.num_rows)
     words = pc.utf8_capitalize(pc.utf8_lower(pc.utf8_trim_whitespace(columns.column(OPERATION))))
     known = pc.fill_null(pc.is_in(words, pa.array(OPERATION_TYPES)), False)
     unknown = np.flatnonzero(~known.to_numpy(zero_copy_only=False))
-    words_of_unknown = pa.repeat(Reason.UNKNOWN_OPERATION.value, len(unknown))
+    words_of_unknown = pa.repeat(_UNKNOWN_OPERATION, len(unknown))
     rejections.add(columns.column(ROW), unknown, mapping.operation_name, words_of_unknown)
     return columns.filter(known), pc.equal(words.filter(known), DELETE)
 
