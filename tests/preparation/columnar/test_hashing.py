@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("hashed_by")
 def hashed_by(request: pytest.FixtureRequest) -> Iterator[None]:
     """By a kernel, and as in an installation without kernels."""
     if request.param == "kernel" and kernels() is None:
-        pytest.skip("the kernels are not compiled: pip found no cargo")
+        pytest.skip("this installation has no kernels of this version")
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "engine":
             patch.setattr(hashing, "kernels", lambda: None)

@@ -30,7 +30,7 @@ def compiled() -> Kernels:
     """The kernels of this installation."""
     found = kernels()
     if found is None:
-        pytest.skip("the kernels are not compiled: pip found no cargo")
+        pytest.skip("this installation has no kernels of this version")
     return found
 
 

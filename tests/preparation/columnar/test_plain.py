@@ -30,7 +30,7 @@ from benchmarks.values.phone_numbers import FEW, REGIONS, Numbers, Row
 from benchmarks.values.phone_numbers import ODD as ODD_NUMBERS
 
 COMPILED = kernels()
-pytestmark = pytest.mark.skipif(COMPILED is None, reason="the kernels are not compiled: pip found no cargo")
+pytestmark = pytest.mark.skipif(COMPILED is None, reason="this installation has no kernels of this version")
 
 
 def _decided(texts: Any, kind: Kind, countries: Any = None, rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
