@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from audiencekit.preparation.columnar.kernels import LIBRARY
+from audiencekit.preparation.columnar.kernels.library import LIBRARY
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the cargo of these tests is a shell script")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.columnar.hexadecimal import Matrix, hex_digits
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels.library import kernels
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 Places: TypeAlias = npt.NDArray[np.int64]
@@ -52,7 +52,7 @@ class Shape:
         places = starts[self.owners]
         if compiled := kernels():
             slots = [(slot.begin, slot.hashes, slot.chosen) for slot in self.slots]
-            compiled.write_entries(body, places, self.template, slots)
+            compiled.writing.write_entries(body, places, self.template, slots)
             return
         put_at(body, places, np.frombuffer(self.template, dtype=np.uint8)[None, :])
         # All at a time: threads that pack side by side would wait for each other at every smaller step.

@@ -33,7 +33,7 @@ from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import from_hex, hash_array, hash_matrix
 from audiencekit.preparation.columnar.international import decide_one
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import decide_plain
@@ -103,7 +103,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
     compiled = kernels()
     if compiled is None or column.hashed:
         return _decide_by_rules(texts, column, countries, rules)
-    plain = decide_plain(texts, column.kind, countries, rules, compiled)
+    plain = decide_plain(texts, column.kind, countries, rules, compiled.deciding)
     if plain is None:
         return _decide_by_rules(texts, column, countries, rules)
     codes, hashes = plain
@@ -116,7 +116,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
         codes[left] = rest.codes
         hashes[left[rest.codes == VALID]] = hash_matrix(rest.values)
         by_definition = rest.by_definition
-    return _Decided(codes, hash_array(compiled.keep_valid(codes, hashes)), by_definition)
+    return _Decided(codes, hash_array(compiled.deciding.keep_valid(codes, hashes)), by_definition)
 
 
 def _decide_left(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels.library import kernels
 
 SCAN_BYTES: Final = 65_536
 
@@ -114,7 +114,7 @@ def _cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
 def count_lines(data: bytes | memoryview) -> int:
     """Non-blank lines of `data`, each with its end. No line end in `data` is inside quotes."""
     if compiled := kernels():
-        return compiled.count_lines(data)
+        return compiled.reading.count_lines(data)
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = (letters == ord("\n")) | (letters == ord("\r"))
     return int(np.count_nonzero(ends[1:] > ends[:-1]))

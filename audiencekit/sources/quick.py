@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels.library import kernels
 
 
 class QuickReader:
@@ -57,7 +57,7 @@ class QuickReader:
 def _is_plain(piece: bytes, records: int) -> bool:
     """Whether `piece` is UTF-8 without NUL, its line ends alike and each the end of a record, no line of cell size."""
     if compiled := kernels():
-        return compiled.are_plain(piece, lines=records, longest=MAX_CELL_BYTES)
+        return compiled.reading.are_plain(piece, lines=records, longest=MAX_CELL_BYTES)
     if b"\0" in piece or not _is_text(piece):
         return False
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):

@@ -14,7 +14,7 @@ from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.preparation import normalisation
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar import hashing
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.normalisation import ColumnResult, normalize_column, resolve_countries
 from benchmarks.contacts import contact_blocks
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from audiencekit.limits import ENGINE_BYTES, SHA256_BYTES
 
 from .hexadecimal import HASH_TYPE, hash_array, hashes_in
-from .kernels import kernels
+from .kernels.library import kernels
 
 _ENGINE_ROWS: Final = 65_536  # that the engine works on at a time; a longer column comes back in pieces
 _TABLE: Final = "texts"
@@ -46,7 +46,7 @@ def sha256_of(normalized: Any) -> Any:
     if not len(normalized):
         return pa.array([], HASH_TYPE)
     compiled = kernels()
-    return hash_array(compiled.hash(normalized)) if compiled else _hashed_by_engine(normalized)
+    return hash_array(compiled.deciding.hash(normalized)) if compiled else _hashed_by_engine(normalized)
 
 
 def _hashed_by_engine(normalized: Any) -> Any:

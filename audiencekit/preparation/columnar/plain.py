@@ -14,7 +14,8 @@ from audiencekit.identifiers.rules import Rules
 
 from .decisions import Codes
 from .hexadecimal import Matrix
-from .kernels import Kernels, Plans, Words
+from .kernels.deciding import Deciding, Plans
+from .kernels.layouts import Words
 from .phone_column import CALLING_CODES, CODES, PLACEHOLDERS
 from .phone_numbers import regions_of
 from .phone_tables import Tables, number_of, phone_tables
@@ -41,7 +42,7 @@ _NOT_YET: Final = -2
 
 
 def decide_plain(
-    texts: Any, kind: Kind, countries: Any | None, rules: Rules, kernels: Kernels
+    texts: Any, kind: Kind, countries: Any | None, rules: Rules, kernels: Deciding
 ) -> tuple[Codes, Matrix] | None:
     """Codes, PENDING for what is left to the columnar rules, and hashes of the valid ones.
 

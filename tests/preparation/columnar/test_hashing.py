@@ -15,7 +15,7 @@ from audiencekit.identifiers.hashing import hash_normalized
 from audiencekit.preparation.columnar import hashing
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, to_hex
-from audiencekit.preparation.columnar.kernels import kernels
+from audiencekit.preparation.columnar.kernels.library import kernels
 
 pytestmark = pytest.mark.usefixtures("hashed_by")
 

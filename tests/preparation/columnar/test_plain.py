@@ -21,7 +21,8 @@ from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar import plain
 from audiencekit.preparation.columnar.decisions import VALID, Codes
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels import Words, kernels
+from audiencekit.preparation.columnar.kernels.layouts import Words
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import NOBODY, decide_plain
 from benchmarks.differential import compare_plain
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.skipif(COMPILED is None, reason="this installation has 
 
 def _decided(texts: Any, kind: Kind, countries: Any = None, rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
     assert COMPILED is not None
-    found = decide_plain(texts, kind, countries, rules, COMPILED)
+    found = decide_plain(texts, kind, countries, rules, COMPILED.deciding)
     assert found is not None
     return found
 

@@ -1,10 +1,8 @@
-"""The door to the kernels: what is passed, what comes back, and when there is none."""
+"""Columns of texts by the kernels: what is decided, what is left, and what is refused."""
 
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +11,11 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar import kernels as door
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, code_of
-from audiencekit.preparation.columnar.kernels import Kernels, Plans, Words, kernels
+from audiencekit.preparation.columnar.kernels.deciding import Plans
+from audiencekit.preparation.columnar.kernels.layouts import Words
+from audiencekit.preparation.columnar.kernels.library import Kernels
 
 EMPTY = code_of(Reason.EMPTY)
 PLACEHOLDER = code_of(Reason.PLACEHOLDER)
@@ -25,17 +24,8 @@ NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
 
 
-@pytest.fixture
-def compiled() -> Kernels:
-    """The kernels of this installation."""
-    found = kernels()
-    if found is None:
-        pytest.skip("this installation has no kernels of this version")
-    return found
-
-
 def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
-    codes, digests = compiled.decide_emails(
+    codes, digests = compiled.deciding.decide_emails(
         texts,
         words=Words.of(["n/a", "none"]),
         nobody=Words.of(["nomail"]),
@@ -49,7 +39,7 @@ def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
 def test_texts_of_any_size_have_their_hash(compiled: Kernels, size: int) -> None:
     """Around the ends of blocks, too, and beside others."""
     texts = ["a", "é" * (size // 2) + "x" * (size % 2), "b" * 70]
-    found = compiled.hash(pa.array(texts))
+    found = compiled.deciding.hash(pa.array(texts))
     assert [digest.tobytes() for digest in found] == [hashlib.sha256(text.encode()).digest() for text in texts]
 
 
@@ -141,7 +131,7 @@ REGION = np.zeros(1, dtype=np.int32)
 
 def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
     """What the tables do not call valid is for others."""
-    codes, _ = compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans())
+    codes, _ = compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans())
     assert codes.tolist() == [PENDING]
 
 
@@ -161,7 +151,7 @@ def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
 )
 def test_what_is_certainly_no_number_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
     """Words, counted digits, and phrases; what may be a number in another form is left."""
-    codes, _ = compiled.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
+    codes, _ = compiled.deciding.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
     assert codes.tolist() == [code]
 
 
@@ -169,7 +159,7 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: Kernels) -> Non
     """Unless the region would read an international prefix behind it."""
     no_codes = np.zeros(1000, dtype=np.int16)
     found = {
-        outcome: compiled.decide_phone_numbers(
+        outcome: compiled.deciding.decide_phone_numbers(
             NUMBER, regions=REGION, plans=_plans(calling_codes=no_codes, outcomes=np.array([outcome], dtype=np.int8))
         )[0].tolist()
         for outcome in (VALID, -1)
@@ -192,14 +182,14 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: Kernels) -> Non
 def test_tables_that_point_outside_are_a_bug(compiled: Kernels, broken: dict[str, Any]) -> None:
     """No place is read that is not there, and the process goes on."""
     with pytest.raises(Bug, match="a place that is not there"):
-        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
+        compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
 
 
 @pytest.mark.parametrize("regions", [[], [1], [-1], [0, 0]])
 def test_every_number_has_a_region(compiled: Kernels, regions: list[int]) -> None:
     """As many as there are numbers, each of them known."""
     with pytest.raises(ValueError, match="every number has a region"):
-        compiled.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans())
+        compiled.deciding.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans())
 
 
 def test_values_must_stand_one_behind_the_other(compiled: Kernels) -> None:
@@ -209,54 +199,21 @@ def test_values_must_stand_one_behind_the_other(compiled: Kernels) -> None:
     between = np.zeros(4001, dtype=np.uint8)[1:].view(np.int32)
     for international in (gaps, larger, between):
         with pytest.raises(ValueError, match="one behind the other"):
-            compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=international))
+            compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=international))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64])
 def test_places_of_regions_have_one_size(compiled: Kernels, dtype: Any) -> None:
     """Smaller ones would be read beyond their end, larger ones as the region of another row."""
     with pytest.raises(ValueError, match="one behind the other"):
-        compiled.decide_phone_numbers(NUMBER, regions=REGION.astype(dtype), plans=_plans())
+        compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION.astype(dtype), plans=_plans())
 
 
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()], ids=str)
 def test_texts_of_another_layout_are_refused(compiled: Kernels, kind: Any) -> None:
     """Their offsets would be read as others."""
     with pytest.raises(ValueError, match="StringArray"):
-        compiled.hash(pa.array(["anna@larchpost.example"], kind))
-
-
-def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> Kernels | None:
-    monkeypatch.setattr(door.importlib.util, "find_spec", lambda name: spec)
-    if library is not None:
-        monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
-    return kernels.__wrapped__()
-
-
-def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """None is there, or a damaged one, or another release's, or something else of that name."""
-    assert _found(monkeypatch, None) is None
-    damaged = tmp_path / "library.so"
-    damaged.write_bytes(b"nothing to be run")
-    spec = SimpleNamespace(origin=str(damaged))
-    assert _found(monkeypatch, SimpleNamespace(origin=None)) is None
-    assert _found(monkeypatch, spec) is None
-    assert _found(monkeypatch, spec, SimpleNamespace()) is None
-    assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
-    assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
-
-
-@pytest.mark.parametrize(
-    ("places", "slot"),
-    [([-1], (0, 0)), ([37], (0, 0)), ([0], (1, 0)), ([0], (0, 1)), ([0], (0, -1)), ([0], (0, 1 << 59))],
-    ids=["before", "behind", "slot", "hash behind", "hash before", "hash far behind"],
-)
-def test_no_entry_is_written_outside(compiled: Kernels, places: list[int], slot: tuple[int, int]) -> None:
-    """An entry beyond its body, a slot beyond its entry, a hash that is not there."""
-    begin, chosen = slot
-    slots = [(begin, np.zeros((1, 32), dtype=np.uint8), np.array([chosen]))]
-    with pytest.raises(Bug, match="a place that is not there"):
-        compiled.write_entries(np.zeros(100, dtype=np.uint8), np.array(places), b"0" * 64, slots)
+        compiled.deciding.hash(pa.array(["anna@larchpost.example"], kind))
 
 
 def test_digests_of_valid_values_are_kept(compiled: Kernels) -> None:
@@ -264,30 +221,11 @@ def test_digests_of_valid_values_are_kept(compiled: Kernels) -> None:
     digests = np.arange(5 * 32, dtype=np.uint8).reshape(5, 32)
     for codes in ([VALID, EMPTY, PENDING, VALID, VALID], [EMPTY] * 5, [VALID] * 5):
         of_rows = np.array(codes, dtype=np.int8)
-        kept = compiled.keep_valid(of_rows, digests.copy())
+        kept = compiled.deciding.keep_valid(of_rows, digests.copy())
         assert kept.tolist() == digests[of_rows == VALID].tolist()
 
 
 def test_every_code_has_a_digest(compiled: Kernels) -> None:
     """Nothing is read or written beyond the digests."""
     with pytest.raises(ValueError, match="a digest for each code"):
-        compiled.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))
-
-
-@pytest.mark.parametrize(
-    ("body", "places", "chosen"),
-    [
-        (np.zeros(200, dtype=np.uint8)[::2], [0], [0]),
-        (np.zeros(100, dtype=np.int64), [0], [0]),
-        (np.frombuffer(bytes(100), dtype=np.uint8), [0], [0]),
-        (np.zeros(100, dtype=np.uint8), np.array([0], dtype=np.int32), [0]),
-        (np.zeros(100, dtype=np.uint8), [0], np.array([0], dtype=np.int32)),
-    ],
-    ids=["gaps", "another size", "bytes of others", "small places", "small choice"],
-)
-def test_entries_are_written_into_bytes_of_ones_own(compiled: Kernels, body: Any, places: Any, chosen: Any) -> None:
-    """Arrays of other values are refused before anything is written."""
-    slots = [(0, np.zeros((1, 32), dtype=np.uint8), np.asarray(chosen))]
-    with pytest.raises(ValueError, match="a kernel"):
-        compiled.write_entries(body, np.asarray(places), b"0" * 64, slots)
-    assert not body.any()
+        compiled.deciding.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))

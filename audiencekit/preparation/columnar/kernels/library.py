@@ -1,0 +1,43 @@
+"""The door to the compiled kernels: loops over whole columns that do not hold the interpreter.
+
+They stand in a library of their own beside the package, which an installation without a compiler does not have; the
+columnar rules do the same without them, slower.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from functools import cache
+from typing import Final
+
+from .deciding import Deciding
+from .reading import Reading
+from .writing import Writing
+
+LIBRARY: Final = "_audiencekit_kernels"
+VERSION: Final = 7  # of the functions and what they take
+
+
+class Kernels:
+    """The functions of the library, by what they are for. Each may be called in several threads; all hold personal
+    data. What they are told wrongly is a ValueError, and a place that is not there a Bug."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.deciding = Deciding(library)
+        self.reading = Reading(library)
+        self.writing = Writing(library)
+
+
+@cache
+def kernels() -> Kernels | None:
+    """The kernels of this installation; None where it has none, those of another version, or what cannot be loaded."""
+    spec = importlib.util.find_spec(LIBRARY)
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        library = ctypes.CDLL(spec.origin)
+        found = library.audiencekit_version()
+    except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
+        return None
+    return Kernels(library) if found == VERSION else None

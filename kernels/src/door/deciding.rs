@@ -1,0 +1,148 @@
+//! Columns of texts, decided and hashed.
+
+use super::{guarded, slice_mut, Slice, TextSlices};
+use crate::columns::{self, Reasons};
+use crate::sha256::{Hasher, DIGEST_BYTES};
+use crate::{emails, phones};
+
+/// Where a column's decisions go: a code and a digest a row.
+#[repr(C)]
+pub struct Decided {
+    codes: *mut i8,
+    digests: *mut u8,
+    reasons: Reasons,
+}
+
+impl Decided {
+    /// # Safety
+    /// As for `slice_mut`, with room for `rows`.
+    unsafe fn get<'a>(&self, rows: usize) -> (&'a mut [i8], Hasher<'a>) {
+        // SAFETY: promised by the caller.
+        unsafe { (slice_mut(self.codes, rows), Hasher::new(slice_mut(self.digests, rows * DIGEST_BYTES))) }
+    }
+}
+
+#[repr(C)]
+pub struct PlanSlices {
+    following: Slice<i32>,
+    readings: Slice<i32>,
+    national: Slice<i32>,
+    international: Slice<i32>,
+    calling_codes: Slice<i16>,
+    outcomes: Slice<i8>,
+    placeholders: TextSlices,
+    words: TextSlices,
+    dialled: i32,
+    writes_plus: i32,
+    decides_national: i32,
+}
+
+impl PlanSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> phones::Plans<'a> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            phones::Plans {
+                following: self.following.get(),
+                readings: self.readings.get(),
+                national: self.national.get(),
+                international: self.international.get(),
+                calling_codes: self.calling_codes.get(),
+                outcomes: self.outcomes.get(),
+                placeholders: self.placeholders.get(),
+                words: self.words.get(),
+                dialled: self.dialled as usize,
+                writes_plus: self.writes_plus != 0,
+                decides_national: self.decides_national != 0,
+            }
+        }
+    }
+}
+
+/// The SHA-256 of each text, DIGEST_BYTES a row, at `digests`.
+///
+/// # Safety
+/// As for `Slice::get` and `Decided::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_hash(texts: &TextSlices, digests: *mut u8) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let texts = unsafe { texts.get() };
+        // SAFETY: promised by the caller.
+        let digests = unsafe { slice_mut(digests, texts.len() * DIGEST_BYTES) };
+        let mut hasher = Hasher::new(digests);
+        for (row, text) in texts.iter().enumerate() {
+            hasher.add(row, text);
+        }
+        hasher.finish();
+    })
+}
+
+/// Codes and digests of a column of addresses.
+///
+/// # Safety
+/// As for `Slice::get` and `Decided::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_emails(
+    texts: &TextSlices,
+    words: &TextSlices,
+    nobody: &TextSlices,
+    doubled: &TextSlices,
+    special_use: &TextSlices,
+    decided: &Decided,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let texts = unsafe { texts.get() };
+        // SAFETY: promised by the caller.
+        let (codes, hasher) = unsafe { decided.get(texts.len()) };
+        // SAFETY: promised by the caller.
+        let doubts = unsafe {
+            emails::Doubts {
+                words: words.get(),
+                nobody: nobody.get(),
+                doubled: doubled.get(),
+                special_use: special_use.get(),
+            }
+        };
+        emails::decide(&texts, &doubts, &decided.reasons, codes, hasher);
+    })
+}
+
+/// Codes and digests of a column of phone numbers, of which row n has the region `regions[n]`.
+///
+/// # Safety
+/// As for `Slice::get` and `Decided::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_phones(
+    texts: &TextSlices,
+    regions: &Slice<i32>,
+    plans: &PlanSlices,
+    decided: &Decided,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let texts = unsafe { texts.get() };
+        // SAFETY: promised by the caller.
+        let (codes, hasher) = unsafe { decided.get(texts.len()) };
+        // SAFETY: promised by the caller.
+        let (regions, plans) = unsafe { (regions.get(), plans.get()) };
+        phones::decide(&texts, regions, &plans, &decided.reasons, codes, hasher);
+    })
+}
+
+/// Moves the digests of the rows whose code is VALID to the front; `kept` says how many they are.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_keep_valid(codes: &Slice<i8>, digests: *mut u8, kept: &mut usize) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let codes = unsafe { codes.get() };
+        // SAFETY: promised by the caller.
+        let digests = unsafe { slice_mut(digests, codes.len() * DIGEST_BYTES) };
+        *kept = columns::keep_valid(codes, digests, DIGEST_BYTES);
+    })
+}
