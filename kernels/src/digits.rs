@@ -4,13 +4,15 @@
 const MAX_WRITTEN: usize = 100; // bytes
 const MIN_DIGITS: usize = 3;
 pub const MAX_DIGITS: usize = 20;
+pub const ROOM: usize = 32; // for digits; of texts with more the last ones stand in it, which nobody asks
 const RUN: usize = 5; // equal digits at the end are perhaps the whole number
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
 const TWO_GROUPS: usize = 16; // and a space from here on
 
-/// The digits of one text as ASCII, and how they were written.
+/// The digits of one text as ASCII (the first `count`), and how they were written.
+#[derive(Clone, Copy)]
 pub struct Written {
-    pub digits: [u8; MAX_DIGITS],
+    pub digits: [u8; ROOM],
     pub count: usize,
     pub has_plus: bool,
     pub has_zeros: bool,
@@ -18,34 +20,58 @@ pub struct Written {
     pub is_doubtful: bool,
 }
 
+/// What a byte is to a number, as bits: a digit, what else stands in one, and what tells something of it.
+const DIGIT: u8 = 1;
+const PLUS: u8 = 1 << 1;
+const SPACE: u8 = 1 << 2;
+const SLASH: u8 = 1 << 3;
+const DOT: u8 = 1 << 4;
+const OTHER: u8 = 1 << 7;
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [OTHER; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'-' | b'(' | b')' | b'[' | b']' => 0,
+            b'+' => PLUS,
+            b' ' => SPACE,
+            b'/' => SLASH,
+            b'.' => DOT,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    classes
+}
+
+static CLASS: [u8; 256] = classes();
+
 /// The digits of `text`, if it is nothing but these and punctuation.
 pub fn read_digits(text: &[u8]) -> Option<Written> {
     if text.len() > MAX_WRITTEN {
         return None;
     }
-    let (mut digits, mut count) = ([0; MAX_DIGITS], 0);
-    let (mut pluses, mut has_slash, mut has_space, mut has_dot) = (0, false, false, false);
+    let (mut digits, mut count, mut pluses, mut seen) = ([0; ROOM], 0, 0, 0);
+    // Without a branch: which sign comes next is what a processor guesses wrong.
     for &byte in text {
-        match byte {
-            b'0'..=b'9' if count < MAX_DIGITS => {
-                digits[count] = byte;
-                count += 1;
-            }
-            b'-' | b'(' | b')' | b'[' | b']' => {}
-            b' ' => has_space = true,
-            b'/' => has_slash = true,
-            b'.' => has_dot = true,
-            b'+' => pluses += 1,
-            _ => return None,
-        }
+        let class = CLASS[usize::from(byte)];
+        digits[count % ROOM] = byte;
+        count += usize::from(class & DIGIT);
+        pluses += usize::from(class & PLUS != 0);
+        seen |= class;
     }
     let front = text.strip_prefix(b"(").unwrap_or(text);
     let (has_plus, has_zeros) = (front.starts_with(b"+"), front.starts_with(b"00"));
-    let is_read = pluses == usize::from(has_plus) && (count >= MIN_DIGITS || count == 2 && text.len() == 2);
-    let may_be_two = has_slash && count >= TWO_NUMBERS || has_space && count >= TWO_GROUPS;
+    let is_read = seen & OTHER == 0
+        && pluses == usize::from(has_plus)
+        && count <= MAX_DIGITS
+        && (count >= MIN_DIGITS || count == 2 && text.len() == 2);
+    let may_be_two = seen & SLASH != 0 && count >= TWO_NUMBERS || seen & SPACE != 0 && count >= TWO_GROUPS;
     // Two zeros with something between them are not 00 to the definition.
     let is_apart = !has_plus && !has_zeros && digits[..2] == *b"00";
-    let is_doubtful = may_be_two || is_apart || has_dot && is_rounded(text);
+    let is_doubtful = may_be_two || is_apart || seen & DOT != 0 && is_rounded(text);
     is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful })
 }
 
@@ -60,10 +86,6 @@ pub fn ends_in_run(digits: &[u8]) -> bool {
 
 pub fn are_equal(digits: &[u8]) -> bool {
     digits.iter().all(|digit| *digit == digits[0])
-}
-
-pub fn pair_of(digits: &[u8]) -> usize {
-    value_of(digits[0]) * 10 + value_of(digits[1])
 }
 
 pub fn value_of(digit: u8) -> usize {

@@ -3,15 +3,16 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
-use crate::digits::{are_equal, ends_in_run, pair_of, read_digits, value_of, Written, MAX_DIGITS};
+use crate::digits::{are_equal, ends_in_run, read_digits, value_of, Written, MAX_DIGITS};
 use crate::sha256::Hasher;
 
 /// A region that has no phone numbers, or none at all was named; other negative starts were not compiled yet.
 const NO_REGION: i32 = -1;
 
 const WIDTH: usize = 16; // places of a row of `following`
+const STAY: u8 = 15; // the place of a row that leads to itself
 const CODE_DIGITS: usize = 3;
-const PAIRS: usize = 100;
+const OPENINGS: usize = 10_000;
 const MAX_WORD: usize = 63; // bytes; no text up to here is a hash
 const MAX_HEAD: usize = 4; // plus sign and calling code
 
@@ -36,7 +37,15 @@ pub struct Plans<'a> {
     pub decides_national: bool,
 }
 
+/// By the first four digits.
+type Openings = [bool; OPENINGS];
+
+fn opening_of(digits: &[u8]) -> Option<usize> {
+    Some(digits.first_chunk::<4>()?.iter().fold(0, |opening, &digit| opening * 10 + value_of(digit)))
+}
+
 /// What a state says of the digits that end in it, and how many of them were passed over before.
+#[derive(Clone, Copy)]
 struct Reading {
     outcome: usize,
     dropped: usize,
@@ -49,23 +58,32 @@ type Answer = Result<Reading, i8>;
 /// Decides each of `texts`, whose regions are `regions`: VALID with its hash, a reason, or PENDING.
 pub fn decide(texts: &Texts, regions: &[i32], plans: &Plans, reasons: &Reasons, codes: &mut [i8], mut hasher: Hasher) {
     let openings = plans.openings();
+    let mut numbers = Vec::with_capacity(LANES);
     for (row, text) in texts.iter().enumerate() {
         let text = trim(text);
-        codes[row] = if text.is_empty() {
-            reasons.empty
+        if text.is_empty() {
+            codes[row] = reasons.empty;
         } else if let Some(written) = read_digits(text) {
-            match plans.decide(&written, &openings, regions[row], reasons) {
-                Ok(reading) => {
-                    plans.add(&mut hasher, row, &written, &reading);
-                    VALID
-                }
-                Err(code) => code,
+            numbers.push(Number { row, region: regions[row], written });
+            if numbers.len() == LANES {
+                plans.decide_side_by_side(&mut numbers, &openings, reasons, codes, &mut hasher);
             }
         } else {
-            refuse(text, plans, reasons)
-        };
+            codes[row] = refuse(text, plans, reasons);
+        }
     }
+    plans.decide_side_by_side(&mut numbers, &openings, reasons, codes, &mut hasher);
     hasher.finish();
+}
+
+/// Numbers that are read side by side: the states are spread over more memory than is near, so one alone would wait for
+/// every digit.
+const LANES: usize = 8;
+
+struct Number {
+    row: usize,
+    region: i32,
+    written: Written,
 }
 
 /// Why `text`, which is not read as digits, is no number: a word, or a phrase. PENDING unless that is certain.
@@ -91,28 +109,85 @@ fn refuse(text: &[u8], plans: &Plans, reasons: &Reasons) -> i8 {
 }
 
 impl Plans<'_> {
-    /// Which first two digits a placeholder has: most numbers have others.
-    fn openings(&self) -> [bool; PAIRS] {
-        let mut openings = [false; PAIRS];
-        for placeholder in self.placeholders.iter().filter(|digits| digits.len() > 1) {
-            openings[pair_of(placeholder)] = true;
+    /// Which first digits a placeholder has: most numbers have others.
+    fn openings(&self) -> Openings {
+        let mut openings = [false; OPENINGS];
+        for opening in self.placeholders.iter().filter_map(opening_of) {
+            openings[opening] = true;
         }
         openings
     }
 
-    /// The valid number that the digits are, or why they are none. `openings` are those of these plans.
-    fn decide(&self, written: &Written, openings: &[bool; PAIRS], region: i32, reasons: &Reasons) -> Answer {
+    /// Decides all of `numbers`, and takes them away.
+    fn decide_side_by_side(
+        &self,
+        numbers: &mut Vec<Number>,
+        openings: &Openings,
+        reasons: &Reasons,
+        codes: &mut [i8],
+        hasher: &mut Hasher,
+    ) {
+        let readings = self.run_side_by_side(numbers);
+        for (number, first) in numbers.drain(..).zip(readings) {
+            let written = &number.written;
+            codes[number.row] = match self.decide(written, first, openings, number.region, reasons) {
+                Ok(reading) => {
+                    self.add(hasher, number.row, written, &reading);
+                    VALID
+                }
+                Err(code) => code,
+            };
+        }
+    }
+
+    /// What each of `numbers` is where it is first looked for: behind its plus, or as its region dials.
+    fn run_side_by_side(&self, numbers: &[Number]) -> [Option<Reading>; LANES] {
+        let (mut starts, mut states, mut digits) = ([-1; LANES], [0; LANES], [[STAY; MAX_DIGITS]; LANES]);
+        let mut most = 0;
+        for (lane, Number { region, written, .. }) in numbers.iter().enumerate() {
+            let own = &written.digits[..written.count];
+            starts[lane] =
+                if written.has_plus { self.start_behind(own).unwrap_or(-1) } else { self.national[*region as usize] };
+            if let Ok(start) = usize::try_from(starts[lane]) {
+                states[lane] = start;
+                for (value, digit) in digits[lane].iter_mut().zip(own) {
+                    *value = digit & 15;
+                }
+                most = most.max(written.count);
+            }
+        }
+        for place in 0..most {
+            for (state, digits) in states.iter_mut().zip(&digits) {
+                *state = self.following[*state + usize::from(digits[place])] as usize;
+            }
+        }
+        std::array::from_fn(|lane| (starts[lane] >= 0).then(|| self.reading(states[lane])))
+    }
+
+    /// The valid number that the digits are, or why they are none. `first` is what they are where they were first looked
+    /// for; `openings` are those of these plans.
+    fn decide(
+        &self,
+        written: &Written,
+        first: Option<Reading>,
+        openings: &Openings,
+        region: i32,
+        reasons: &Reasons,
+    ) -> Answer {
         let digits = &written.digits[..written.count];
         if written.is_doubtful {
             return Err(PENDING);
         }
-        if openings[pair_of(digits)] && self.placeholders.has(digits) {
+        if opening_of(digits).is_none_or(|opening| openings[opening]) && self.placeholders.has(digits) {
             return Err(reasons.placeholder);
         }
         let answer = if written.has_plus {
-            self.read_behind(digits, 0).unwrap_or_else(|| self.refuse_unknown(digits, region, reasons))
+            match self.start_behind(digits) {
+                Some(_) => self.judged(first),
+                None => self.refuse_unknown(digits, region, reasons),
+            }
         } else if self.decides_national {
-            self.read_dialled(digits, region, written.has_zeros, reasons)
+            self.read_dialled(digits, first, region, written.has_zeros, reasons)
         } else {
             Err(PENDING)
         };
@@ -135,13 +210,20 @@ impl Plans<'_> {
         Err(reasons.not_possible)
     }
 
-    /// What digits are that somebody in `region` dials.
-    fn read_dialled(&self, digits: &[u8], region: i32, has_zeros: bool, reasons: &Reasons) -> Answer {
+    /// What digits are that somebody in `region` dials, whose plan says `first`.
+    fn read_dialled(
+        &self,
+        digits: &[u8],
+        first: Option<Reading>,
+        region: i32,
+        has_zeros: bool,
+        reasons: &Reasons,
+    ) -> Answer {
         let start = self.national[region as usize];
         let answer = if start == NO_REGION {
             Err(reasons.no_country)
         } else {
-            match self.run(start, digits) {
+            match first {
                 Some(reading) if reading.outcome == self.dialled => {
                     self.read_behind(digits, reading.dropped).unwrap_or(Err(reasons.not_possible))
                 }
@@ -161,13 +243,15 @@ impl Plans<'_> {
     /// What digits are behind the first `passed`; None where no calling code begins there.
     fn read_behind(&self, digits: &[u8], passed: usize) -> Option<Answer> {
         let behind = &digits[passed..];
-        let head = behind.first_chunk::<CODE_DIGITS>()?.iter().fold(0, |head, &digit| head * 10 + value_of(digit));
-        let code = self.calling_codes[head];
-        if code == 0 {
-            return None;
-        }
-        let reading = self.run(self.international[code as usize], behind);
+        let reading = self.run(self.start_behind(behind)?, behind);
         Some(self.judged(reading).map(|reading| Reading { dropped: reading.dropped + passed, ..reading }))
+    }
+
+    /// Where numbers begin that have the calling code in front of `digits`; None where there is none.
+    fn start_behind(&self, digits: &[u8]) -> Option<i32> {
+        let head = digits.first_chunk::<CODE_DIGITS>()?.iter().fold(0, |head, &digit| head * 10 + value_of(digit));
+        let code = self.calling_codes[head];
+        (code != 0).then(|| self.international[code as usize])
     }
 
     fn judged(&self, reading: Option<Reading>) -> Answer {
@@ -185,8 +269,12 @@ impl Plans<'_> {
         for &digit in digits {
             state = self.following[state + value_of(digit)] as usize;
         }
+        Some(self.reading(state))
+    }
+
+    fn reading(&self, state: usize) -> Reading {
         let reading = self.readings[state / WIDTH] as usize;
-        Some(Reading { outcome: reading & 0xff, dropped: reading >> 8 & 0xff, calling_code: reading >> 16 })
+        Reading { outcome: reading & 0xff, dropped: reading >> 8 & 0xff, calling_code: reading >> 16 }
     }
 
     fn add(&self, hasher: &mut Hasher, row: usize, written: &Written, reading: &Reading) {

@@ -25,6 +25,7 @@ from .phone_states import DIGITS, StateRows
 from .phone_trunks import UNKNOWN, Outcome, Reading, Trunks
 
 WIDTH: Final = 16  # places of a row: ten digits, and what makes the row a power of two
+STAY: Final = 15  # the place of a row that leads to itself: for numbers that are shorter than those beside them
 
 States: TypeAlias = npt.NDArray[np.int32]
 Machine: TypeAlias = National | International
@@ -129,6 +130,7 @@ class PhoneTables:
         rows, readings = states.arrays()
         following = np.zeros((len(rows), WIDTH), dtype=np.int32)
         following[:, :DIGITS] = rows * WIDTH
+        following[:, STAY] = np.arange(len(rows)) * WIDTH
         return Tables(following.reshape(-1), readings, dict(self._national), self._international.copy())
 
 
