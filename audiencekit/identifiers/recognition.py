@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from .device_id import is_advertising_id
@@ -15,6 +17,20 @@ from .phone_number import is_international, normalize_phone_number
 from .reasons import Reason
 
 __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """Who says of a trimmed text whether it is an e-mail address, and of one with its country whether it is a phone
+    number: a Reason, or anything else where it is one."""
+
+    email: Callable[[str], object]
+    phone_number: Callable[[str, str | None], object]
+
+
+BY_DEFINITION: Final = Rulings(
+    normalize_email, lambda trimmed, country: normalize_phone_number(trimmed, country=country)
+)
 
 # Reasons that only something in the form of an address gets.
 _EMAIL_IN_FORM: Final = frozenset({Reason.SPECIAL_USE_DOMAIN, Reason.DISPLAY_NAME})
@@ -30,22 +46,30 @@ _PHONE_SHAPE: Final = re.compile(
 _NO_PHONE: Final = re.compile(r"\d{1,4}([ .\-/])\d{1,2}\1\d{1,4}|\d+\.\d+|\d{1,3}(?:\.\d{1,3}){3}")
 
 
-def likely_kind(text: str, *, country: str | None = None) -> Kind | None:
+def likely_kind(text: str, *, country: str | None = None, rulings: Rulings = BY_DEFINITION) -> Kind | None:
     """The kind that `text` says it is; None for hashes, placeholders, bare digits, and without evidence.
 
-    `country` (as a row writes it) admits national phone numbers that are written as such and valid there.
+    `country` (as a row writes it) admits national phone numbers that are written as such and valid there. `rulings` are
+    asked of texts with an at sign, and of those that `numbers_to_ask` gives.
     """
     trimmed = trim(text)
     if not trimmed or looks_hashed(trimmed):
         return None
-    if _is_email(trimmed):
+    if _is_email(trimmed, rulings):
         return Kind.EMAIL
     if is_advertising_id(trimmed):
         return Kind.DEVICE_ID
     if is_marked_handle(trimmed):
         return Kind.HANDLE
-    is_phone = _is_international_number(trimmed) or _is_national_number(trimmed, country)
+    asked = numbers_to_ask(trimmed, country)
+    is_phone = any(not isinstance(rulings.phone_number(*number), Reason) for number in asked)
     return Kind.PHONE_NUMBER if is_phone else None
+
+
+def numbers_to_ask(trimmed: str, country: str | None) -> list[tuple[str, str | None]]:
+    """As what `trimmed` may be called a phone number: as one of any country, or of `country`."""
+    asked: list[tuple[str, str | None]] = [(trimmed, None)] if is_international(trimmed) else []
+    return [*asked, (trimmed, country)] if country and is_phone_shaped(trimmed) else asked
 
 
 def is_bare_number(digits: str, country: str | None = None) -> bool:
@@ -69,21 +93,13 @@ def is_identifier(text: str) -> bool:
     trimmed = trim(text)
     if looks_hashed(trimmed) or is_advertising_id(trimmed):
         return True
-    return not isinstance(normalize_email(trimmed), Reason) or _is_international_number(trimmed)
-
-
-def _is_email(trimmed: str) -> bool:
-    if "@" not in trimmed:
-        return False
-    normalized = normalize_email(trimmed)
-    return not isinstance(normalized, Reason) or normalized in _EMAIL_IN_FORM
-
-
-def _is_international_number(trimmed: str) -> bool:
+    if not isinstance(normalize_email(trimmed), Reason):
+        return True
     return is_international(trimmed) and not isinstance(normalize_phone_number(trimmed), Reason)
 
 
-def _is_national_number(trimmed: str, country: str | None) -> bool:
-    if not country or not is_phone_shaped(trimmed):
+def _is_email(trimmed: str, rulings: Rulings) -> bool:
+    if "@" not in trimmed:
         return False
-    return not isinstance(normalize_phone_number(trimmed, country=country), Reason)
+    normalized = rulings.email(trimmed)
+    return not isinstance(normalized, Reason) or normalized in _EMAIL_IN_FORM

@@ -21,7 +21,7 @@ from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.recognition import likely_kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.checks import PENDING
@@ -86,6 +86,14 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     if rows is not None:
         valid, rejected = rows[valid], rows[rejected]
     return ColumnResult(valid, decided.values, rejected, reasons, tally)
+
+
+def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules = DEFAULT_RULES) -> Codes:
+    """What is decided of each of `texts` (pa.StringArray, none of them hashed before): VALID, or a place in REASONS.
+
+    Holds raw values: to be called from a guarded function only.
+    """
+    return _decide(texts, MappedColumn(kind=kind, position=0, name=kind), countries, rules).codes
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,13 +10,14 @@ from typing import Final, TypeVar
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.recognition import likely_kind, looks_hashed
+from audiencekit.identifiers.recognition import looks_hashed
+from audiencekit.preparation.recognition import likely_kinds
 from audiencekit.sources.sampling import Sample, is_filled
 
 T = TypeVar("T")
 
 MIN_KIND_SHARE: Final = 0.8  # of the filled cells are of one kind: content alone maps the column
-JUDGED_CELLS: Final = 20_000  # of all columns together are asked for their kind: a phone number takes 0.1 ms
+JUDGED_CELLS: Final = 20_000  # of all columns together are asked for their kind
 MIN_JUDGED_CELLS: Final = 10  # of each column
 MIN_HASH_SHARE: Final = 0.5
 MIN_PLAUSIBLE_SHARE: Final = 0.5  # of the filled cells could be what the name says
@@ -46,7 +47,7 @@ def look_at(sample: Sample, position: int, countries: list[str | None]) -> Evide
         return Evidence(0, 0.0, None)
     pairs = zip(sample.columns[position], countries, strict=True)
     asked = _spread([pair for pair in pairs if is_filled(pair[0])], JUDGED_CELLS // len(sample.columns))
-    kinds = [likely_kind(cell, country=country) for cell, country in asked]
+    kinds = likely_kinds(asked)
     best = max(Kind, key=kinds.count)
     enough = kinds.count(best) >= MIN_KIND_SHARE * len(kinds)
     digits_share = _share(lambda cell: cell.strip().isdecimal(), filled)
