@@ -24,7 +24,7 @@ from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.heap import share_heap
-from audiencekit.machine.leftout import leave_out_pandas
+from audiencekit.machine.leftout import leave_out_blas_threads, leave_out_pandas
 
 INTERRUPTED = 130
 
@@ -49,6 +49,7 @@ def main() -> None:
     """Run the command line and leave with the exit code of the contract."""
     share_heap()
     leave_out_pandas()
+    leave_out_blas_threads()
     sys.exit(_run())
 
 

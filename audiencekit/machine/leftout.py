@@ -1,7 +1,8 @@
-"""What others would import for us that we have no use for."""
+"""What others would do for us that we have no use for."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Final
 
 _PANDAS: Final = "pandas"
+_BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
 
 
 def leave_out_pandas() -> None:
@@ -18,6 +20,14 @@ def leave_out_pandas() -> None:
     For a process of our own, before it imports Arrow. A pandas that was imported before stays.
     """
     sys.meta_path.insert(0, _WithoutPandas())
+
+
+def leave_out_blas_threads() -> None:
+    """The threads that numpy starts for linear algebra, which wait by turning round: a tenth of a second each.
+
+    For a process of our own, before it imports numpy. What its environment says of them holds.
+    """
+    os.environ.setdefault(_BLAS_THREADS, "1")
 
 
 class _WithoutPandas(MetaPathFinder):

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
+use crate::international::{self, Letters};
 use crate::sha256::Hasher;
 
 /// Up to here no part of an address can be too long, and no text is a hash.
@@ -93,7 +94,14 @@ impl Doubts<'_> {
 }
 
 /// Decides each of `texts`: VALID with its hash, a reason, or PENDING.
-pub fn decide(texts: &Texts, doubts: &Doubts, reasons: &Reasons, codes: &mut [i8], mut hasher: Hasher) {
+pub fn decide(
+    texts: &Texts,
+    doubts: &Doubts,
+    letters: &Letters,
+    reasons: &Reasons,
+    codes: &mut [i8],
+    mut hasher: Hasher,
+) {
     let ends = doubts.ends();
     let mut buffer = [0; MAX_PLAIN];
     for (row, text) in texts.iter().enumerate() {
@@ -107,7 +115,13 @@ pub fn decide(texts: &Texts, doubts: &Doubts, reasons: &Reasons, codes: &mut [i8
             lowered.copy_from_slice(text);
             lowered.make_ascii_lowercase();
             if !is_plain(lowered) {
-                refuse(lowered, doubts, reasons)
+                match international(lowered, letters, doubts) {
+                    Some(address) => {
+                        hasher.add(row, &address);
+                        VALID
+                    }
+                    None => refuse(lowered, doubts, reasons),
+                }
             } else if is_placeholder(lowered, doubts) {
                 reasons.placeholder
             } else if is_special(lowered, doubts, ends) {
@@ -119,6 +133,13 @@ pub fn decide(texts: &Texts, doubts: &Doubts, reasons: &Reasons, codes: &mut [i8
         };
     }
     hasher.finish();
+}
+
+fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<Vec<u8>> {
+    if lowered.is_ascii() {
+        return None;
+    }
+    international::normalized(lowered, letters, doubts)
 }
 
 /// Why `text`, which is no plain address, is none; PENDING unless that is certain. In the order of the rules.
@@ -151,9 +172,12 @@ fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
 }
 
 fn is_dot_atom(local: &[u8]) -> bool {
-    local
-        .split(|&byte| byte == b'.')
-        .all(|atom| !atom.is_empty() && atom.iter().all(|&byte| !matches!(class_of(byte), OTHER | DOT | AT)))
+    local.split(|&byte| byte == b'.').all(|atom| !atom.is_empty() && atom.iter().all(|&byte| is_atom(byte)))
+}
+
+/// Whether `byte` may stand between the dots of a local part.
+pub fn is_atom(byte: u8) -> bool {
+    !matches!(class_of(byte), OTHER | DOT | AT)
 }
 
 /// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which ends in a letter.
@@ -185,7 +209,7 @@ fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
 }
 
 /// Whether the domain is for special use; `ends` are those of `doubts`, or all.
-fn is_special(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
+pub fn is_special(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
     let may_be = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
     may_be && doubts.special_use.iter().any(|name| is_at_or_below(address, name))
 }

@@ -6,8 +6,10 @@ mod digits;
 mod door;
 mod emails;
 mod entries;
+mod international;
 mod lines;
 mod phones;
+mod punycode;
 mod sha256;
 
 /// Which functions there are, and what they take: the package refuses any other number.

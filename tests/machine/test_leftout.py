@@ -1,11 +1,14 @@
-"""Modules that nobody imports for us."""
+"""Modules that nobody imports for us, and threads that nobody starts."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+from audiencekit.machine.leftout import leave_out_blas_threads
 
 WITHOUT = """
 import sys
@@ -28,3 +31,13 @@ def test_arrow_finds_no_pandas_but_one_that_was_there(before: str, is_there: boo
     script = WITHOUT.format(before)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["a", "b", str(is_there)]
+
+
+@pytest.mark.parametrize(("said", "threads"), [(None, "1"), ("3", "3")])
+def test_numpy_starts_no_thread_unless_told(monkeypatch: pytest.MonkeyPatch, said: str | None, threads: str) -> None:
+    """What the environment says of them holds."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", said or "")
+    if said is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    leave_out_blas_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == threads

@@ -12,13 +12,17 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Final
 
+import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
 
+from .buffers import Bytes
+
 _LABEL: Final = r"[^\W_]+(?:-[^\W_]+)*"
 _PLAIN: Final = re.compile(rf"(?:{_LABEL}\.)+(?P<top>[a-z]{{2,}})")
+BASIC_PLANE: Final = 2**16  # code points
 _BETWEEN_OTHERS: Final = "a{}a.com"
 
 
@@ -32,7 +36,7 @@ def domain_in_ascii(domain: str) -> str | Reason:
 def _certain(domain: str) -> str | None:
     """`domain` in ASCII when that is certain."""
     form = _PLAIN.fullmatch(domain)
-    if form is None or not all(letter.isascii() or _is_certain(letter) for letter in domain):
+    if form is None or not all(letter.isascii() or CERTAIN.has(letter) for letter in domain):
         return None
     # Read anew each time: a host program may change the library's list.
     if form["top"] in {name.rpartition(".")[2] for name in SPECIAL_USE_DOMAIN_NAMES}:
@@ -44,10 +48,31 @@ def _certain(domain: str) -> str | None:
     return in_ascii if len(in_ascii) <= MAX_DOMAIN_LENGTH and max(map(len, labels)) <= MAX_LABEL_LENGTH else None
 
 
-@cache
-def _is_certain(letter: str) -> bool:
-    """Whether the definition takes `letter` as it stands, with whatever certain letters beside it."""
-    if unicodedata.category(letter) not in ("Ll", "Lo") or unicodedata.bidirectional(letter) != "L":
-        return False
-    label = f"a{letter}a".encode("punycode").decode()
-    return ascii_domain(_BETWEEN_OTHERS.format(letter)) == f"xn--{label}.com"
+class CertainLetters:
+    """Which letters are certain, as far as somebody asked."""
+
+    def __init__(self) -> None:
+        self._bits: Bytes = np.zeros(BASIC_PLANE // 8, dtype=np.uint8)
+        self.has = cache(self._find)
+
+    def known(self) -> Bytes:
+        """One bit for each code point of the basic plane: set where a letter is known to be certain."""
+        return self._bits.copy()
+
+    def _find(self, letter: str) -> bool:
+        """Whether the definition takes `letter` as it stands, with whatever certain letters beside it."""
+        if unicodedata.category(letter) not in ("Ll", "Lo") or unicodedata.bidirectional(letter) != "L":
+            return False
+        label = f"a{letter}a".encode("punycode").decode()
+        is_certain = ascii_domain(_BETWEEN_OTHERS.format(letter)) == f"xn--{label}.com"
+        if is_certain and ord(letter) < BASIC_PLANE:
+            set_bit(self._bits, ord(letter))
+        return is_certain
+
+
+def set_bit(bits: Bytes, place: int) -> None:
+    """Set the bit of `place`, as kernels count them."""
+    bits[place // 8] |= 1 << place % 8
+
+
+CERTAIN: Final = CertainLetters()

@@ -21,14 +21,16 @@ from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
 
+from .buffers import Bytes
 from .checks import SPACES, compiled, matches
 from .decisions import UNDECIDED, VALID, Codes, code_of, put
-from .domains import domain_in_ascii
+from .domains import BASIC_PLANE, domain_in_ascii, set_bit
 
 # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Hiragana and Katakana: which of these are certain is asked.
 _ALPHABETS: Final = ((0xDF, 0x24F), (0x370, 0x52F), (0x561, 0x586), (0x5D0, 0x5EA), (0x620, 0x64A), (0x3041, 0x30FF))
 # Of Chinese characters and Korean syllables all are. They are in Unicode since 1.1 and 2.0.
-_IDEOGRAPHS: Final = "\u4e00-\u9fa5\uac00-\ud7a3"
+_IDEOGRAPH_RANGES: Final = ("\u4e00\u9fa5", "\uac00\ud7a3")
+_IDEOGRAPHS: Final = "".join(f"{first}-{last}" for first, last in _IDEOGRAPH_RANGES)
 
 _ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
 _HIDDEN: Final = rf"\x00-\x1f\x7f-\x9f{WHITE_SPACE}{MARKS}"
@@ -90,6 +92,18 @@ def _certain_form() -> str:
     letters = "".join(f"{run[0]}-{run[-1]}" for first, last in _ALPHABETS for run in _runs(first, last))
     atom = f"[{_ATEXT}{letters}{_IDEOGRAPHS}]+"
     return rf"\A{atom}(?:\.{atom})*@[^@<>{_HIDDEN}]+\z"
+
+
+@cache
+def certain_in_local_parts() -> Bytes:
+    """One bit for each code point of the basic plane: set where a letter of no ASCII is certain in a local part."""
+    bits: Bytes = np.zeros(BASIC_PLANE // 8, dtype=np.uint8)
+    ideographs = ((ord(first), ord(last)) for first, last in _IDEOGRAPH_RANGES)
+    alphabets = ((ord(run[0]), ord(run[-1])) for first, last in _ALPHABETS for run in _runs(first, last))
+    for first, last in (*alphabets, *ideographs):
+        for code in range(first, last + 1):
+            set_bit(bits, code)
+    return bits
 
 
 def _runs(first: int, last: int) -> Iterator[str]:

@@ -13,7 +13,9 @@ from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
 
 from .decisions import Codes
+from .domains import CERTAIN
 from .hexadecimal import Matrix
+from .international import certain_in_local_parts
 from .kernels.deciding import Deciding, Plans
 from .kernels.layouts import Words
 from .phone_column import CALLING_CODES, CODES, PLACEHOLDERS
@@ -53,7 +55,15 @@ def decide_plain(
         case Kind.EMAIL:
             # Read anew, since a host program may change the library's list.
             special_use = Words.of(SPECIAL_USE_DOMAIN_NAMES)
-            return kernels.decide_emails(texts, words=_WORDS, nobody=_NOBODY, doubled=_DOUBLED, special_use=special_use)
+            return kernels.decide_emails(
+                texts,
+                words=_WORDS,
+                nobody=_NOBODY,
+                doubled=_DOUBLED,
+                special_use=special_use,
+                local_letters=certain_in_local_parts(),
+                domain_letters=CERTAIN.known(),
+            )
         case Kind.PHONE_NUMBER:
             names, regions = regions_of(countries, len(texts), rules)
             plans = _plans(phone_tables().compiled, names, rules)

@@ -2,6 +2,7 @@
 
 use super::{guarded, slice_mut, Slice, TextSlices};
 use crate::columns::{self, Reasons};
+use crate::international::Letters;
 use crate::sha256::{Hasher, DIGEST_BYTES};
 use crate::{emails, phones};
 
@@ -90,6 +91,8 @@ pub unsafe extern "C" fn audiencekit_emails(
     nobody: &TextSlices,
     doubled: &TextSlices,
     special_use: &TextSlices,
+    local_letters: &Slice<u8>,
+    domain_letters: &Slice<u8>,
     decided: &Decided,
 ) -> i32 {
     guarded(|| {
@@ -106,7 +109,9 @@ pub unsafe extern "C" fn audiencekit_emails(
                 special_use: special_use.get(),
             }
         };
-        emails::decide(&texts, &doubts, &decided.reasons, codes, hasher);
+        // SAFETY: promised by the caller.
+        let letters = unsafe { Letters { local: local_letters.get(), domain: domain_letters.get() } };
+        emails::decide(&texts, &doubts, &letters, &decided.reasons, codes, hasher);
     })
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from audiencekit.identifiers.placeholders import NO_ADDRESS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar import plain
 from audiencekit.preparation.columnar.decisions import VALID, Codes
+from audiencekit.preparation.columnar.domains import BASIC_PLANE
 from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
@@ -257,3 +260,34 @@ def test_broken_doubts_are_found(attribute: str, broken: Any, monkeypatch: pytes
     """The comparison fails when a stem or a special name is forgotten."""
     monkeypatch.setattr(plain, attribute, broken)
     assert _differing_emails([*_addresses(), "nomail@larchpost.example", "user@user.example", "a@b.local", "unknown"])
+
+
+LETTERS = "\u00e4\u00df\u0130\u017f\u03c2\u0131\u05d0\u4e2d\uac00\u00c4\u0301\u1100"
+
+
+def _international() -> list[str]:
+    """Addresses with each of LETTERS on either side, and with pairs of them."""
+    parts = [*LETTERS, *(one + other for one in LETTERS for other in LETTERS)]
+    forms = ("anna{}@larchpost.example", "anna@{}b.example", "anna@x-{}.example")
+    return [form.format(part) for part in parts for form in forms]
+
+
+def test_international_addresses_as_the_definition() -> None:
+    """Once the letters are known, most are decided here, and as the definition says."""
+    texts = _international()
+    for text in texts:
+        decide_one(text)
+    assert _differing_emails(texts) == []
+    codes, _ = _decided(pa.array(texts), Kind.EMAIL)
+    assert (codes == VALID).sum() > 100
+
+
+@pytest.mark.parametrize("part", ["local", "domain"])
+def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison fails when every letter is taken for a certain one."""
+    every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
+    if part == "domain":
+        monkeypatch.setattr(plain, "CERTAIN", SimpleNamespace(known=lambda: every))
+    else:
+        monkeypatch.setattr(plain, "certain_in_local_parts", lambda: every)
+    assert _differing_emails(_international())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_BYTES
-from audiencekit.preparation.columnar.buffers import Places, text_buffers
+from audiencekit.preparation.columnar.buffers import Bytes, Places, text_buffers
 from audiencekit.preparation.columnar.decisions import Codes, code_of
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 
@@ -102,15 +102,25 @@ class Deciding:
         return digests
 
     def decide_emails(
-        self, texts: Any, *, words: Words, nobody: Words, doubled: Words, special_use: Words
+        self,
+        texts: Any,
+        *,
+        words: Words,
+        nobody: Words,
+        doubled: Words,
+        special_use: Words,
+        local_letters: Bytes,
+        domain_letters: Bytes,
     ) -> tuple[Codes, Matrix]:
         """Codes and digests of addresses.
 
         `words` stand for a missing value. The local parts of `nobody` are placeholders at any domain, those of
-        `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left.
+        `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left. Letters
+        that are not ASCII have a bit each, by code point: whether they are certain in local parts, and in domains.
         """
         given = (one.laid_out() for one in (words, nobody, doubled, special_use))
-        return self._decided(self._library.audiencekit_emails, texts, *given)
+        letters = (Slice.of(bits, np.uint8) for bits in (local_letters, domain_letters))
+        return self._decided(self._library.audiencekit_emails, texts, *given, *letters)
 
     def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans) -> tuple[Codes, Matrix]:
         """Codes and digests of phone numbers. `regions` are places in `plans.national`, one for each text."""

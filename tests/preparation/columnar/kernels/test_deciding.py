@@ -23,6 +23,11 @@ INVALID = code_of(Reason.INVALID_SYNTAX)
 NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
 
+# Umlauts and the sharp s in a local part, the former alone in a domain.
+BITS = np.zeros(32, dtype=np.uint8)
+BITS[[0xE4 // 8, 0xF6 // 8, 0xFC // 8]] = 1 << np.array([0xE4, 0xF6, 0xFC], dtype=np.uint8) % 8
+LETTERS = (BITS | np.where(np.arange(32) == 0xDF // 8, 1 << 0xDF % 8, 0).astype(np.uint8), BITS)
+
 
 def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
     codes, digests = compiled.deciding.decide_emails(
@@ -31,6 +36,8 @@ def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
         nobody=Words.of(["nomail"]),
         doubled=Words.of(["a"]),
         special_use=Words.of(["test", "local"]),
+        local_letters=LETTERS[0],
+        domain_letters=LETTERS[1],
     )
     return codes.tolist(), [digest.tobytes() for digest in digests]
 
@@ -82,6 +89,26 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
 def test_what_is_certainly_no_address_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
     """Words for a missing value, and a syntax that nothing makes right; other forms are left."""
     assert _decide(compiled, pa.array([text]))[0] == [code]
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        (" J\u00f6rg@Larchpost.example", "j\u00f6rg@larchpost.example"),
+        ("a.\u00df@b\u00fccher.example", "a.\u00df@xn--bcher-kva.example"),
+        ("J\u00d6rg@larchpost.example", None),  # a capital is lowered by others
+        ("a@\u00df.example", None),
+        ("a@\u00e9.example", None),  # nobody knows of it yet
+        ("a@\U0001f600.example", None),
+        ("nomail@b\u00fccher.example", None),
+        ("a@b\u00fccher.test", None),
+    ],
+)
+def test_addresses_of_certain_letters_are_decided(compiled: Kernels, text: str, address: str | None) -> None:
+    """Where each letter may stand; all others are left."""
+    codes, digests = _decide(compiled, pa.array([text]))
+    assert codes == [PENDING if address is None else VALID]
+    assert address is None or digests[0] == hashlib.sha256(address.encode()).digest()
 
 
 def test_a_domain_that_only_ends_like_a_special_one_is_plain(compiled: Kernels) -> None:
