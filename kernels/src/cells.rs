@@ -38,7 +38,7 @@ pub fn index(piece: &[u8], shape: &Shape, ends: &mut [u32]) -> Option<Lines> {
     }
     let mut reader = Reader::default();
     let (blocks, rest) = text.as_chunks::<BLOCK>();
-    let mut last = [b'a'; BLOCK];
+    let mut last = [b' '; BLOCK];
     last[..rest.len()].copy_from_slice(rest);
     let (mut found, mut is_ascii) = (0, true);
     for (number, block) in blocks.iter().chain((!rest.is_empty()).then_some(&last)).enumerate() {
@@ -76,7 +76,7 @@ impl Default for Reader {
 
 impl Reader {
     /// The delimiters and line ends of `block` that are not in quotes. None where a quote stands elsewhere than around a
-    /// whole cell, a line end inside quotes or, behind CR, no LF; and for a NUL.
+    /// whole cell, behind CR no LF, and for a NUL.
     #[inline(always)]
     fn read(&mut self, block: &Block, delimiter: u8) -> Option<u64> {
         let (lines, returns, quotes) = (bits(block, b'\n'), bits(block, b'\r'), bits(block, b'"'));
@@ -85,7 +85,6 @@ impl Reader {
         if quotes | self.inside | self.was_closing != 0 {
             let within = parities(quotes) ^ self.inside; // with the opening quote, without the closing one
             let (opening, closing) = (quotes & within, quotes & !within);
-            strange |= within & (lines | returns);
             separators &= !within;
             let behind_separator = separators << 1 | self.was_separator;
             let behind_closing = closing << 1 | self.was_closing;
@@ -111,7 +110,7 @@ fn are_lines(text: &[u8], shape: &Shape, ends: &[u32]) -> bool {
         let size = end - begin;
         let is_blank = size == 0 || size == 1 && text[begin] == b'\r';
         begin = end + 1;
-        // There are as many line ends as lines: so no other cell ends in one.
+        // There are as many line ends as lines: so no other cell ends in one, and none stands in quotes.
         text[end] == b'\n' && size < shape.longest && !is_blank
     })
 }
@@ -226,6 +225,7 @@ mod tests {
         assert_columns("a,b\n", [&["a"], &["b"]]);
         assert_columns("a,\r\n,bc\nleft,ov", [&["a", ""], &["", "bc"]]);
         assert_columns("\u{e9}, \n,\n", [&["\u{e9}", ""], &[" ", ""]]);
+        assert_eq!(read(b"a b\n", &Shape { delimiter: b' ', ..SHAPE }).expect("plain"), [["a"], ["b"]]);
     }
 
     #[test]
