@@ -6,9 +6,7 @@ doubled quote is a letter, `\\r`, `\\n` and `\\r\\n` end a record outside quotes
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -55,51 +53,12 @@ class RecordCounter:
     def _scan(self) -> None:
         data = b"".join((self._carry, *self._waiting))
         self._waiting, self._waiting_bytes = [], 0
-        records, self._carry, _ = _cut(data, self._patterns)
+        records, self._carry, _ = cut(data, self._patterns)
         self.records += records
         self.overlong = len(self._carry) > MAX_LINE_BYTES
 
 
-class WholeRecords:
-    """UTF-8 blocks in pieces of about `piece_bytes` that end where records end, each with its non-blank records.
-
-    What is left at the end and is not whole by the counter's rules comes last, with -1. The first piece is small.
-    Of the piece that came last, `is_plain` says that no line end is inside quotes and no letter after a closing one;
-    `rest()` is everything after it.
-    """
-
-    def __init__(self, blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> None:
-        self._blocks, self._piece_bytes = blocks, piece_bytes
-        self._patterns = Patterns(delimiter)
-        self._carry = b""
-        self.is_plain = False
-
-    def __iter__(self) -> Iterator[tuple[bytes, int]]:
-        waiting: list[bytes] = []
-        waiting_bytes, wanted = 0, SCAN_BYTES
-        for block in itertools.chain(self._blocks, [b""]):
-            waiting.append(block)
-            waiting_bytes += len(block)
-            # A piece that ended between the two letters of a line end would have to be read with care, and the next.
-            if block and waiting_bytes < (2 * wanted if block.endswith(b"\r") else wanted):
-                continue
-            data = b"".join(waiting)
-            records, self._carry, self.is_plain = _cut(data, self._patterns)
-            if whole := data[: len(data) - len(self._carry)]:
-                yield whole, records
-            if len(self._carry) > MAX_LINE_BYTES or (self._carry and not block):
-                last, self._carry, self.is_plain = self._carry, b"", False
-                yield last, -1
-                return
-            waiting, waiting_bytes = [self._carry], len(self._carry)
-            wanted = max(self._piece_bytes, 2 * len(self._carry))
-
-    def rest(self) -> Iterator[bytes]:
-        """The blocks after the last piece, for whoever reads on without this class."""
-        return itertools.chain([self._carry] if self._carry else [], self._blocks)
-
-
-def _cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
+def cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
     """How many whole non-blank records `data` begins with, what follows them, and whether they are plain."""
     end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     if b'"' not in data or patterns.plain_records.fullmatch(data, 0, end):

@@ -18,11 +18,11 @@ from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.bytestream import ByteStream, take_sample
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
-from audiencekit.sources.counting import WholeRecords
 from audiencekit.sources.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header, is_header, is_whole_file
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.pieces import Pieces
 from audiencekit.sources.quick import QuickReader
 from audiencekit.sources.records import Records, field_limit
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
@@ -109,29 +109,29 @@ class DelimitedTable:
         faults.refuse_too_many(self.rows_read)
 
     def _read_pieces(self, mapping: ColumnMapping, faults: Faults) -> Iterator[TextBatch]:
-        layout, positions = self.layout, used_positions(mapping)
-        quick = QuickReader(layout.delimiter, width=layout.width, positions=positions)
+        layout, leading = self.layout, self.layout.leading
+        quick = QuickReader(layout.delimiter, width=layout.width, positions=used_positions(mapping))
         judge = RowJudge(layout, mapping, faults)
-        leading = layout.leading
-        pieces = WholeRecords(self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
-        for piece, records in pieces:
-            is_plain = pieces.is_plain and not leading and self._split_cells is None
-            arrays = quick.read(piece, records) if is_plain else None
-            if arrays is not None:
-                yield from self._quick_batches(arrays, records, mapping, faults)
+        pieces = Pieces(self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
+        pieces.quick = None if leading or self._split_cells is not None else quick
+        for piece in pieces:
+            if piece.cells is not None:
+                yield from self._quick_batches(piece.cells, piece.records, mapping, faults)
                 continue
             # What is not whole by the counter's rules may be to `csv`: it is read to the end of the file.
-            blocks = pieces.rest() if records < 0 else iter(())
+            blocks = pieces.rest() if piece.records < 0 else iter(())
             before = self.rows_read
-            rows = iter(Records(itertools.chain([piece], blocks), layout.delimiter, leading=leading, before=before))
+            data = itertools.chain([piece.data], blocks)
             try:
+                rows = iter(Records(data, layout.delimiter, leading=leading, before=before))
                 yield from self._careful_rows(rows, leading, judge, mapping)
-                leading = max(leading - records, 0)
+                leading = max(leading - piece.records, 0)
+                pieces.quick = None if leading or self._split_cells is not None else quick
                 continue
             except SourceRefused:
-                if records < 0:
+                if piece.records < 0:
                     raise
-            self._refuse_from(itertools.chain([piece], pieces.rest()), leading, before)
+            self._refuse_from(itertools.chain([piece.data], pieces.rest()), leading, before)
 
     def _refuse_from(self, blocks: Iterator[bytes], leading: int, before: int) -> NoReturn:
         """Reads on from a piece that `csv` refuses, so that row, reason and count are those of reading in one go."""

@@ -1,7 +1,8 @@
-"""Whole records read in bulk by Arrow, where its answer is certainly that of the careful reader; else None."""
+"""Whole records read in bulk, where the answer is certainly that of the careful reader; else None."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,52 @@ import pyarrow.csv as pacsv
 
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.kernels.reading import Room
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Begun:
+    """What a text begins with: the cells by position (pa.StringArray) of so many records, in so many bytes."""
+
+    cells: dict[int, Any]
+    records: int
+    whole_bytes: int
 
 
 class QuickReader:
     """Reads the columns at `positions` of records with `width` cells."""
 
     def __init__(self, delimiter: str, *, width: int, positions: list[int]) -> None:
-        self._delimiter, self._positions = delimiter, positions
+        self._delimiter, self._width, self._positions = delimiter, width, positions
+        self._room = Room()
         self._names = [f"c{place}" for place in range(width)]
         kept = [self._names[place] for place in positions]
         self._convert = pacsv.ConvertOptions(
             include_columns=kept, column_types=dict.fromkeys(kept, pa.string()), strings_can_be_null=False
         )
 
+    def begin(self, text: bytes) -> Begun | None:
+        """All whole records that `text` begins with, or None when anything calls for a closer look, by `read`.
+
+        They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
+        """
+        compiled = kernels()
+        if compiled is None or not self._positions:
+            return None
+        found = compiled.reading.read_cells(
+            text,
+            self._room,
+            delimiter=self._delimiter,
+            width=self._width,
+            positions=self._positions,
+            longest=MAX_CELL_BYTES,
+        )
+        if found is None:
+            return None
+        return Begun(dict(zip(self._positions, found.columns, strict=True)), found.lines, found.piece_bytes)
+
     def read(self, piece: bytes, records: int) -> dict[int, Any] | None:
-        """The cells by position (pa.StringArray), or None when anything about `piece` calls for a careful look.
+        """The cells by position (pa.StringArray) as Arrow reads them, or None when anything calls for a careful look.
 
         `piece` is plain, as the counter says, and `records` is what it found: Arrow must find as many.
         """

@@ -1,12 +1,14 @@
 //! Loops over whole columns for the package, which calls them without the lock of the interpreter. All behind `door` is
 //! checked Rust, apart from the processor's instructions.
 
+mod cells;
 mod columns;
 mod digits;
 mod door;
 mod emails;
 mod entries;
 mod international;
+mod letters;
 mod lines;
 mod phones;
 mod punycode;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources import delimited, quick
+from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.sources import counting, delimited, pieces, quick
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.pieces import Piece, Pieces
 from audiencekit.sources.quick import QuickReader
 from audiencekit.sources.source import Source
 from tests.examples import examples
@@ -60,6 +62,7 @@ CELL = st.one_of(
     ends=st.sampled_from(["\n", "\r\n", "\r"]),
     damage=st.none() | st.tuples(st.integers(0, 400), st.sampled_from([b'"', b"\n", b"\xff", b"\0", b",", b"\r"])),
     piece_bytes=st.integers(1, 200),
+    has_kernels=st.booleans(),
 )
 def test_quick_and_careful_reading_agree(
     tmp_path: Path,
@@ -69,8 +72,10 @@ def test_quick_and_careful_reading_agree(
     ends: str,
     damage: tuple[int, bytes] | None,
     piece_bytes: int,
+    has_kernels: bool,
 ) -> None:
     """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
+    monkeypatch.setattr(quick, "kernels", kernels if has_kernels else lambda: None)
     text = io.StringIO(newline="")
     csv.writer(text, quoting=quoting, lineterminator=ends).writerows([["a", "b", "c"], *rows])
     data = text.getvalue().encode()
@@ -79,35 +84,38 @@ def test_quick_and_careful_reading_agree(
     (tmp_path / "list.csv").write_bytes(data)
     monkeypatch.setattr(delimited, "PIECE_BYTES", piece_bytes)
     monkeypatch.setattr("audiencekit.sources.counting.SCAN_BYTES", piece_bytes)
+    monkeypatch.setattr(pieces, "SCAN_BYTES", piece_bytes)
     monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", piece_bytes)
     try:
         source = open_source(tmp_path / "list.csv", OPTIONS)
     except AudiencekitError:
         return
-    quick, careful = _both(source)
-    assert quick == careful
+    in_bulk, careful = _both(source)
+    assert in_bulk == careful
 
 
 def _spy(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Notes for every piece whether it was read in bulk."""
     taken: list[bool] = []
-    original: Callable[..., Any] = QuickReader.read
+    original: Callable[[Pieces], Iterator[Piece]] = Pieces.__iter__
 
-    def read(self: QuickReader, piece: bytes, records: int) -> Any:
-        found = original(self, piece, records)
-        taken.append(found is not None)
-        return found
+    def noted(self: Pieces) -> Iterator[Piece]:
+        for piece in original(self):
+            taken.append(piece.cells is not None)
+            yield piece
 
-    monkeypatch.setattr(QuickReader, "read", read)
+    monkeypatch.setattr(Pieces, "__iter__", noted)
     return taken
 
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("found", [kernels, lambda: None], ids=["kernels", "none"])
 def test_ordinary_lists_are_read_in_bulk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str, found: Any
 ) -> None:
     """All but the piece with the header, quoted or not; a ragged row costs only its own piece."""
+    monkeypatch.setattr(quick, "kernels", found)
     taken = _spy(monkeypatch)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 100_000)
     monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", 100_000)
@@ -123,7 +131,7 @@ def test_ordinary_lists_are_read_in_bulk(
     assert [row["row"] for row in rows] == [n for n in range(1, 20_002) if n != 10_001]
     assert faults == [{"row": 10_001, "column": None, "reason": "ragged"}]
     assert rows[10_000]["c0"] == "q0@example.com"
-    assert taken.count(False) == 1
+    assert taken.count(False) == 2
     assert taken.count(True) >= 3
 
 
@@ -143,14 +151,67 @@ def test_ordinary_lists_are_read_in_bulk(
 )
 def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
     """Nothing is guessed."""
-    assert QuickReader(",", width=3, positions=[0, 2]).read(piece, 1) is None, name
+    reader = QuickReader(",", width=3, positions=[0, 2])
+    assert reader.read(piece, 1) is None, name
+    if name != "another count":  # there is none before
+        assert reader.begin(piece) is None, name
 
 
 def test_only_wanted_columns_are_read() -> None:
     """As text, whatever they look like; an empty cell is empty and not missing."""
     found = QuickReader(";", width=3, positions=[0, 2]).read(b'007;x;1.0\n"";y;null\n', 2)
     assert found is not None
-    assert {place: cells.to_pylist() for place, cells in found.items()} == {0: ["007", ""], 2: ["1.0", "null"]}
+    assert _lists(found) == {0: ["007", ""], 2: ["1.0", "null"]}
+
+
+@pytest.mark.skipif(kernels() is None, reason="this installation has no kernels of this version")
+def test_what_a_text_begins_with_is_read() -> None:
+    """The wanted cells of its whole records; what follows them is left."""
+    begun = QuickReader(";", width=3, positions=[0, 2]).begin(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
+    assert begun is not None
+    assert (begun.records, begun.whole_bytes) == (2, 34)
+    assert _lists(begun.cells) == {0: ["007", ""], 2: ["1.0", 'say "null"']}
+
+
+def _lists(cells: dict[int, Any]) -> dict[int, list[str | None]]:
+    for column in cells.values():
+        column.validate(full=True)
+    return {place: column.to_pylist() for place, column in cells.items()}
+
+
+FRAGMENTS = st.sampled_from(
+    [b"a", b"bc", b",", b",", b"\n", b"\n", b"\r\n", b"\r", b'"', b'""', b'",', b',"', b'","', b'"\n', b'\n"', b" ",
+     b"\0", b"\xff", "é".encode(), b"x" * 40, b"y" * 65]
+)  # fmt: skip
+ROWS = st.lists(st.sampled_from([b"a", b"", b" ", b'""', b'"b"', b'"a,""b"', "é".encode(), b"x" * 40]), min_size=1)
+
+
+@pytest.mark.skipif(kernels() is None, reason="this installation has no kernels of this version")
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    data=st.lists(FRAGMENTS, max_size=30).map(b"".join)
+    | st.tuples(ROWS, st.integers(1, 3), st.sampled_from([b"\n", b"\r\n"])).map(
+        lambda drawn: b"".join(
+            b",".join(drawn[0][place : place + drawn[1]]) + drawn[2] for place in range(0, len(drawn[0]), drawn[1])
+        )
+    ),
+    width=st.integers(1, 3),
+)
+def test_kernels_read_what_csv_and_arrow_read(data: bytes, width: int) -> None:
+    """Where they read at all; and of a text without quotes they read what Arrow reads."""
+    data = data[: data.rfind(b"\n") + 1]
+    reader = QuickReader(",", width=width, positions=list(range(width)))
+    begun = reader.begin(data)
+    records, carry, is_plain = counting.cut(data, counting.Patterns(","))
+    by_arrow = reader.read(data, records) if is_plain and not carry else None
+    if begun is None:
+        assert b'"' in data or by_arrow is None
+        return
+    assert by_arrow is not None
+    assert (begun.records, begun.whole_bytes) == (records, len(data))
+    rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
+    assert _lists(begun.cells) == _lists(by_arrow) == {place: [row[place] for row in rows] for place in range(width)}
+    assert {len(row) for row in rows} == {width}
 
 
 def _decodes(piece: bytes) -> bool:
