@@ -7,8 +7,10 @@ mod door;
 mod emails;
 mod entries;
 mod lines;
+mod parts;
 mod phones;
 mod sha256;
+mod tags;
 
 /// Which functions there are, and what they take: the package refuses any other number.
 const VERSION: i32 = 7;
