@@ -16,7 +16,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.planning import planner
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets, TaggedBatch
-from audiencekit.preparation.partitions import ENTRY, SortedEntries
+from audiencekit.preparation.partitions import ENTRY, PARTITION_BITS, SortedEntries
 from audiencekit.preparation.selection import Selection
 from audiencekit.settings import load_settings
 
@@ -29,7 +29,9 @@ class UncountedKeySets(KeySets):
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """No tag for any record."""
         updates = np.zeros(records.unwrap().num_rows, dtype=bool)
-        return TaggedBatch(updates, SortedEntries(np.zeros(0, dtype=ENTRY), []))
+        return TaggedBatch(
+            updates, SortedEntries(np.zeros(0, dtype=ENTRY), np.zeros(2**PARTITION_BITS, dtype=np.int64))
+        )
 
     def select(self) -> Selection:
         """Every record is sent, in one wave."""

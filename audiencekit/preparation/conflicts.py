@@ -40,13 +40,14 @@ def find_conflicts(keys: Partitions, kept: Bits, superseded: Bits, deletes: Bits
     `kept` are the last words on their key sets.
     """
 
-    def contested(part: int) -> Entries:
-        entries = keys.load(part)
-        records = entries["record"]
-        heeded = kept.at(records) | (superseded.at(records) & deletes.at(records))
-        return _contested(repeated(entries[heeded]), deletes)
+    def contested(parts: Iterable[int]) -> Entries:
+        heeded = []
+        for entries in keys.pieces(parts):
+            records = entries["record"]
+            heeded.append(entries[kept.at(records) | (superseded.at(records) & deletes.at(records))])
+        return _contested(repeated(*heeded), deletes)
 
-    contest = _Contest(in_order(contested, keys.parts(), workers=cores()), kept, deletes)
+    contest = _Contest(in_order(contested, keys.runs(), workers=cores()), kept, deletes)
     far_reaching = contest.far_reaching()
     return Conflicts(np.array(far_reaching, dtype=np.int64), contest.waves(set(far_reaching)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -24,7 +24,7 @@ from audiencekit.preparation.partitions import (
 )
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.suppression import KeyMemory, SuppressedKeys, held_keys
-from audiencekit.preparation.tags import Places, Tagger, Tags, sum_of_keys
+from audiencekit.preparation.tags import Tagger
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class KeySets:
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
-        of_kinds = list(self._tagger.tag_keys(batch))
-        key_sets = self._key_sets.sort(sum_of_keys(of_kinds, batch.num_rows), np.arange(batch.num_rows))
+        tagged = self._tagger.tag(batch)
+        key_sets = self._key_sets.sort(tagged.of_sets(), np.arange(batch.num_rows))
         deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
-        if not of_kinds or (not self.mixed and self._suppressed is None):
+        if not tagged.offsets or (not self.mixed and self._suppressed is None):
             return TaggedBatch(deletes, key_sets)
-        owners, tags = _joined(of_kinds)
+        owners, tags = tagged.owners(), tagged.tags
         suppressed = None
         if self._suppressed is not None:
             held = held_keys(batch, self._memories)
@@ -92,8 +92,8 @@ class KeySets:
     @guarded
     def tag_suppressed(self, records: HashedRecords) -> SortedEntries | None:
         """The tags of the keys of one batch of people who are to be suppressed. May be called from any thread."""
-        of_kinds = list(self._tagger.tag_keys(records.unwrap()))
-        return self._suppressed.sort(_joined(of_kinds)[1]) if self._suppressed is not None and of_kinds else None
+        tags = self._tagger.tag(records.unwrap()).tags
+        return self._suppressed.sort(tags) if self._suppressed is not None and len(tags) else None
 
     def suppress(self, tagged: SortedEntries | None) -> None:
         """Gather what `tag_suppressed` gave back."""
@@ -123,7 +123,7 @@ class KeySets:
         suppressed = self._find_suppressed()
         kept = Bits.of(len(self), True)
         superseded = Bits.of(len(self) if self.mixed else 0, False)
-        for dropped, overruled in in_order(partial(self._decide, suppressed), self._key_sets.parts(), workers=cores()):
+        for dropped, overruled in in_order(partial(self._decide, suppressed), self._key_sets.runs(), workers=cores()):
             kept.set(dropped, False)
             superseded.set(overruled, True)
         dropped_count = len(kept) - kept.count()
@@ -151,22 +151,18 @@ class KeySets:
             found.set(records[~self._deletes.at(records)], True)
         return found
 
-    def _decide(self, suppressed: Bits, part: int) -> tuple[Indices, Indices]:
-        """Of the records of one part, those that are not sent, and those of them that are superseded."""
-        entries = self._key_sets.load(part)
-        entries = repeated(entries[~suppressed.at(entries["record"])] if self._suppressed is not None else entries)
+    def _decide(self, suppressed: Bits, parts: Iterable[int]) -> tuple[Indices, Indices]:
+        """Of the records of some parts, those that are not sent, and those of them that are superseded."""
+        pieces = self._key_sets.pieces(parts)
+        if self._suppressed is not None:
+            pieces = [entries[~suppressed.at(entries["record"])] for entries in pieces]
+        entries = repeated(*pieces)
         last = last_of_tag(entries)
         if not self.mixed:
             first = np.append(True, last[:-1]) if len(last) else last
             return entries["record"][~first], np.zeros(0, dtype=np.int64)
         superseded = _superseded(entries, last, self._deletes)
         return entries["record"][~last], entries["record"][superseded]
-
-
-def _joined(of_kinds: list[tuple[Places, Tags]]) -> tuple[Places, Tags]:
-    """The keys of all kinds, one kind after the other."""
-    owners, tags = (np.concatenate(parts) for parts in zip(*of_kinds, strict=True))
-    return owners, tags
 
 
 def _superseded(entries: Entries, last: Bools, deletes: Bits) -> Bools:

@@ -6,13 +6,14 @@ keeps the chunks: with the run's key gone, tags say nothing, but they are linked
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.tags import Places, Tags
 
 # A tag and its record, counted from 0 over the whole run.
@@ -21,6 +22,7 @@ Entries: TypeAlias = npt.NDArray[np.void]
 
 PARTITION_BITS: Final = 8
 BUFFER_BYTES: Final = 48 * 1024  # of one part in memory; what is more is put aside
+TOGETHER: Final = 65_536  # entries of several parts that may be looked at in one go
 
 _HIGH_BITS: Final = 64
 
@@ -37,10 +39,10 @@ class Chunks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SortedEntries:
-    """Entries of one batch, ordered by part and within a part by record; `ends` of each part."""
+    """Entries of one batch, ordered by part and within a part as they were; `ends` of each part."""
 
     entries: Entries = field(repr=False)
-    ends: list[int] = field(repr=False)
+    ends: Places = field(repr=False)
 
 
 class Partitions:
@@ -49,46 +51,75 @@ class Partitions:
     def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
         self._chunks, self._bits = chunks, bits
         # One block for all parts: hundreds of buffers that grow side by side would leave holes in the heap.
-        self._buffers = np.empty((2**bits, max(BUFFER_BYTES // ENTRY.itemsize, 1) * ENTRY.itemsize), dtype=np.uint8)
-        self._filled = [0] * 2**bits  # bytes of each buffer
+        self._buffers = np.empty((2**bits, max(BUFFER_BYTES // ENTRY.itemsize, 1)), dtype=ENTRY)
+        self._filled = np.zeros(2**bits, dtype=np.int64)  # entries in each buffer
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
 
     def sort(self, tags: Tags, records: Places) -> SortedEntries:
-        """The entries of one batch, `records` counted from its beginning and ascending. May be called in any thread."""
+        """The entries of one batch, `records` counted from its beginning. May be called in any thread."""
+        entries = np.empty(len(tags), dtype=ENTRY)
+        if compiled := kernels():
+            ends = np.empty(2**self._bits, dtype=np.int64)
+            compiled.tagging.sort(tags, records, entries, ends)
+            return SortedEntries(entries, ends)
         parts = part_of(tags, self._bits)
         order = np.argsort(parts, kind="stable")
-        entries = np.empty(len(tags), dtype=ENTRY)
         entries["high"], entries["low"] = tags["high"][order], tags["low"][order]
         entries["record"] = records[order]
-        return SortedEntries(entries, np.cumsum(np.bincount(parts, minlength=2**self._bits)).tolist())
+        return SortedEntries(entries, np.cumsum(np.bincount(parts, minlength=2**self._bits)))
 
     def add(self, batch: SortedEntries, first: int) -> None:
         """Put the entries of the next batch aside, whose records are counted from `first`."""
-        batch.entries["record"] += first
-        content, start = batch.entries.view(np.uint8), 0
-        for part, end in enumerate(batch.ends):
-            if end > start:
-                self._extend(part, content[start * ENTRY.itemsize : end * ENTRY.itemsize])
-            start = end
+        starts = np.concatenate([[0], batch.ends[:-1]])  # of what is not put aside yet
+        while self._fill(batch, starts, first):
+            for part in np.flatnonzero(self._filled == self._buffers.shape[1]).tolist():
+                self._numbers[part].append(self._chunks.append(self._buffers[part].view(np.uint8).data))
+                self._filled[part] = 0
 
-    def _extend(self, part: int, content: npt.NDArray[np.uint8]) -> None:
-        buffer, filled = self._buffers[part], self._filled[part]
-        while filled + len(content) >= len(buffer):
-            room = len(buffer) - filled
-            buffer[filled:] = content[:room]
-            self._numbers[part].append(self._chunks.append(buffer.data))
-            content, filled = content[room:], 0
-        buffer[filled : filled + len(content)] = content
-        self._filled[part] = filled + len(content)
+    def _fill(self, batch: SortedEntries, starts: Places, first: int) -> bool:
+        """Move what there is room for from `starts` into the buffers; whether any of these is full."""
+        buffers, filled = self._buffers, self._filled
+        if compiled := kernels():
+            entries, ends = batch.entries, batch.ends
+            full = compiled.tagging.spread(entries, starts, ends, first=first, buffers=buffers, filled=filled)
+            return bool(full)
+        moved = np.minimum(batch.ends - starts, buffers.shape[1] - filled)
+        for part in np.flatnonzero(moved).tolist():
+            start, end = starts[part], starts[part] + moved[part]
+            place = buffers[part, filled[part] :][: end - start]
+            place[:] = batch.entries[start:end]
+            place["record"] += first
+        starts += moved
+        filled += moved
+        return bool((filled == buffers.shape[1]).any())
 
     def parts(self) -> Iterator[int]:
         """The numbers of the parts that hold anything."""
         return (part for part in range(2**self._bits) if self._numbers[part] or self._filled[part])
 
+    def runs(self) -> Iterator[range]:
+        """The numbers of all parts, a run at a time: one part, or several that hold TOGETHER at most."""
+        first, held = 0, 0
+        for part in range(2**self._bits):
+            own = len(self._numbers[part]) * self._buffers.shape[1] + int(self._filled[part])
+            if held and held + own > TOGETHER:
+                yield range(first, part)
+                first, held = part, 0
+            held += own
+        if held:
+            yield range(first, 2**self._bits)
+
     def load(self, part: int) -> Entries:
         """The entries of one part, in the order of their records. May be called in any thread."""
-        chunks = [self._chunks.read(number) for number in self._numbers[part]]
-        return np.frombuffer(b"".join([*chunks, self._buffers[part, : self._filled[part]].data]), dtype=ENTRY)
+        return np.concatenate(self.pieces([part]))
+
+    def pieces(self, parts: Iterable[int]) -> list[Entries]:
+        """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""
+        found = []
+        for part in parts:
+            found += [np.frombuffer(self._chunks.read(number), dtype=ENTRY) for number in self._numbers[part]]
+            found.append(self._buffers[part, : self._filled[part]])
+        return found
 
 
 def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
@@ -97,8 +128,11 @@ def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
     return parts
 
 
-def repeated(entries: Entries) -> Entries:
-    """Those whose tag may occur more than once, ordered by tag and then by record."""
+def repeated(*pieces: Entries) -> Entries:
+    """Those of the entries of whole parts whose tag may occur more than once, ordered by tag and then by record."""
+    if compiled := kernels():
+        return compiled.tagging.find_repeated(pieces)
+    entries = np.concatenate(pieces)
     high = np.sort(entries["high"])
     twice = high[1:][high[1:] == high[:-1]]
     if not len(twice):

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
@@ -20,11 +22,45 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix
+from audiencekit.preparation.columnar.kernels.library import kernels
 
 TAG_BYTES: Final = 16
 TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])
 Tags: TypeAlias = npt.NDArray[np.void]
 Places: TypeAlias = npt.NDArray[np.int64]
+Offsets: TypeAlias = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedKeys:
+    """The tags of all keys of a batch of so many `records`, one kind after the other.
+
+    `offsets` say of each kind that there is where among its keys those of each record begin, and where the last end.
+    """
+
+    records: int
+    offsets: list[Offsets] = field(repr=False)
+    tags: Tags = field(repr=False)
+
+    def by_kind(self) -> Iterator[tuple[Places, Tags]]:
+        """For each kind the record of each key, and its tag."""
+        start = 0
+        for offsets in self.offsets:
+            owners = np.repeat(np.arange(self.records), np.diff(offsets))
+            yield owners, self.tags[start : start + len(owners)]
+            start += len(owners)
+
+    def owners(self) -> Places:
+        """The record of each key."""
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(owners for owners, _ in self.by_kind())])
+
+    def of_sets(self) -> Tags:
+        """The tag of each record's key set."""
+        if (compiled := kernels()) is None:
+            return sum_of_keys(list(self.by_kind()), self.records)
+        sums = np.zeros(self.records, dtype=TAG)
+        compiled.tagging.add_up(self.tags, self.offsets, sums)
+        return sums
 
 
 class Tagger:
@@ -39,23 +75,46 @@ class Tagger:
     def __repr__(self) -> str:
         return "<Tagger>"
 
+    def tag(self, records: Any) -> TaggedKeys:
+        """The tags of all keys of `records` (RECORD_SCHEMA).
+
+        Holds hashes: to be called from a guarded function only.
+        """
+        present = list(hashes_by_kind(records))
+        tags = self._encrypt([(kind, hashes) for kind, _, hashes in present])
+        return TaggedKeys(records.num_rows, [_offsets(lists, len(hashes)) for _, lists, hashes in present], tags)
+
     def tag_keys(self, records: Any) -> Iterator[tuple[Places, Tags]]:
         """For each kind that `records` (RECORD_SCHEMA) hold: the record of each key, and its tag.
 
         Holds hashes: to be called from a guarded function only.
         """
-        for kind, lists, hashes in hashes_by_kind(records):
-            owners = lists.value_parent_indices().to_numpy(zero_copy_only=False).astype(np.int64)
-            yield owners, self.tag_hashes(hashes, kind)
+        return self.tag(records).by_kind()
+
+    def tag_hashes(self, hashes: Any, kind: Kind) -> Tags:
+        """The tag of each of `hashes` (HASH_TYPE), keys of one kind."""
+        return self._encrypt([(kind, hashes)])
 
     def _mask(self, kind: Kind) -> npt.NDArray[np.uint8]:
         name = kind.value.encode().ljust(TAG_BYTES, b"\0")[:TAG_BYTES]
         return np.frombuffer(self._cipher.encryptor().update(name), dtype=np.uint8)
 
-    def tag_hashes(self, hashes: Any, kind: Kind) -> Tags:
-        """The tag of each of `hashes` (HASH_TYPE), keys of one kind."""
-        halves = hash_matrix(hashes)[:, :TAG_BYTES] ^ self._of_kinds[kind]
-        return np.frombuffer(self._cipher.encryptor().update(halves.tobytes()), dtype=TAG)
+    def _encrypt(self, keys: list[tuple[Kind, Any]]) -> Tags:
+        """The tags of hashes by kind, one kind after the other."""
+        halves = np.empty((sum(len(hashes) for _, hashes in keys), TAG_BYTES), dtype=np.uint8)
+        start = 0
+        for kind, hashes in keys:
+            self._halve(hashes, kind, halves[start : start + len(hashes)])
+            start += len(hashes)
+        encrypted = np.empty(halves.size + TAG_BYTES - 1, dtype=np.uint8)  # as much as the cipher asks for
+        self._cipher.encryptor().update_into(halves.reshape(-1).data, encrypted.data)
+        return encrypted[: halves.size].view(TAG)
+
+    def _halve(self, hashes: Any, kind: Kind, halves: npt.NDArray[np.uint8]) -> None:
+        if compiled := kernels():
+            compiled.tagging.halve(hash_matrix(hashes), self._of_kinds[kind], halves)
+        else:
+            np.bitwise_xor(hash_matrix(hashes)[:, :TAG_BYTES], self._of_kinds[kind], out=halves)
 
 
 def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
@@ -70,11 +129,20 @@ def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
             yield kind, lists, values if kind.is_hashed else sha256_of(values)
 
 
+def _offsets(lists: Any, values: int) -> Offsets:
+    """Where the values of each of `lists` begin, and where the last end, counted from the first number on."""
+    offsets: Offsets = lists.offsets.to_numpy()
+    if offsets[-1] - offsets[0] == values and offsets.flags.aligned:
+        return offsets
+    # Arrow lets a null have values beneath it, which are none.
+    counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+
 @guarded
 def tags_of_sets(records: HashedRecords, tagger: Tagger) -> Tags:
     """The tag of the key set of each record of a batch that has a column for every kind."""
-    batch = records.unwrap()
-    return sum_of_keys(list(tagger.tag_keys(batch)), batch.num_rows)
+    return tagger.tag(records.unwrap()).of_sets()
 
 
 def sum_of_keys(of_kinds: list[tuple[Places, Tags]], records: int) -> Tags:

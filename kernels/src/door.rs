@@ -5,6 +5,7 @@
 
 mod deciding;
 mod reading;
+mod tagging;
 mod writing;
 
 use crate::columns::Texts;

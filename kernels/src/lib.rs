@@ -10,9 +10,11 @@ mod entries;
 mod international;
 mod letters;
 mod lines;
+mod parts;
 mod phones;
 mod punycode;
 mod sha256;
+mod tags;
 
 /// Which functions there are, and what they take: the package refuses any other number.
 const VERSION: i32 = 7;

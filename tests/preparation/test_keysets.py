@@ -171,6 +171,7 @@ def _simply(rows: list[tuple[str, Entry]], *, mixed: bool) -> Chosen:
     ),
     st.integers(1, 6),
     st.integers(0, 80),
+    st.integers(1, 40),
     st.booleans(),
 )
 def test_parts_decide_as_the_whole_would(
@@ -180,10 +181,12 @@ def test_parts_decide_as_the_whole_would(
     rows: list[tuple[str, set[str]]],
     bits: int,
     buffer_bytes: int,
+    together: int,
     mixed: bool,
 ) -> None:
     """However many parts there are and however little of each fits the memory, the answers are those of the rules."""
     monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
+    monkeypatch.setattr("audiencekit.preparation.partitions.TOGETHER", together)
     rows = rows if mixed else [("Update", keys) for _, keys in rows]
     records = hashed_records(*((verb, _emails(*keys)) for verb, keys in rows))
     expected = _simply([(verb, frozenset(keys)) for verb, keys in rows], mixed=mixed)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audiencekit.preparation import partitions as partitions_module
 from audiencekit.preparation.partitions import ENTRY, Chunks, Entries, Partitions, last_of_tag, repeated
 from audiencekit.preparation.tags import TAG, Tags
 
 Store = Callable[[], Chunks]
+
+TAGS = st.tuples(st.sampled_from([0, 1, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1), st.integers(0, 2))
 
 
 def _tags(pairs: list[tuple[int, int]]) -> Tags:
@@ -80,3 +85,58 @@ def test_nothing_that_occurs_twice_is_missed(pairs: list[tuple[int, int]]) -> No
     assert sorted(group for group in groups if len(group) > 1) == sorted(
         records for records in expected.values() if len(records) > 1
     )
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(TAGS, max_size=30), max_size=6), st.integers(1, 9), st.integers(0, 200))
+def test_entries_are_put_aside_alike_without_kernels(
+    memory_chunks: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    batches: list[list[tuple[int, int]]],
+    bits: int,
+    buffer_bytes: int,
+) -> None:
+    """The same chunks, in the same order, and the same in memory; and of whole parts the same is repeated."""
+    monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
+
+    def put_aside() -> tuple[list[bytes], list[list[object]], list[object]]:
+        chunks = memory_chunks()
+        partitions, first = Partitions(chunks, bits=bits), 0
+        for pairs in batches:
+            partitions.add(partitions.sort(_tags(pairs), np.arange(len(pairs))), first)
+            first += len(pairs)
+        loaded = [partitions.load(part).tolist() for part in range(2**bits)]
+        return chunks.chunks, loaded, [repeated(*partitions.pieces(run)).tolist() for run in partitions.runs()]
+
+    found = put_aside()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions_module, "kernels", lambda: None)
+        assert found == put_aside()
+
+
+@given(st.lists(st.lists(TAGS, max_size=20), min_size=1, max_size=5))
+def test_repeats_are_found_alike_without_kernels(pieces: list[list[tuple[int, int]]]) -> None:
+    """Across pieces, one of which may be empty."""
+    entries = _entries([pair for piece in pieces for pair in piece])
+    cut = np.split(entries, np.cumsum([len(piece) for piece in pieces])[:-1])
+    found = repeated(*cut).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions_module, "kernels", lambda: None)
+        assert found == repeated(*cut).tolist()
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(0, 7), max_size=40), st.integers(1, 20), st.integers(0, 100))
+def test_parts_come_in_runs(
+    memory_chunks: Store, monkeypatch: pytest.MonkeyPatch, parts: list[int], together: int, buffer_bytes: int
+) -> None:
+    """All that hold anything, in order and once; several only when they are small, and as many as may be."""
+    monkeypatch.setattr("audiencekit.preparation.partitions.TOGETHER", together)
+    monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
+    partitions = Partitions(memory_chunks(), bits=3)
+    partitions.add(partitions.sort(_tags([(part << 61, 0) for part in parts]), np.arange(len(parts))), 0)
+    runs = list(partitions.runs())
+    assert [part for run in runs for part in run if part in parts] == sorted(set(parts))
+    sizes = [[parts.count(part) for part in run if part in parts] for run in runs]
+    assert all(len(run) == 1 or 0 < sum(run) <= together for run in sizes)
+    assert all(sum(run) + following[0] > together for run, following in pairwise(sizes))

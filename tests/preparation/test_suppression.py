@@ -116,7 +116,7 @@ def test_a_batch_without_records_suppresses_nobody(hashed_records: Records, memo
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(ROWS, KEYS, KEYS, st.integers(1, 6), st.integers(0, 80), st.booleans())
+@given(ROWS, KEYS, KEYS, st.integers(1, 6), st.integers(0, 80), st.integers(1, 40), st.booleans())
 def test_a_selection_is_that_of_the_others_alone(
     hashed_records: Records,
     memory_chunks: Store,
@@ -126,10 +126,12 @@ def test_a_selection_is_that_of_the_others_alone(
     remembered: set[str],
     bits: int,
     buffer_bytes: int,
+    together: int,
     mixed: bool,
 ) -> None:
     """As if the suppressed Updates had never stood there, whatever the parts and however little fits the memory."""
     monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
+    monkeypatch.setattr("audiencekit.preparation.partitions.TOGETHER", together)
     rows = rows if mixed else [("Update", keys) for _, keys in rows]
     gone = [verb == "Update" and bool(keys & (listed | remembered)) for verb, keys in rows]
     left = [row for row, is_gone in zip(rows, gone, strict=True) if not is_gone]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.tags import TAG, Tagger, sum_of_keys
+from audiencekit.preparation import tags as tags_module
+from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array
+from audiencekit.preparation.tags import TAG, Tagger, sum_of_keys, tags_of_sets
 
 Make = Callable[..., HashedRecords]
 
@@ -56,3 +62,62 @@ def test_tags_have_128_bits(hashed_records: Make) -> None:
     assert TAG.itemsize == 16
     assert bits.any(axis=0).all()
     assert not bits.all(axis=0).any()
+
+
+def test_a_tag_is_what_it_was(sha256: Callable[[str], str], hashed_records: Make) -> None:
+    """AES of half the hash and the kind: what earlier syncs have kept is compared with it."""
+    secret = bytes(range(32))
+    cipher = Cipher(algorithms.AES(secret), modes.ECB())
+    mask = cipher.encryptor().update(b"partner_user_id\0")
+    half = bytes.fromhex(sha256("a"))[:16]
+    expected = cipher.encryptor().update(bytes(one ^ other for one, other in zip(half, mask, strict=True)))
+    records = hashed_records(("Update", {Kind.PARTNER_USER_ID: ["a"]}))
+    assert tags_of_sets(records, Tagger(SubKey(secret))).tobytes() == expected
+    assert Tagger(SubKey(secret)).tag_hashes(_hashes(sha256, "a"), Kind.PARTNER_USER_ID).tobytes() == expected
+
+
+def _hashes(sha256: Callable[[str], str], *texts: str) -> pa.Array:
+    return hash_array(np.frombuffer(bytes.fromhex("".join(map(sha256, texts))), dtype=np.uint8).reshape(-1, 32))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(KEY_SETS, st.integers(0, 12), st.integers(0, 12))
+def test_sets_are_tagged_alike_without_kernels(
+    hashed_records: Make, key_sets: list[dict[Kind, list[str]]], start: int, count: int
+) -> None:
+    """Whatever each record has, in slices of a batch as well; and keys come with the same owners."""
+    batch = hashed_records(*(("Update", keys) for keys in key_sets)).unwrap().slice(start, count)
+    tagger = Tagger()
+    found, keys = tags_of_sets(HashedRecords(batch), tagger), tagger.tag(batch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tags_module, "kernels", lambda: None)
+        assert found.tolist() == tags_of_sets(HashedRecords(batch), tagger).tolist()
+        assert keys.tags.tolist() == tagger.tag(batch).tags.tolist()
+    owners = [
+        record
+        for kind in Kind
+        for record, values in enumerate(batch.column(kind.value).to_pylist())
+        for _ in values or ()
+    ]
+    assert keys.owners().tolist() == owners
+
+
+@pytest.mark.parametrize("by", ["kernel", "columns"])
+def test_what_lies_beneath_a_null_is_no_key(
+    by: str, sha256: Callable[[str], str], hashed_records: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow allows it; the keys behind it stay those of their own records."""
+    if by == "columns":
+        monkeypatch.setattr(tags_module, "kernels", lambda: None)
+    offsets, is_valid = pa.array([0, 1, 2, 3], pa.int32()).buffers()[1], pa.array([True, False, True]).buffers()[1]
+    hashes = _hashes(sha256, "a", "b", "c")
+    beneath = pa.Array.from_buffers(pa.list_(HASH_TYPE), 3, [is_valid, offsets], children=[hashes])
+    plain = hashed_records(*(("Update", {Kind.HANDLE: [text], Kind.EMAIL: [text]}) for text in "abc")).unwrap()
+    batch = plain.set_column(plain.schema.get_field_index("email"), plain.schema.field("email"), beneath)
+    expected = hashed_records(
+        ("Update", {Kind.HANDLE: ["a"], Kind.EMAIL: ["a"]}),
+        ("Update", {Kind.HANDLE: ["b"]}),
+        ("Update", {Kind.HANDLE: ["c"], Kind.EMAIL: ["c"]}),
+    )
+    tagger = Tagger()
+    assert tags_of_sets(HashedRecords(batch), tagger).tolist() == tags_of_sets(expected, tagger).tolist()

@@ -13,6 +13,7 @@ from typing import Final
 
 from .deciding import Deciding
 from .reading import Reading
+from .tagging import Tagging
 from .writing import Writing
 
 LIBRARY: Final = "_audiencekit_kernels"
@@ -26,6 +27,7 @@ class Kernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         self.deciding = Deciding(library)
         self.reading = Reading(library)
+        self.tagging = Tagging(library)
         self.writing = Writing(library)
 
 

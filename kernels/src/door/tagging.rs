@@ -1,0 +1,126 @@
+//! Tags, and entries in parts.
+
+use super::{guarded, slice_mut, Slice};
+use crate::parts::{self, Entry};
+use crate::tags::{self, Tag, TAG_BYTES};
+
+/// A slice of slices of values, as checked Rust takes them.
+///
+/// # Safety
+/// As for `Slice::get`, of all of them.
+unsafe fn get_all<'a, T>(slices: &Slice<Slice<T>>) -> Vec<&'a [T]> {
+    // SAFETY: promised by the caller.
+    unsafe { slices.get().iter().map(|slice| slice.get()).collect() }
+}
+
+/// The first half of each of `hashes`, masked, at `halves`.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`, with room for `count` halves.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_halves(
+    hashes: &Slice<u8>,
+    mask: &Slice<u8>,
+    halves: *mut u8,
+    count: usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        unsafe { tags::halve(hashes.get(), mask.get(), slice_mut(halves, count * TAG_BYTES)) };
+    })
+}
+
+/// Adds the tags of keys of several kinds to the `records` sums at `sums`.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_add_up(
+    tags: &Slice<Tag>,
+    kinds: &Slice<Slice<i32>>,
+    sums: *mut Tag,
+    records: usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        unsafe { tags::add_up(tags.get(), &get_all(kinds), slice_mut(sums, records)) };
+    })
+}
+
+/// Entries of tags and records at `entries`, of which there are as many, by their part, and the ends of the parts.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_sort(
+    tags: &Slice<Tag>,
+    records: &Slice<i64>,
+    entries: *mut Entry,
+    ends: *mut i64,
+    parts: usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (tags, records, ends) = unsafe { (tags.get(), records.get(), slice_mut(ends, parts)) };
+        // SAFETY: promised by the caller.
+        parts::sort(tags, records, unsafe { slice_mut(entries, tags.len()) }, ends);
+    })
+}
+
+#[repr(C)]
+pub struct BufferSlices {
+    entries: *mut Entry,
+    room: usize,
+    filled: *mut i64,
+    parts: usize,
+}
+
+impl BufferSlices {
+    /// # Safety
+    /// As for `slice_mut`, with room for so many entries in each part.
+    unsafe fn get<'a>(&self) -> parts::Buffers<'a> {
+        let count = self.room.checked_mul(self.parts).expect("buffers are in memory");
+        // SAFETY: promised by the caller.
+        unsafe {
+            parts::Buffers { entries: slice_mut(self.entries, count), filled: slice_mut(self.filled, self.parts) }
+        }
+    }
+}
+
+/// Copies entries into the buffers of their parts, from `starts`, one a part, which move; `full` says how many are full.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_spread(
+    entries: &Slice<Entry>,
+    ends: &Slice<i64>,
+    starts: *mut i64,
+    first: i64,
+    buffers: &BufferSlices,
+    full: &mut usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (entries, ends, mut buffers) = unsafe { (entries.get(), ends.get(), buffers.get()) };
+        // SAFETY: promised by the caller.
+        *full = parts::spread(entries, unsafe { slice_mut(starts, ends.len()) }, ends, first, &mut buffers);
+    })
+}
+
+/// Puts those entries of `pieces` that are repeated into the `room` entries at `found`; `count` says how many they are.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_repeated(
+    pieces: &Slice<Slice<Entry>>,
+    found: *mut Entry,
+    room: usize,
+    count: &mut usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        *count = unsafe { parts::repeated(&get_all(pieces), slice_mut(found, room)) };
+    })
+}

@@ -1,0 +1,166 @@
+"""Tags and parts by the kernels: nothing is read or written that should not be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audiencekit.errors import Bug
+from audiencekit.preparation.columnar.kernels.library import Kernels
+from audiencekit.preparation.partitions import ENTRY
+from audiencekit.preparation.tags import TAG
+
+OUTSIDE = "a place that is not there"
+REFUSED = "a kernel|there is|contiguous"
+
+
+def _tags(count: int) -> Any:
+    return np.zeros(count, dtype=TAG)
+
+
+def _entries(*shape: int) -> Any:
+    return np.zeros(shape, dtype=ENTRY)
+
+
+def _read_only(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def _halfway(array: Any) -> Any:
+    """The same values from a place on where no word begins."""
+    moved = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype)
+    moved[:] = array
+    return moved
+
+
+@pytest.mark.parametrize(
+    ("hashes", "mask", "halves"),
+    [
+        (np.zeros((2, 32), dtype=np.uint8), np.zeros(16, dtype=np.uint8), np.zeros((1, 16), dtype=np.uint8)),
+        (np.zeros((2, 32), dtype=np.uint8), np.zeros(8, dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)),
+        (np.zeros((2, 64), dtype=np.uint8)[:, ::2], np.zeros(16, dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)),
+        (np.zeros((2, 32), dtype=np.int8), np.zeros(16, dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)),
+        (np.zeros((2, 32), dtype=np.uint8), np.zeros(16, dtype=np.uint8), _read_only(np.zeros((2, 16), np.uint8))),
+    ],
+    ids=["a half short", "a short mask", "gaps", "another size", "read only"],
+)
+def test_halves_have_lines_of_their_own(compiled: Kernels, hashes: Any, mask: Any, halves: Any) -> None:
+    """As many as there are hashes."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.halve(hashes, mask, halves)
+
+
+@pytest.mark.parametrize(("hash_bytes", "mask_bytes"), [(16, 16), (32, 8)])
+def test_hashes_and_masks_have_their_size(compiled: Kernels, hash_bytes: int, mask_bytes: int) -> None:
+    """What is shorter is not read on."""
+    hashes, halves = np.zeros((2, hash_bytes), dtype=np.uint8), np.zeros((2, mask_bytes), dtype=np.uint8)
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.halve(hashes, np.zeros(mask_bytes, dtype=np.uint8), halves)
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [[[0, 1, 4]], [[0, 2, 1]], [[1, 0, 0]], [[0, 1]], [[0, 1, 2, 3]], [[]], [[0, 1, 2], [0, 1, 2]], [[0, -(2**31), 2]]],
+    ids=["behind", "back", "before", "a record short", "a record more", "none", "a kind more", "far before"],
+)
+def test_only_tags_that_are_there_are_added(compiled: Kernels, offsets: list[list[int]]) -> None:
+    """Whatever offsets say."""
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.add_up(_tags(3), [np.array(kind, dtype=np.int32) for kind in offsets], _tags(2))
+
+
+@pytest.mark.parametrize(
+    ("tags", "offsets", "sums"),
+    [
+        (_entries(2), np.zeros(2, dtype=np.int32), _tags(1)),
+        (_tags(4)[::2], np.zeros(2, dtype=np.int32), _tags(1)),
+        (_halfway(_tags(2)), np.zeros(2, dtype=np.int32), _tags(1)),
+        (_tags(2), np.zeros(2, dtype=np.int64), _tags(1)),
+        (_tags(2), np.zeros(2, dtype=np.int32), _read_only(_tags(1))),
+        (_tags(2), np.zeros(2, dtype=np.int32), _entries(1)),
+    ],
+    ids=["entries", "gaps", "halfway", "large offsets", "read only", "sums of entries"],
+)
+def test_sums_are_of_tags(compiled: Kernels, tags: Any, offsets: Any, sums: Any) -> None:
+    """Other values are refused before anything is read."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.add_up(tags, [offsets], sums)
+
+
+@pytest.mark.parametrize("parts", [0, 1, 3])
+def test_parts_are_a_power_of_two(compiled: Kernels, parts: int) -> None:
+    """Of bits there are at least one, and no halves."""
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.sort(_tags(2), np.arange(2), _entries(2), np.zeros(parts, dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("records", "entries", "ends"),
+    [
+        (np.arange(1), _entries(2), np.zeros(2, dtype=np.int64)),
+        (np.arange(2), _entries(1), np.zeros(2, dtype=np.int64)),
+        (np.arange(2), _tags(2), np.zeros(2, dtype=np.int64)),
+        (np.arange(2), _read_only(_entries(2)), np.zeros(2, dtype=np.int64)),
+        (np.arange(2, dtype=np.int32), _entries(2), np.zeros(2, dtype=np.int64)),
+        (np.arange(2), _entries(2), np.zeros(2, dtype=np.int32)),
+        (np.arange(2), _entries(2), _read_only(np.zeros(2, dtype=np.int64))),
+    ],
+    ids=["a record short", "an entry short", "tags", "read only", "small records", "small ends", "read-only ends"],
+)
+def test_each_tag_has_an_entry(compiled: Kernels, records: Any, entries: Any, ends: Any) -> None:
+    """In an array that may be written to."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.sort(_tags(2), records, entries, ends)
+
+
+@pytest.mark.parametrize(
+    ("starts", "ends", "filled"),
+    [
+        ([0, 1], [1, 3], [0, 0]),
+        ([0, 2], [2, 1], [0, 0]),
+        ([-1, 1], [1, 2], [0, 0]),
+        ([0, 1], [1, 2], [0, 5]),
+        ([0, 1], [1, 2], [-1, 0]),
+    ],
+    ids=["behind", "back", "before", "fuller than full", "less than nothing"],
+)
+def test_entries_stay_within_their_buffers(
+    compiled: Kernels, starts: list[int], ends: list[int], filled: list[int]
+) -> None:
+    """And come from within the batch."""
+    places = [np.array(each, dtype=np.int64) for each in (starts, ends, filled)]
+    buffers = _entries(2, 4)
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.spread(_entries(2), *places[:2], first=0, buffers=buffers, filled=places[2])
+
+
+@pytest.mark.parametrize(
+    ("starts", "buffers", "filled"),
+    [
+        (np.zeros(1, dtype=np.int64), _entries(2, 4), np.zeros(2, dtype=np.int64)),
+        (np.zeros(2, dtype=np.int64), _entries(1, 4), np.zeros(2, dtype=np.int64)),
+        (np.zeros(2, dtype=np.int64), _entries(2, 4), np.zeros(3, dtype=np.int64)),
+        (np.zeros(2, dtype=np.int64), np.zeros((2, 4), dtype=TAG), np.zeros(2, dtype=np.int64)),
+        (np.zeros(2, dtype=np.int64), _entries(2, 4)[:, ::2], np.zeros(2, dtype=np.int64)),
+        (np.zeros(2, dtype=np.int64), _read_only(_entries(2, 4)), np.zeros(2, dtype=np.int64)),
+        (np.zeros(2, dtype=np.int64), _entries(2, 4), np.zeros(2, dtype=np.int32)),
+        (_read_only(np.zeros(2, dtype=np.int64)), _entries(2, 4), np.zeros(2, dtype=np.int64)),
+    ],
+    ids=["starts", "buffers", "filled", "tags", "gaps", "read only", "small counts", "read-only starts"],
+)
+def test_each_part_has_a_buffer(compiled: Kernels, starts: Any, buffers: Any, filled: Any) -> None:
+    """Of entries that may be written to."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.spread(
+            _entries(2), starts, np.zeros(2, dtype=np.int64), first=0, buffers=buffers, filled=filled
+        )
+
+
+@pytest.mark.parametrize("piece", [_tags(3), _entries(4)[::2], _halfway(_entries(2))], ids=["tags", "gaps", "halfway"])
+def test_repeats_are_of_entries(compiled: Kernels, piece: Any) -> None:
+    """Every piece is looked at before the first is read."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.find_repeated([_entries(2), piece])
