@@ -5,10 +5,12 @@ mod columns;
 mod digits;
 mod door;
 mod emails;
-mod entries;
+mod hexadecimal;
 mod lines;
+mod lists;
 mod phones;
 mod sha256;
+mod users;
 
 /// Which functions there are, and what they take: the package refuses any other number.
 const VERSION: i32 = 7;
