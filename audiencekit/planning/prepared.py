@@ -13,8 +13,11 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import takewhile
 from pathlib import Path
+from threading import Event
 from typing import Any, Final
 
 import orjson
@@ -29,7 +32,7 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import OPERATION, ROW
-from audiencekit.preparation.packing import pack_requests
+from audiencekit.preparation.packing import pack_request
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
@@ -111,16 +114,32 @@ def _replace(out: Path, staging: Path) -> None:
 
 def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool, progress: Progress) -> None:
     with _explained(staging):
-        _write_records(staging / RECORDS, planned)
-        give_back()
         if requests:
-            _write_requests(staging / REQUESTS, planned, progress)
+            _write_side_by_side(staging, planned, progress)
+        else:
+            _write_records(staging / RECORDS, planned, Event())
         manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
         _write_private(staging / MANIFEST, manifest)
 
 
+def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:
+    """The records in a thread of their own: one alone can write them, and takes as long as another for all bodies."""
+    halted = Event()
+    with ThreadPoolExecutor(1, "audiencekit") as pool:
+        records = pool.submit(_write_records, staging / RECORDS, planned, halted)
+        try:
+            for _ in _write_requests(staging / REQUESTS, planned, progress):
+                if records.done():
+                    records.result()  # when it failed, no other body is written
+        except BaseException:
+            halted.set()
+            raise
+        records.result()
+
+
 @guarded
-def _write_records(path: Path, planned: PlannedRun) -> None:
+def _write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
+    """Write all batches, or those until `halted` is set."""
     schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
     # No two hashes are alike: a dictionary of them, or their least and greatest, would only take room.
     worth = {"use_dictionary": [OPERATION], "write_statistics": [ROW]}
@@ -129,7 +148,7 @@ def _write_records(path: Path, planned: PlannedRun) -> None:
         open(path, "wb", opener=_open_private) as file,
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
     ):
-        batches = planned.layout.batches()
+        batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())
         # One thread is enough: writing takes longer than what it writes.
         prepared = in_order(lambda batch: to_prepared(*planned.kept_records(batch)), batches, workers=1)
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
@@ -137,12 +156,14 @@ def _write_records(path: Path, planned: PlannedRun) -> None:
                 writer.write_batch(records.unwrap(), row_group_size=rows)
 
 
-def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> None:
+def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> Iterator[None]:
+    """Write the bodies, and yield after each."""
     directory.mkdir(mode=0o700)
-    packed = pack_requests(planned.requests, planned.users_of, planned.times)
+    packed = (pack_request(request, planned.users_of, planned.times) for request in planned.requests)
     for request in giving_back(packed, every=_GIVE_BACK_EVERY):
         _write_private(directory / f"{request.number:06}.json", request.body.unwrap())
         progress.step("writing", request.number, len(planned.requests), unit="requests")
+        yield
 
 
 def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:

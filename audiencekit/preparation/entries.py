@@ -1,107 +1,138 @@
-"""User entries on their way into a body: equally long ones are put at all their places in one go."""
+"""Records -> user entries as they stand in a body (specification part 2, section 4.4).
+
+An entry is compact JSON with the kinds in the order of `Kind`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_HEX_LENGTH
-from audiencekit.preparation.columnar.hexadecimal import Matrix, hex_digits
+from audiencekit.preparation.chunks import Counts, value_counts
+from audiencekit.preparation.columnar.buffers import list_offsets, text_buffers
+from audiencekit.preparation.columnar.hexadecimal import hash_matrix, to_hex
 from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.kernels.writing import Field, Part
+from audiencekit.profile import Profile
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
 
-DIGITS: Final = "0" * SHA256_HEX_LENGTH  # stands in a template where a hash comes
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Slot:
-    """Where in each entry of a shape a hash stands: the line of `hashes` that `chosen` says for each."""
-
-    begin: int
-    hashes: Matrix
-    chosen: Places
+_ESCAPED: Final = r'["\\\x00-\x1f]'  # what JSON does not take as it is
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Shape:
-    """Entries that differ in their hashes only. `owners` are their records, counted among those that are encoded.
+class Chosen:
+    """The records at `places` of `batch` (RECORD_SCHEMA), whose kinds have the names of `profile`."""
 
-    An entry is `template` with the digits of a hash in each of `slots`, and ends with a comma.
+    batch: Any
+    places: Counts
+    profile: Profile
+
+    def joined(self) -> Any:
+        """Their entries, each with a comma (pa.BinaryArray)."""
+        return _joined(self.batch.take(pa.array(self.places)), self.profile)
+
+
+def write_operations(body: Octets, prefix: bytes, suffix: bytes, operations: int, users: Sequence[Chosen]) -> int:
+    """Put all `users` into `body`, spread evenly over so many operations; how many bytes they take.
+
+    Each operation is `prefix`, the entries of its users, `suffix` and a comma.
     """
-
-    owners: Places
-    template: bytes
-    slots: list[Slot] = field(default_factory=list)
-
-    @property
-    def entry_bytes(self) -> int:
-        """Of each entry, with its comma."""
-        return len(self.template)
-
-    def behind(self, records: int) -> Shape:
-        """The same entries behind those of so many other records."""
-        return replace(self, owners=self.owners + records)
-
-    def write(self, body: Octets, starts: Places) -> None:
-        """Put the entries into `body`, that of each record where `starts` says."""
-        places = starts[self.owners]
-        if compiled := kernels():
-            slots = [(slot.begin, slot.hashes, slot.chosen) for slot in self.slots]
-            compiled.writing.write_entries(body, places, self.template, slots)
-            return
-        put_at(body, places, np.frombuffer(self.template, dtype=np.uint8)[None, :])
-        # All at a time: threads that pack side by side would wait for each other at every smaller step.
-        for slot in self.slots:
-            put_at(body, places + slot.begin, hex_digits(np.take(slot.hashes, slot.chosen, axis=0)))
+    if compiled := kernels():
+        parts = [Part(each.places, fields_of(each.batch, each.profile)) for each in users]
+        return compiled.writing.write_operations(body, prefix, suffix, operations, parts)
+    entries = pa.concat_arrays([each.joined() for each in users] or [pa.array([], pa.binary())])
+    written = b"".join(_operations(entries, prefix, suffix, operations))
+    body[: len(written)] = np.frombuffer(written, dtype=np.uint8)
+    return len(written)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Lines:
-    """Equally long entries that are written already, one a line, each with its comma; `owners` as in Shape."""
-
-    owners: Places
-    lines: Octets
-
-    @property
-    def entry_bytes(self) -> int:
-        """Of each entry, with its comma."""
-        return int(self.lines.shape[1])
-
-    def behind(self, records: int) -> Lines:
-        """The same entries behind those of so many other records."""
-        return replace(self, owners=self.owners + records)
-
-    def write(self, body: Octets, starts: Places) -> None:
-        """Put the entries into `body`, that of each record where `starts` says."""
-        put_at(body, starts[self.owners], self.lines)
-
-    @classmethod
-    def of(cls, entries: Any) -> list[Lines]:
-        """The entries of a pa.BinaryArray, by their length."""
-        if not len(entries):
-            return []
-        _, offsets_buffer, content = entries.buffers()
-        offsets = np.frombuffer(offsets_buffer, dtype=np.int32)[entries.offset :][: len(entries) + 1]
-        octets, sizes = np.frombuffer(content, dtype=np.uint8), np.diff(offsets)
-        found = []
-        for size in np.unique(sizes).tolist():
-            owners = np.flatnonzero(sizes == size)
-            lines = _windows(octets, size)[offsets[owners]]
-            found.append(cls(owners, lines.view(np.uint8).reshape(-1, size)))
-        return found
+def _operations(entries: Any, prefix: bytes, suffix: bytes, operations: int) -> Iterator[bytes | memoryview]:
+    ends, content = text_buffers(entries)
+    cuts = np.arange(operations + 1) * len(entries) // max(operations, 1)
+    for begin, end in pairwise(ends[cuts].tolist()):
+        yield from (prefix, content[begin : end - len(",")].data, suffix, b",")
 
 
-def put_at(body: Octets, places: Places, lines: Octets) -> None:
-    """Copy each of `lines`, or the only one again and again, to its place in `body`."""
-    wide = np.ascontiguousarray(lines).view(f"V{lines.shape[1]}")[:, 0]
-    _windows(body, lines.shape[1])[places] = wide if len(wide) > 1 else np.broadcast_to(wide, len(places))
+def measure_entries(batch: Any, profile: Profile) -> Counts:
+    """The bytes of the entry of each record of `batch`, without its comma."""
+    if compiled := kernels():
+        return compiled.writing.measure_entries(fields_of(batch, profile), batch.num_rows)
+    sizes, fields = np.full(batch.num_rows, len("{}"), dtype=np.int64), np.zeros(batch.num_rows, dtype=np.int64)
+    for kind in _kinds_of(batch):
+        counts = value_counts(lists := batch.column(kind.value))
+        around = len(_opening(kind, profile)) + len("]")
+        sizes += np.where(counts > 0, around + counts * len(",") - 1 + _value_bytes(lists, counts, kind), 0)
+        fields += counts > 0
+    sizes += np.maximum(fields - 1, 0)
+    return sizes
 
 
-def _windows(octets: Octets, size: int) -> Any:
-    """From each place the bytes of `size`, as one value, without a copy."""
-    return np.ndarray((len(octets) - size + 1,), f"V{size}", octets, strides=(1,))
+def _value_bytes(lists: Any, counts: Counts, kind: Kind) -> Counts:
+    """Bytes of all values of each record, with their quotation marks."""
+    if kind.is_hashed:
+        return counts * (SHA256_HEX_LENGTH + len('""'))
+    lengths = pc.binary_length(_json_strings(lists.flatten())).to_numpy(zero_copy_only=False)
+    owners = np.repeat(np.arange(len(counts)), counts)
+    return np.bincount(owners, weights=lengths, minlength=len(counts)).astype(np.int64)
+
+
+def fields_of(batch: Any, profile: Profile) -> list[Field]:
+    """The kinds of `batch` that some record has, as the kernels take them."""
+    return [_field_of(batch.column(kind.value), kind, profile) for kind in _kinds_of(batch)]
+
+
+def _kinds_of(batch: Any) -> list[Kind]:
+    return [kind for kind in Kind if batch.column(kind.value).null_count < batch.num_rows]
+
+
+def _field_of(lists: Any, kind: Kind, profile: Profile) -> Field:
+    opening, values = _opening(kind, profile).encode(), lists.values
+    if kind.is_hashed:
+        return Field(opening, list_offsets(lists), hash_matrix(values))
+    ends, written = text_buffers(_json_strings(values))
+    return Field(opening, list_offsets(lists), written, ends)
+
+
+def _opening(kind: Kind, profile: Profile) -> str:
+    return f'"{profile.wire_name(kind.value)}":['
+
+
+def _joined(batch: Any, profile: Profile) -> Any:
+    """The entry of each record with its comma. Every record has an identifier: Arrow would leave out one without."""
+    if not batch.num_rows:
+        return pa.array([], pa.binary())
+    fields = [_written(batch.column(kind.value), kind, profile) for kind in _kinds_of(batch)]
+    joined = pc.binary_join_element_wise(*fields, ",", null_handling="skip")
+    return pc.binary_join_element_wise("{", joined, "},", "").cast(pa.binary())
+
+
+def _written(lists: Any, kind: Kind, profile: Profile) -> Any:
+    """`"email":["…","…"]` for each record, null where it has no value."""
+    values = lists.flatten()
+    texts = pc.binary_join_element_wise('"', to_hex(values), '"', "") if kind.is_hashed else _json_strings(values)
+    counts = value_counts(lists)
+    offsets = np.zeros(len(counts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    listed = pa.ListArray.from_arrays(pa.array(offsets), texts, mask=pa.array(counts == 0))
+    return pc.binary_join_element_wise(_opening(kind, profile), pc.binary_join(listed, ","), "]", "")
+
+
+def _json_strings(texts: Any) -> Any:
+    """Each of `texts` as JSON writes it, with its quotation marks."""
+    escaped = pc.match_substring_regex(texts, _ESCAPED)
+    quoted = pc.binary_join_element_wise('"', texts, '"', "")
+    if not pc.any(escaped).as_py():
+        return quoted
+    written = [orjson.dumps(text).decode() for text in texts.filter(escaped).to_pylist()]
+    return pc.replace_with_mask(quoted, escaped, pa.array(written, pa.string()))

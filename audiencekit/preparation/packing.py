@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import Personal, guarded
-from audiencekit.preparation.entries import Octets, put_at
+from audiencekit.preparation.entries import write_operations
 from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
@@ -40,7 +40,6 @@ UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers
 
 _OPEN: Final = b"["
 _CLOSE: Final = b"]"
-_SUFFIX_AND_COMMA: Final = OPERATION_SUFFIX + b","
 
 
 def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, times: PlanTimes) -> Iterator[PackedRequest]:
@@ -59,18 +58,15 @@ def pack_request(request: PlannedRequest, users_of: UsersOf, times: PlanTimes) -
 
 @guarded
 def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes) -> PackedRequest:
-    stretches = [
-        _Stretch(updates, request.update_operations, operation_prefix(UPDATE, times)),
-        _Stretch(deletes, request.delete_operations, operation_prefix(DELETE, times)),
-    ]
     if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
         raise AssertionError("there are not as many users as planned")
-    ends = np.cumsum([len(_OPEN), *(stretch.body_bytes for stretch in stretches)]).tolist()
-    if ends[-1] != request.body_bytes:
+    body, end = np.empty(request.body_bytes, dtype=np.uint8), len(_OPEN)
+    verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
+    for verb, users, operations in verbs:
+        prefix = operation_prefix(verb, times)
+        end += write_operations(body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap())
+    if end != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
-    body = np.empty(request.body_bytes, dtype=np.uint8)
-    for stretch, begin in zip(stretches, ends, strict=False):
-        stretch.write(body, begin)
     body[0], body[-1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
     return PackedRequest(
         number=request.number,
@@ -81,35 +77,3 @@ def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers,
         records=request.records,
         rows=np.concatenate([updates.rows, deletes.rows]),
     )
-
-
-class _Stretch:
-    """The users of one verb spread evenly over its operations, each operation followed by a comma."""
-
-    def __init__(self, users: EncodedUsers, operations: int, prefix: bytes) -> None:
-        self._shapes, self._prefix = users.entries.unwrap(), prefix
-        sizes = np.zeros(len(users.rows), dtype=np.int64)
-        for shape in self._shapes:
-            sizes[shape.owners] = shape.entry_bytes
-        self._ends = np.append(0, np.cumsum(sizes))  # of each user, and before it of those before the first
-        self._cuts = np.arange(operations + 1) * len(sizes) // max(operations, 1)
-        # The suffix stands where the comma of the operation's last user was, and has one of its own.
-        self._around = len(prefix) + len(OPERATION_SUFFIX)
-        self.body_bytes = operations * self._around + int(self._ends[-1])
-
-    def write(self, body: Octets, begin: int) -> None:
-        """Put all of it into `body` from `begin` on."""
-        operations = len(self._cuts) - 1
-        if not operations:
-            return
-        begins = begin + np.arange(operations) * self._around + self._ends[self._cuts[:-1]]
-        before = np.repeat(np.arange(operations), np.diff(self._cuts)) * self._around + len(self._prefix)
-        put_at(body, begins, _line(self._prefix))
-        for shape in self._shapes:
-            shape.write(body, begin + before + self._ends[:-1])
-        ends = np.append(begins[1:], begin + self.body_bytes)
-        put_at(body, ends - len(_SUFFIX_AND_COMMA), _line(_SUFFIX_AND_COMMA))
-
-
-def _line(text: bytes) -> Octets:
-    return np.frombuffer(text, dtype=np.uint8)[None, :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,19 +13,23 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.hexadecimal import to_hex
+from audiencekit.preparation.columnar.buffers import list_offsets
+from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hex_texts, to_hex
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import DELETE, UPDATE
 
 # What the key `format` of a file's metadata says. Other engines cannot say it: they are known by their columns.
 PREPARED_FORMAT: Final = "audiencekit-prepared/1"
 
+_LISTS: Final = pa.list_(pa.string())
+
 # One line a record. Hashes are lower-case hex; `partner_user_id` is plain. Null where a kind has no value.
 PREPARED_SCHEMA: Final = pa.schema(
     [
         pa.field(ROW, pa.int64(), nullable=False),
         pa.field(OPERATION, pa.string(), nullable=False),
-        *(pa.field(kind.value, pa.list_(pa.string())) for kind in Kind),
+        *(pa.field(kind.value, _LISTS) for kind in Kind),
     ]
 )
 
@@ -33,11 +38,22 @@ PREPARED_SCHEMA: Final = pa.schema(
 def to_prepared(records: HashedRecords, places: Indices) -> HashedRecords:
     """Those at `places` of a batch of RECORD_SCHEMA, as PREPARED_SCHEMA."""
     batch = records.unwrap()
-    batch = batch if len(places) == batch.num_rows else batch.take(pa.array(places))
-    verbs = pc.if_else(batch.column(IS_DELETE), DELETE, UPDATE)
-    lists = [_texts(batch.column(kind.value)) if kind.is_hashed else batch.column(kind.value) for kind in Kind]
-    return HashedRecords(pa.record_batch([batch.column(ROW), verbs, *lists], schema=PREPARED_SCHEMA))
+    verbs = pc.if_else(pa.array(batch.column(IS_DELETE).to_numpy(zero_copy_only=False)[places]), DELETE, UPDATE)
+    lists = [_texts(batch.column(kind.value), places, is_hashed=kind.is_hashed) for kind in Kind]
+    rows = pa.array(batch.column(ROW).to_numpy()[places])
+    return HashedRecords(pa.record_batch([rows, verbs, *lists], schema=PREPARED_SCHEMA))
 
 
-def _texts(lists: Any) -> Any:
-    return list_array(value_counts(lists), to_hex(lists.flatten()))
+def _texts(lists: Any, places: Indices, *, is_hashed: bool) -> Any:
+    if lists.null_count == len(lists):  # most kinds of most lists
+        return pa.nulls(len(places), _LISTS)
+    compiled = kernels()
+    if is_hashed and compiled:
+        hashes = hash_matrix(lists.values)
+        digits = np.empty(2 * hashes.size, dtype=np.uint8)
+        ends = compiled.writing.write_hex_lists(list_offsets(lists), hashes, places, digits)
+        return pa.ListArray.from_arrays(
+            pa.array(ends), hex_texts(digits, int(ends[-1])), mask=pa.array(ends[1:] == ends[:-1])
+        )
+    chosen = lists.take(pa.array(places))
+    return list_array(value_counts(chosen), to_hex(chosen.flatten())) if is_hashed else chosen

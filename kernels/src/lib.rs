@@ -6,15 +6,17 @@ mod columns;
 mod digits;
 mod door;
 mod emails;
-mod entries;
+mod hexadecimal;
 mod international;
 mod letters;
 mod lines;
+mod lists;
 mod parts;
 mod phones;
 mod punycode;
 mod sha256;
 mod tags;
+mod users;
 
 /// Which functions there are, and what they take: the package refuses any other number.
 const VERSION: i32 = 7;

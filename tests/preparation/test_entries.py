@@ -1,54 +1,82 @@
-"""Entries are put where their records have their places, whatever stands around."""
+"""Entries are the same bytes with kernels and without."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+
 import numpy as np
-import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
 from audiencekit.preparation import entries
-from audiencekit.preparation.entries import DIGITS, Lines, Shape, Slot
+from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.entries import Chosen, measure_entries, write_operations
+from audiencekit.profile import SPEC, X
+from tests.examples import examples
 
-HASHES = np.arange(5 * 32, dtype=np.uint8).reshape(5, 32)
+Make = Callable[..., HashedRecords]
+
+PEOPLE = st.dictionaries(
+    st.sampled_from(list(Kind)),
+    st.lists(st.text(st.characters(codec="utf-8"), max_size=5), min_size=1, max_size=4, unique=True),
+    min_size=1,
+)
+
+
+def _written(parts: list[Chosen], operations: int) -> bytes:
+    body = np.full(100_000, ord("."), dtype=np.uint8)
+    written = write_operations(body, b"<", b">", operations, parts)
+    assert not (body[written:] != ord(".")).any()
+    return body[:written].tobytes()
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), people=st.lists(PEOPLE, min_size=1, max_size=20), profile=st.sampled_from([SPEC, X]))
+def test_kernels_write_what_arrow_joins(
+    hashed_records: Make, data: st.DataObject, people: list[object], profile: object
+) -> None:
+    """Whatever records are chosen of which parts of a batch, and over however many operations they are spread."""
+    if kernels() is None:
+        pytest.skip("this installation has no kernels of this version")
+    batch = hashed_records(*(("Update", person) for person in people)).unwrap()
+    parts = []
+    for _ in range(data.draw(st.integers(1, 3))):
+        part = batch.slice(data.draw(st.integers(0, len(people) - 1)))
+        places = data.draw(st.lists(st.integers(0, part.num_rows - 1), max_size=20, unique=True).map(sorted))
+        parts.append(Chosen(part, np.array(places, dtype=np.int64), profile))
+    users = sum(len(part.places) for part in parts)
+    operations = data.draw(st.integers(min(users, 1), users))
+    by_kernel = _written(parts, operations), [measure_entries(part.batch, profile).tolist() for part in parts]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "kernels", lambda: None)
+        assert by_kernel == (
+            _written(parts, operations),
+            [measure_entries(part.batch, profile).tolist() for part in parts],
+        )
 
 
 @pytest.mark.parametrize("by", ["kernel", "columns"])
-def test_hashes_stand_in_their_slots(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each entry is the template with its own hashes; nothing else is touched. With kernels and without."""
+def test_users_stand_in_their_operations(
+    hashed_records: Make, sha256: Callable[[str], str], by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evenly spread, in the order of the parts, each operation with a comma behind it; nothing else is touched."""
     if by == "columns":
         monkeypatch.setattr(entries, "kernels", lambda: None)
-    template = f"<{DIGITS}|{DIGITS}>".encode()
-    slots = [Slot(1, HASHES, np.array([4, 0, 2])), Slot(66, HASHES, np.array([1, 1, 3]))]
-    shape = Shape(np.array([0, 2, 3]), template, slots)
-    body = np.full(700, ord("."), dtype=np.uint8)
-    shape.write(body, np.array([300, 9, 5, 500]))
-    expected = bytearray(b"." * 700)
-    for start, first, second in ((300, 4, 1), (5, 0, 1), (500, 2, 3)):
-        entry = f"<{HASHES[first].tobytes().hex()}|{HASHES[second].tobytes().hex()}>".encode()
-        expected[start : start + len(entry)] = entry
-    assert body.tobytes() == expected
-    assert shape.entry_bytes == len(template)
+    batch = hashed_records(*(("Update", {Kind.EMAIL: [f"p{number}"]}) for number in range(6))).unwrap()
+    parts = [Chosen(batch, np.array(places), SPEC) for places in ([0, 3], [5], [1, 2])]
+    one = {number: json.dumps({"email": [sha256(f"p{number}")]}, separators=(",", ":")) for number in range(6)}
+    assert _written(parts, 2).decode() == f"<{one[0]},{one[3]}>,<{one[5]},{one[1]},{one[2]}>,"
 
 
-def test_written_entries_are_sorted_by_length() -> None:
-    """Each comes to its own record."""
-    listed = pa.array([b"xx", b"a,", b"bbb,", b"c,", b"ddd,"], pa.binary()).slice(1)
-    found = Lines.of(listed)
-    body = np.full(20, ord("."), dtype=np.uint8)
-    for lines in found:
-        lines.write(body, np.array([10, 0, 13, 16]))
-    assert body.tobytes() == b"bbb,......a,.c,.ddd,"
-    assert sorted(lines.entry_bytes for lines in found) == [2, 4]
-
-
-def test_no_entries() -> None:
-    """Nothing is written of nothing."""
-    assert Lines.of(pa.array([], pa.binary())) == []
-
-
-def test_entries_behind_others() -> None:
-    """The records of another part are counted on."""
-    shape = Shape(np.array([0, 2]), b"x,").behind(3)
-    (lines,) = Lines.of(pa.array([b"a,"], pa.binary()))
-    assert shape.owners.tolist() == [3, 5]
-    assert lines.behind(3).owners.tolist() == [3]
+@pytest.mark.parametrize("by", ["kernel", "columns"])
+def test_nobody_is_nothing(hashed_records: Make, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without parts, and of a batch without records."""
+    if by == "columns":
+        monkeypatch.setattr(entries, "kernels", lambda: None)
+    nobody = Chosen(hashed_records().unwrap(), np.zeros(0, dtype=np.int64), SPEC)
+    assert _written([], 0) == _written([nobody], 0) == b""
+    assert measure_entries(nobody.batch, SPEC).tolist() == []

@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation.entries import write_operations
 from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC, Profile, X
 
@@ -21,15 +22,10 @@ def _entries(records: HashedRecords, profile: Profile = SPEC) -> list[bytes]:
 
 
 def _written(users: EncodedUsers) -> list[bytes]:
-    shapes = users.entries.unwrap()
-    sizes = np.zeros(len(users.rows), dtype=np.int64)
-    for shape in shapes:
-        sizes[shape.owners] = shape.entry_bytes
-    ends = np.cumsum(sizes)
-    body = np.zeros(sizes.sum(), dtype=np.uint8)
-    for shape in shapes:
-        shape.write(body, ends - sizes)
-    return [body[end - size : end].tobytes() for end, size in zip(ends, sizes, strict=True)]
+    """Each entry with its comma: no line of JSON holds the end of one."""
+    body = np.zeros(100 * len(users.rows) + 10_000, dtype=np.uint8)
+    written = write_operations(body, b"", b"\n", len(users.rows), users.entries.unwrap())
+    return [line + b"," for line in body[:written].tobytes().split(b"\n,")[:-1]]
 
 
 EVERY_KIND = {
@@ -72,21 +68,6 @@ def test_no_records_are_no_users(hashed_records: Make) -> None:
     assert _entries(hashed_records()) == []
 
 
-def test_many_shapes_give_the_same_entries(
-    hashed_records: Make, sha256: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether entries of one shape are made together or each is joined from its parts."""
-    kinds = [kind for kind in Kind if kind.is_hashed]
-    records = hashed_records(
-        *(("Update", {kinds[n % 5]: [f"a{m}" for m in range(1 + n % 3)], kinds[(n + 2) % 5]: ["b"]}) for n in range(30))
-    )
-    by_shape = _entries(records)
-    monkeypatch.setattr("audiencekit.preparation.users._MOST_SHAPES", 0)
-    joined = _entries(records)
-    assert by_shape == joined
-    assert len({len(user) for user in joined}) > 5
-
-
 @pytest.mark.parametrize("profile", [SPEC, X])
 def test_sizes_are_known_before_entries_are_written(hashed_records: Make, profile: Profile) -> None:
     """Each is that of the entry without its comma, escapes and several bytes a letter included."""
@@ -115,4 +96,4 @@ def test_few_of_a_batch_hold_their_own_hashes_only(hashed_records: Make) -> None
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"person{number}"]}) for number in range(40)))
     every, users = _entries(records), encode_users(records, np.array([4, 17]), SPEC)
     assert _written(users) == [every[4], every[17]]
-    assert [len(slot.hashes) for shape in users.entries.unwrap() for slot in getattr(shape, "slots", ())] == [2]
+    assert [chosen.batch.num_rows for chosen in users.entries.unwrap()] == [2]

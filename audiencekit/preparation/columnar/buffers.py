@@ -30,3 +30,12 @@ def text_buffers(texts: Any) -> tuple[Places, Bytes]:
     # Bytes that came from elsewhere may begin between the places of offsets, which no kernel reads.
     stand_as_they_are = not first and offsets.flags.aligned
     return offsets if stand_as_they_are else offsets - offsets[0], data[first:last]
+
+
+def list_offsets(lists: Any) -> Places:
+    """Where each of `lists` begins in its `values`, and where the last one ends.
+
+    Those of a null list are the same: it holds nothing, as in every batch of ours.
+    """
+    offsets: Places = lists.offsets.to_numpy()
+    return offsets

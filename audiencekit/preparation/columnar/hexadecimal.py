@@ -50,9 +50,13 @@ def hex_digits(matrix: Matrix) -> Matrix:
 
 def to_hex(hashes: Any) -> Any:
     """Each of `hashes` (HASH_TYPE without nulls) as text (pa.StringArray)."""
-    digits = hex_digits(hash_matrix(hashes))
-    offsets = np.arange(len(hashes) + 1, dtype=np.int32) * np.int32(SHA256_HEX_LENGTH)
-    return pa.StringArray.from_buffers(len(hashes), pa.py_buffer(offsets), pa.py_buffer(digits))
+    return hex_texts(hex_digits(hash_matrix(hashes)), len(hashes))
+
+
+def hex_texts(digits: Matrix, count: int) -> Any:
+    """The first `count` hashes whose digits stand in `digits`, as texts (pa.StringArray), without a copy."""
+    offsets = np.arange(count + 1, dtype=np.int32) * np.int32(SHA256_HEX_LENGTH)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(digits))
 
 
 def are_hashes(texts: Any) -> npt.NDArray[np.bool_]:

@@ -1,45 +1,107 @@
-"""Kernels that write bodies."""
+"""Kernels that write bodies, and what stands in them."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.preparation.columnar.buffers import Bytes
+from audiencekit.preparation.columnar.buffers import Bytes, Places
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 
 from .layouts import Layout, Slice, require
 
+Chosen = npt.NDArray[np.int64]
 
-class _Slot(Layout):
-    _fields_ = (("begin", ctypes.c_size_t), ("hashes", Slice), ("chosen", Slice))
+
+class _Field(Layout):
+    _fields_ = (("opening", Slice), ("lists", Slice), ("values", Slice), ("ends", Slice))
+
+
+class _Part(Layout):
+    _fields_ = (("places", Slice), ("fields", Slice))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Field:
+    """One kind of a batch: its name as an entry has it, up to the bracket, where each list begins in the values and the
+    last one ends, and the values: hashes, or texts as JSON writes them, of which `ends` says the same as `lists`."""
+
+    opening: bytes
+    lists: Places
+    values: Bytes
+    ends: Places | None = None
+
+    def laid_out(self) -> _Field:
+        """The same as the library reads it."""
+        opening = Slice.of(np.frombuffer(self.opening, dtype=np.uint8), np.uint8)
+        ends = Slice() if self.ends is None else Slice.of(self.ends, np.int32)
+        made = _Field(opening, Slice.of(self.lists, np.int32), Slice.of(self.values, np.uint8), ends)
+        made._kept = (self,)
+        return made
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Part:
+    """Records of one batch, by their places in it, and the kinds of that batch."""
+
+    places: Chosen
+    fields: Sequence[Field]
+
+    def laid_out(self) -> _Part:
+        """The same as the library reads it."""
+        fields = _all_of([field.laid_out() for field in self.fields], _Field)
+        made = _Part(Slice.of(self.places, np.int64), fields)
+        made._kept = (self, fields)
+        return made
 
 
 class Writing:
-    """Into bodies that the caller has made."""
+    """Into arrays that the caller has made, or that come back."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
-    def write_entries(
-        self, body: Bytes, places: npt.NDArray[np.int64], template: bytes, slots: Sequence[tuple[int, Matrix, Any]]
-    ) -> None:
-        """Put `template` at each of `places` of `body`, with the digits of a hash in each of its `slots`.
+    def write_operations(
+        self, body: Bytes, prefix: bytes, suffix: bytes, operations: int, parts: Sequence[Part]
+    ) -> int:
+        """Put the users of all `parts` into `body`, spread evenly over so many operations, and give how many bytes they
+        take: each operation is `prefix`, its users, `suffix` and a comma."""
+        given = [Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8) for text in (prefix, suffix)]
+        all_parts, written = _all_of([part.laid_out() for part in parts], _Part), ctypes.c_size_t(0)
+        arguments = (*map(ctypes.byref, given), ctypes.c_size_t(operations), ctypes.byref(all_parts))
+        require(self._library.audiencekit_operations(*_room(body, np.uint8), *arguments, ctypes.byref(written)))
+        return written.value
 
-        A slot is where in the template the digits begin, hashes, and of each entry which of these it has.
-        """
-        laid_out = (_Slot * len(slots))(
-            *(_Slot(begin, Slice.of(hashes, np.uint8), Slice.of(chosen, np.int64)) for begin, hashes, chosen in slots)
-        )
-        given = (Slice.of(places, np.int64), Slice.of(np.frombuffer(template, dtype=np.uint8), np.uint8))
-        all_slots = Slice(ctypes.addressof(laid_out), len(slots))
-        arguments = map(ctypes.byref, (*given, all_slots))
-        if not body.flags.writeable:
-            raise ValueError("a kernel writes only where writing is allowed")
-        whole = Slice.of(body, np.uint8)
-        begin, body_bytes = ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)
-        require(self._library.audiencekit_entries(begin, body_bytes, *arguments))
+    def measure_entries(self, fields: Sequence[Field], records: int) -> Chosen:
+        """The bytes of the entry of each of so many records of a batch, without its comma."""
+        sizes, laid_out = np.empty(records, dtype=np.int64), _all_of([field.laid_out() for field in fields], _Field)
+        require(self._library.audiencekit_entry_sizes(*_room(sizes, np.int64), ctypes.byref(laid_out)))
+        return sizes
+
+    def write_hex_lists(self, lists: Places, hashes: Matrix, places: Chosen, digits: Bytes) -> Places:
+        """Put the hex digits of the lists of hashes at `places` into `digits`, and give where among the hashes that are
+        written each of these lists begins, and where the last one ends."""
+        ends = np.empty(len(places) + 1, dtype=np.int32)
+        given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
+        room = (ctypes.c_void_p(ends.ctypes.data), *_room(digits, np.uint8))
+        require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
+        return ends
+
+
+def _all_of(laid_out: list[Any], layout: type[Layout]) -> Slice:
+    together = (layout * len(laid_out))(*laid_out)
+    made = Slice(ctypes.addressof(together), len(laid_out))
+    made._kept = (together, laid_out)
+    return made
+
+
+def _room(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
+    if not array.flags.writeable:
+        raise ValueError("a kernel writes only where writing is allowed")
+    whole = Slice.of(array, dtype)
+    return ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)

@@ -1,0 +1,73 @@
+"""Records and bodies are written side by side: when one of the two fails, the other ends, too."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import audiencekit
+from audiencekit.errors import InputOutputFailed
+from audiencekit.planning import prepared
+
+
+@pytest.fixture
+def contacts(tmp_path: Path) -> Path:
+    """A list of three people."""
+    path = tmp_path / "contacts.csv"
+    path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(3)))
+    return path
+
+
+def test_records_end_when_a_body_cannot_be_written(
+    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is that of the body, and nothing is left of the directory."""
+    seen: list[bool] = []
+
+    def fail(path: Path, content: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(prepared, "_write_private", fail)
+    monkeypatch.setattr(prepared, "_write_records", lambda path, planned, halted: seen.append(halted.wait(60)))
+    with pytest.raises(InputOutputFailed, match="No space left"):
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    assert seen == [True]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_bodies_end_when_the_records_cannot_be_written(
+    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are."""
+
+    def fail(path: Path, planned: Any, halted: Event) -> None:
+        raise InputOutputFailed("the records cannot be written")
+
+    def endless(directory: Path, planned: Any, progress: Any) -> Iterator[None]:
+        while True:
+            yield
+
+    monkeypatch.setattr(prepared, "_write_records", fail)
+    monkeypatch.setattr(prepared, "_write_requests", endless)
+    with pytest.raises(InputOutputFailed, match="the records cannot be written"):
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(("is_halted", "rows"), [(False, 3), (True, 0)])
+def test_halted_records_are_left(
+    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_halted: bool, rows: int
+) -> None:
+    """Between two batches."""
+    write, halted = prepared._write_records, Event()
+    if is_halted:
+        halted.set()
+    monkeypatch.setattr(prepared, "_write_records", lambda path, planned, _: write(path, planned, halted))
+    audiencekit.prepare(contacts, out=tmp_path / "out")
+    assert pq.read_metadata(tmp_path / "out" / "records.parquet").num_rows == rows
