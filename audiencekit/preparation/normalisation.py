@@ -175,9 +175,19 @@ def _look(tally: ColumnTally, texts: Any, countries: Any | None, rows: npt.NDArr
 
 def resolve_countries(texts: Any) -> Any:
     """The country code of every cell of a country column, null where it names none: a pa.DictionaryArray of texts."""
+    numbers, distinct = _numbered(texts)
+    codes = [_resolve_country(text) if text else None for text in distinct.to_pylist()]
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(codes, pa.string()))
+
+
+def _numbered(texts: Any) -> tuple[Any, Any]:
+    """Which distinct text each of `texts` is, and these."""
+    compiled = kernels()
+    if compiled is not None and (found := compiled.deciding.number(texts)) is not None:
+        numbers, firsts = found
+        return pa.array(numbers), texts.take(pa.array(firsts))
     encoded = texts.dictionary_encode()
-    codes = [_resolve_country(text) if text else None for text in encoded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(codes, pa.string()))
+    return encoded.indices, encoded.dictionary
 
 
 @lru_cache(maxsize=4096)

@@ -67,9 +67,10 @@ class Pieces:
         if self.quick is not None and (begun := self.quick.begin(data)):
             self._carry = data[begun.whole_bytes :]
             return Piece(begun.records, begun.cells)
+        # What no kernel reads, or there is none: counted, and read by Arrow where that is as good.
         records, self._carry, is_plain = cut(data, self._patterns)
         whole = data[: len(data) - len(self._carry)]
         if not whole:
             return None
         cells = self.quick.read(whole, records) if self.quick is not None and is_plain else None
-        return Piece(records, cells, whole)
+        return Piece(records, data=whole) if cells is None else Piece(records, cells)

@@ -28,7 +28,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The text at `place`. Offsets that do not ascend, or point outside, are a panic.
-    fn at(&self, place: usize) -> &'a [u8] {
+    pub fn at(&self, place: usize) -> &'a [u8] {
         &self.data[self.offsets[place] as usize..self.offsets[place + 1] as usize]
     }
 

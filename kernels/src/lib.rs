@@ -4,6 +4,7 @@
 mod cells;
 mod columns;
 mod digits;
+mod distinct;
 mod door;
 mod emails;
 mod hexadecimal;

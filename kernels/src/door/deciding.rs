@@ -4,7 +4,7 @@ use super::{guarded, slice_mut, Slice, TextSlices};
 use crate::columns::{self, Reasons};
 use crate::international::Letters;
 use crate::sha256::{Hasher, DIGEST_BYTES};
-use crate::{emails, phones};
+use crate::{distinct, emails, phones};
 
 /// Where a column's decisions go: a code and a digest a row.
 #[repr(C)]
@@ -134,6 +134,28 @@ pub unsafe extern "C" fn audiencekit_phones(
         // SAFETY: promised by the caller.
         let (regions, plans) = unsafe { (regions.get(), plans.get()) };
         phones::decide(&texts, regions, &plans, &decided.reasons, codes, hasher);
+    })
+}
+
+/// Which distinct text each of `texts` is, at `numbers`, and the row of the first of each, at `firsts`; how many they are
+/// is `count`, -1 where they are too many.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`, with a number for each text.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_number(
+    texts: &TextSlices,
+    numbers: *mut i32,
+    firsts: *mut u32,
+    first_count: usize,
+    count: &mut isize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let texts = unsafe { texts.get() };
+        // SAFETY: promised by the caller.
+        let (numbers, firsts) = unsafe { (slice_mut(numbers, texts.len()), slice_mut(firsts, first_count)) };
+        *count = distinct::number(&texts, numbers, firsts).map_or(-1, |count| count as isize);
     })
 }
 

@@ -17,6 +17,8 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 
 from .layouts import Layout, Slice, Texts, Words, address, require
 
+MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
+
 _REASONS: Final = ("empty", "placeholder", "invalid_syntax", "not_possible", "no_country")
 
 
@@ -100,6 +102,20 @@ class Deciding:
         digests = np.empty((len(texts), SHA256_BYTES), dtype=np.uint8)
         require(self._library.audiencekit_hash(ctypes.byref(Texts.of(*buffers)), ctypes.c_void_p(address(digests))))
         return digests
+
+    def number(self, texts: Any) -> tuple[Places, npt.NDArray[np.uint32]] | None:
+        """Which distinct text each of `texts` is, numbered as they come, and the row of the first of each.
+
+        None when they are more than MOST_DISTINCT, or any is null.
+        """
+        if texts.null_count:
+            return None
+        buffers, count = text_buffers(texts), ctypes.c_ssize_t()
+        numbers: Places = np.empty(len(texts), dtype=np.int32)
+        firsts = np.empty(MOST_DISTINCT, dtype=np.uint32)
+        room = ctypes.c_void_p(address(numbers)), ctypes.c_void_p(address(firsts)), ctypes.c_size_t(len(firsts))
+        require(self._library.audiencekit_number(ctypes.byref(Texts.of(*buffers)), *room, ctypes.byref(count)))
+        return None if count.value < 0 else (numbers, firsts[: count.value])
 
     def decide_emails(
         self,

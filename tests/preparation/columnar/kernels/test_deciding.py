@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from audiencekit.errors import Bug
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, code_of
-from audiencekit.preparation.columnar.kernels.deciding import Plans
+from audiencekit.preparation.columnar.kernels.deciding import MOST_DISTINCT, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.kernels.library import Kernels
 
@@ -256,3 +258,32 @@ def test_every_code_has_a_digest(compiled: Kernels) -> None:
     """Nothing is read or written beyond the digests."""
     with pytest.raises(ValueError, match="a digest for each code"):
         compiled.deciding.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(max_size=12) | st.sampled_from(["DE", "AT", "Bosnia and Herzegovina"])), st.integers(0, 3))
+def test_distinct_texts_are_numbered_as_arrow_does(compiled: Kernels, texts: list[str], start: int) -> None:
+    """As they come, and of a part of a column, too."""
+    column = pa.array(texts, pa.string()).slice(start)
+    found = compiled.deciding.number(column)
+    assert found is not None
+    encoded = column.dictionary_encode()
+    assert found[0].tolist() == encoded.indices.to_pylist()
+    assert column.take(pa.array(found[1])).equals(encoded.dictionary)
+
+
+def test_many_distinct_texts_are_not_numbered(compiled: Kernels) -> None:
+    """Nor a column with nulls; and nothing that is no text."""
+    texts = [str(number) for number in range(MOST_DISTINCT)]
+    assert compiled.deciding.number(pa.array([*texts, *texts])) is not None
+    assert compiled.deciding.number(pa.array([*texts, ""])) is None
+    assert compiled.deciding.number(pa.array(["a", None])) is None
+    with pytest.raises(ValueError, match="StringArray"):
+        compiled.deciding.number(pa.array([1, 2]))
+
+
+def test_no_text_is_read_outside_to_be_numbered(compiled: Kernels) -> None:
+    """Offsets that somebody made up are a bug."""
+    offsets = np.array([0, 99, 4], dtype=np.int32)
+    with pytest.raises(Bug, match="a place that is not there"):
+        compiled.deciding.number(pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(b"DEAT")))
