@@ -36,6 +36,20 @@ impl<'a> Texts<'a> {
         (0..self.len()).map(|place| self.at(place))
     }
 
+    /// The bytes of the longest text; None where one is not UTF-8, or where they do not stand one behind the other.
+    pub fn longest_in_utf8(&self) -> Option<usize> {
+        let whole = std::str::from_utf8(self.data).ok()?;
+        let mut longest = 0;
+        for ends in self.offsets.windows(2) {
+            let (begin, end) = (usize::try_from(ends[0]).ok()?, usize::try_from(ends[1]).ok()?);
+            if !whole.is_char_boundary(begin) || !whole.is_char_boundary(end) {
+                return None;
+            }
+            longest = longest.max(end.checked_sub(begin)?);
+        }
+        Some(longest)
+    }
+
     /// Whether `text` is one of these texts, which ascend.
     pub fn has(&self, text: &[u8]) -> bool {
         let (mut low, mut high) = (0, self.len());
@@ -88,6 +102,18 @@ mod tests {
         let mut digests = *b"aabbccdd";
         assert_eq!(keep_valid(&[VALID, PENDING, VALID, VALID], &mut digests, 2), 3);
         assert_eq!(digests[..6], *b"aaccdd");
+    }
+
+    #[test]
+    fn texts_of_utf8_have_a_longest_one() {
+        let data = "a\u{e9}bcd".as_bytes();
+        for (offsets, longest) in [(&[0, 1, 3, 6][..], Some(3)), (&[], Some(0)), (&[0, 3, 3], Some(3))] {
+            assert_eq!(Texts { offsets, data }.longest_in_utf8(), longest, "{offsets:?}");
+        }
+        for offsets in [[0, 2, 6], [0, 1, 7], [3, 1, 6], [-1, 0, 6], [0, 6, 2]] {
+            assert_eq!(Texts { offsets: &offsets, data }.longest_in_utf8(), None, "{offsets:?}");
+        }
+        assert_eq!(Texts { offsets: &[0, 1], data: b"\xff" }.longest_in_utf8(), None);
     }
 
     #[test]

@@ -80,6 +80,19 @@ pub unsafe extern "C" fn audiencekit_hash(texts: &TextSlices, digests: *mut u8) 
     })
 }
 
+/// The bytes of the longest of `texts`, if all of them are UTF-8.
+///
+/// # Safety
+/// As for `Slice::get`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_longest(texts: &TextSlices, longest: &mut usize, are_utf8: &mut i32) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let found = unsafe { texts.get() }.longest_in_utf8();
+        (*longest, *are_utf8) = (found.unwrap_or(0), found.is_some().into());
+    })
+}
+
 /// Codes and digests of a column of addresses.
 ///
 /// # Safety

@@ -117,6 +117,16 @@ class Deciding:
         require(self._library.audiencekit_number(ctypes.byref(Texts.of(*buffers)), *room, ctypes.byref(count)))
         return None if count.value < 0 else (numbers, firsts[: count.value])
 
+    def longest(self, texts: Any) -> int | None:
+        """The bytes of the longest of `texts`; None where one is not UTF-8, or where they are not in their order.
+
+        What stands under a null counts, too.
+        """
+        longest, are_utf8 = ctypes.c_size_t(), ctypes.c_int32()
+        given = (Texts.of(*text_buffers(texts)), longest, are_utf8)
+        require(self._library.audiencekit_longest(*map(ctypes.byref, given)))
+        return longest.value if are_utf8.value else None
+
     def decide_emails(
         self,
         texts: Any,
