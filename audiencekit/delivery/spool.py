@@ -7,7 +7,8 @@ import os
 import secrets
 import threading
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NoReturn, Self
@@ -21,6 +22,7 @@ KEY_BITS: Final = 256
 NONCE_BYTES: Final = 12
 SEAL_BYTES: Final = 16  # what AES-GCM adds to a chunk
 
+_NO_BYTES: Final = "a chunk of the spool must be contiguous bytes, less than 2 GB of them"
 _PLACE: Final = 3  # numbers that say where a chunk is: nonce, offset, size as sealed; a size of 0 is no chunk
 
 
@@ -70,14 +72,35 @@ class SealedFile:
         Several threads may do so at once if they give numbers. When it fails, the other chunks are still there.
         """
         number, size = len(self) if number is None else number, _sealed_bytes(chunk)
-        file, nonce, offset = self.fileno(), *self._reserve(number, size)
+        file, nonce, offset = self.fileno(), *self._reserve(number, [size])
         sealed = self._cipher.encrypt(_nonce(nonce), chunk, _associated(number)) if size else b""
         del chunk  # so that no frame of a failure holds it
         if not size:
-            raise Bug("a chunk of the spool must be contiguous bytes, less than 2 GB of them")
+            raise Bug(_NO_BYTES)
         _write_at(file, sealed, offset, number)
         self._settle(number, array("Q", (nonce, offset, size)))
         return number
+
+    def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
+        """Seals each of `chunks` and writes them in one go at the end, as the next ones; their numbers.
+
+        When it fails, the other chunks are still there.
+        """
+        first, sizes = len(self), [_sealed_bytes(chunk) for chunk in chunks]
+        if not all(sizes):
+            del chunks
+            raise Bug(_NO_BYTES)
+        file, nonce, offset = self.fileno(), *self._reserve(first, sizes)
+        sealed = b"".join(
+            self._cipher.encrypt(_nonce(nonce + place), chunk, _associated(first + place))
+            for place, chunk in enumerate(chunks)
+        )
+        del chunks  # as in `append`
+        _write_at(file, sealed, offset, first)
+        offsets = accumulate(sizes, initial=offset)
+        places = zip(range(nonce, nonce + len(sizes)), offsets, sizes, strict=False)
+        self._settle(first, array("Q", chain.from_iterable(places)))
+        return list(range(first, first + len(sizes)))
 
     def read(self, number: int) -> bytes:
         """The chunk of this number, unsealed. Raises Bug when there is none."""
@@ -113,22 +136,22 @@ class SealedFile:
             raise Bug("a chunk of the spool was never written")
         return self._places
 
-    def _reserve(self, number: int, size: int) -> tuple[int, int]:
-        """A nonce and an offset that nobody else has."""
+    def _reserve(self, number: int, sizes: Sequence[int]) -> tuple[int, int]:
+        """The first of as many nonces, and an offset, that nobody else has, for the chunks from `number` on."""
         with self._lock:
             if self._is_finished:
                 raise Bug("the spool is finished")
-            if self._places[number * _PLACE + 2 : (number + 1) * _PLACE] not in (array("Q"), array("Q", [0])):
+            if any(self._places[number * _PLACE + 2 : (number + len(sizes)) * _PLACE : _PLACE]):
                 raise Bug(f"chunk {number + 1} of the spool was written before")
             nonce, offset = self._nonces, self._end
-            self._nonces, self._end = nonce + 1, offset + size
+            self._nonces, self._end = nonce + len(sizes), offset + sum(sizes)
         return nonce, offset
 
-    def _settle(self, number: int, place: array[int]) -> None:
+    def _settle(self, number: int, places: array[int]) -> None:
+        begin, end = number * _PLACE, number * _PLACE + len(places)
         with self._lock:
-            missing = (number + 1) * _PLACE - len(self._places)
-            self._places.extend([0] * missing)
-            self._places[number * _PLACE : (number + 1) * _PLACE] = place
+            self._places.extend([0] * (end - len(self._places)))
+            self._places[begin:end] = places
 
 
 class Spool(SealedFile):

@@ -6,7 +6,7 @@ keeps the chunks: with the run's key gone, tags say nothing, but they are linked
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
@@ -24,14 +24,15 @@ PARTITION_BITS: Final = 8
 BUFFER_BYTES: Final = 48 * 1024  # of one part in memory; what is more is put aside
 TOGETHER: Final = 65_536  # entries of several parts that may be looked at in one go
 
+_KEPT: Final = 8  # full buffers that are put aside in one go
 _HIGH_BITS: Final = 64
 
 
 class Chunks(Protocol):
     """A spool: bytes go in, and come back by number. Reading may happen in any thread."""
 
-    def append(self, chunk: memoryview) -> int:
-        """Keep `chunk`; its number."""
+    def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
+        """Keep each of `chunks`; their numbers."""
 
     def read(self, number: int) -> bytes:
         """The chunk of this number."""
@@ -72,9 +73,12 @@ class Partitions:
         """Put the entries of the next batch aside, whose records are counted from `first`."""
         starts = np.concatenate([[0], batch.ends[:-1]])  # of what is not put aside yet
         while self._fill(batch, starts, first):
-            for part in np.flatnonzero(self._filled == self._buffers.shape[1]).tolist():
-                self._numbers[part].append(self._chunks.append(self._buffers[part].view(np.uint8).data))
-                self._filled[part] = 0
+            full = np.flatnonzero(self._filled == self._buffers.shape[1]).tolist()
+            for parts in (full[place : place + _KEPT] for place in range(0, len(full), _KEPT)):
+                kept = self._chunks.append_all([self._buffers[part].view(np.uint8).data for part in parts])
+                for part, number in zip(parts, kept, strict=True):
+                    self._numbers[part].append(number)
+                self._filled[parts] = 0
 
     def _fill(self, batch: SortedEntries, starts: Places, first: int) -> bool:
         """Move what there is room for from `starts` into the buffers; whether any of these is full."""

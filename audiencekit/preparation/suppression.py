@@ -14,7 +14,7 @@ import numpy as np
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.partitions import PARTITION_BITS, Chunks, Partitions, SortedEntries
+from audiencekit.preparation.partitions import PARTITION_BITS, Chunks, Partitions, SortedEntries, last_of_tag, repeated
 from audiencekit.preparation.tags import Tags
 
 _NOBODY: Final = -1  # in the place of a record: the key suppresses
@@ -71,14 +71,14 @@ class SuppressedKeys:
 
     def owners(self, keys: Partitions, part: int) -> Indices:
         """The records that have a suppressed key, of one part of their `keys`. May be called in any thread."""
-        suppressing, entries = self._tags.load(part), keys.load(part)
-        # First by half of the tag, which leaves few; then by all of it.
-        near = entries[np.isin(entries["high"], suppressing["high"])]
-        both = np.concatenate([suppressing[np.isin(suppressing["high"], near["high"])], near])
-        ordered = both[np.lexsort((both["record"], both["low"], both["high"]))]
-        starts = np.ones(len(ordered), dtype=bool)
-        starts[1:] = (ordered["high"][1:] != ordered["high"][:-1]) | (ordered["low"][1:] != ordered["low"][:-1])
+        suppressing = self._tags.pieces([part])
+        if not any(map(len, suppressing)):
+            return np.zeros(0, dtype=np.int64)
+        # Every tag that both have is among those that occur more than once.
+        ordered = repeated(*suppressing, *keys.pieces([part]))
+        ends = last_of_tag(ordered)
         # Whoever is nobody comes first of its tag.
+        starts = np.append(True, ends[:-1])[: len(ordered)]
         suppressed = (ordered["record"][starts] == _NOBODY)[np.cumsum(starts) - 1]
         owners: Indices = ordered["record"][suppressed & (ordered["record"] != _NOBODY)]
         return owners

@@ -33,6 +33,14 @@ def filled(directory: Path, chunks: list[bytes]) -> Spool:
     return spool
 
 
+def put_one(spool: Spool) -> None:
+    spool.append(MARKER)
+
+
+def put_several(spool: Spool) -> None:
+    spool.append_all([memoryview(MARKER), memoryview(MARKER)])
+
+
 def read_until_failure(spool: Spool, message: str) -> list[bytes]:
     """The chunks that come out before reading fails with `message`."""
     came_out: list[bytes] = []
@@ -61,6 +69,21 @@ def test_views_are_taken_like_bytes(tmp_path: Path) -> None:
         spool.append(memoryview(b"0123456789")[2:5])
         spool.append(memoryview(bytearray(b"abc")))
         assert list(spool.chunks()) == [b"234", b"abc"]
+
+
+@with_one_directory
+@given(st.lists(CHUNKS, max_size=4))
+def test_several_are_written_in_one_go(tmp_path: Path, lots: list[list[bytes]]) -> None:
+    """They come back one by one, behind those before them."""
+    with filled(tmp_path, [b"before"]) as spool:
+        expected = [b"before"]
+        for chunks in lots:
+            begin = len(expected)
+            assert spool.append_all([memoryview(chunk) for chunk in chunks]) == [*range(begin, begin + len(chunks))]
+            spool.append(b"between")
+            expected += [*chunks, b"between"]
+        assert list(spool.chunks()) == expected
+        assert [spool.read(number) for number in range(len(spool))] == expected
 
 
 def test_two_readings_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -173,8 +196,9 @@ def test_closed_spool_is_gone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 @pytest.mark.parametrize("written_before", [0, 5])
+@pytest.mark.parametrize("put", [put_one, put_several])
 def test_full_disk_is_said_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, written_before: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, written_before: int, put: Callable[[Spool], object]
 ) -> None:
     """A write that fails, at once or half-way, is said; the chunks before stay, and the next may follow."""
     write = os.pwrite
@@ -190,7 +214,7 @@ def test_full_disk_is_said_and_loses_nothing(
         with monkeypatch.context() as patch:
             patch.setattr(os, "pwrite", failing)
             with pytest.raises(InputOutputFailed, match="chunk 2 of the spool cannot be written") as caught:
-                spool.append(MARKER)
+                put(spool)
         assert os.strerror(code) in str(caught.value)
         assert list(spool.chunks()) == [b"before"]
         spool.append(b"after")
@@ -205,7 +229,8 @@ def test_partial_writes_are_completed(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(os, "pread", lambda file, size, offset: read(file, min(size, 5), offset))
         spool.append(b"0123456789" * 10)
         spool.append(b"abc")
-        assert list(spool.chunks()) == [b"0123456789" * 10, b"abc"]
+        spool.append_all([memoryview(b"defghij"), memoryview(b"k")])
+        assert list(spool.chunks()) == [b"0123456789" * 10, b"abc", b"defghij", b"k"]
 
 
 def test_disk_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +252,17 @@ def frames_of(trace: TracebackType | None) -> Iterator[dict[str, object]]:
         trace = trace.tb_next
 
 
-def test_failure_holds_nothing_of_the_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def held_in(value: object) -> bytes:
+    """All bytes of a local variable."""
+    if isinstance(value, list):
+        return b"".join(map(held_in, value))
+    return bytes(value) if isinstance(value, bytes | memoryview) else b""
+
+
+@pytest.mark.parametrize("put", [put_one, put_several])
+def test_failure_holds_nothing_of_the_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Spool], object]
+) -> None:
     """Neither the frames of a failed write nor its causes hold what was to be written."""
 
     def failing(file: int, content: bytes, offset: int) -> int:
@@ -235,12 +270,10 @@ def test_failure_holds_nothing_of_the_chunk(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "pwrite", failing)
     with Spool(tmp_path) as spool, pytest.raises(InputOutputFailed) as caught:
-        spool.append(MARKER)
+        put(spool)
     frames = list(frames_of(caught.value.__traceback__))
     assert frames
-    assert not [
-        name for frame in frames for name, value in frame.items() if isinstance(value, bytes) and MARKER in value
-    ]
+    assert not [name for frame in frames for name, value in frame.items() if MARKER in held_in(value)]
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
 
@@ -251,6 +284,8 @@ def test_what_is_no_bytes_is_a_bug(tmp_path: Path, chunk: object) -> None:
     with Spool(tmp_path) as spool:
         with pytest.raises(Bug, match="contiguous bytes"):
             spool.append(chunk)  # type: ignore[arg-type]
+        with pytest.raises(Bug, match="contiguous bytes"):
+            spool.append_all([memoryview(b"one"), chunk])  # type: ignore[list-item]
         assert len(spool) == 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +73,10 @@ class MemoryChunks:
     def __init__(self) -> None:
         self.chunks: list[bytes] = []
 
-    def append(self, chunk: memoryview) -> int:
-        self.chunks.append(bytes(chunk))
-        return len(self.chunks) - 1
+    def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
+        first = len(self.chunks)
+        self.chunks += map(bytes, chunks)
+        return list(range(first, len(self.chunks)))
 
     def read(self, number: int) -> bytes:
         return self.chunks[number]
