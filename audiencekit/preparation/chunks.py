@@ -28,6 +28,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
+from audiencekit.preparation.columnar.buffers import list_offsets, lists_between, offsets_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
 from audiencekit.preparation.records import RECORD_SCHEMA
 
@@ -87,13 +88,13 @@ def value_counts(lists: Any) -> Counts:
 def _kind_parts(lists: Any, kind: Kind) -> list[bytes | memoryview]:
     if lists.null_count == len(lists):  # most kinds of most lists
         return [bytes([_NONE])]
-    counts = value_counts(lists)
+    counts = np.diff(offsets := list_offsets(lists))
     most = int(counts.max(initial=0))
     form = most if most <= _ONE else _SEVERAL if most <= _MOST_OF_SEVERAL else _MANY
     if form == _NONE:
         return [bytes([_NONE])]
     kept = np.packbits(counts > 0) if form == _ONE else counts.astype("<u1" if form == _SEVERAL else "<u4")
-    values = lists.flatten()
+    values = lists.values.slice(offsets[0], offsets[-1] - offsets[0])
     write: Callable[[Any], list[bytes | memoryview]] = _hash_parts if kind.is_hashed else _text_parts
     return [bytes([form]), kept.tobytes(), *write(values)]
 
@@ -112,21 +113,14 @@ def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) 
     if form == _NONE:
         return pa.nulls(records if places is None else len(places), RECORD_SCHEMA.field(kind.value).type)
     counts = _counts_of(reading, records, form)
-    offsets = _offsets_of(counts)
+    offsets = offsets_of(counts)
     total = int(offsets[-1])
     values = hashes_in(reading.buffer(total * SHA256_BYTES), total) if kind.is_hashed else _texts(reading, total)
     if places is not None:
         begins, counts = offsets[places], counts[places]
-        offsets = _offsets_of(counts)
+        offsets = offsets_of(counts)
         values = values.take(pa.array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1])))
-    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(counts == 0))
-
-
-def _offsets_of(counts: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Where the values of each begin, and where the last ones end."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
+    return lists_between(offsets, values)
 
 
 def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
@@ -136,7 +130,7 @@ def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
 
 
 def _texts(reading: Reading, count: int) -> Any:
-    offsets = _offsets_of(reading.numbers(count))
+    offsets = offsets_of(reading.numbers(count))
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), reading.buffer(int(offsets[-1])))
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.chunks import Counts, value_counts
-from audiencekit.preparation.columnar.buffers import list_offsets, text_buffers
+from audiencekit.preparation.columnar.buffers import list_offsets, lists_between, offsets_of, text_buffers
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, to_hex
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.kernels.writing import Field, Part
@@ -121,10 +121,7 @@ def _written(lists: Any, kind: Kind, profile: Profile) -> Any:
     """`"email":["…","…"]` for each record, null where it has no value."""
     values = lists.flatten()
     texts = pc.binary_join_element_wise('"', to_hex(values), '"', "") if kind.is_hashed else _json_strings(values)
-    counts = value_counts(lists)
-    offsets = np.zeros(len(counts) + 1, dtype=np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    listed = pa.ListArray.from_arrays(pa.array(offsets), texts, mask=pa.array(counts == 0))
+    listed = lists_between(offsets_of(value_counts(lists)), texts)
     return pc.binary_join_element_wise(_opening(kind, profile), pc.binary_join(listed, ","), "]", "")
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.preparation.columnar.buffers import lists_between, offsets_of
 from audiencekit.preparation.normalisation import ColumnResult
 
 
@@ -30,7 +31,7 @@ def value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any:
 
 
 def _of_single_values(result: ColumnResult, rows: int) -> Any:
-    counts = np.zeros(rows, dtype=np.int64)
+    counts = np.zeros(rows, dtype=np.int32)
     counts[result.value_rows] = 1
     return list_array(counts, result.values)
 
@@ -43,8 +44,6 @@ def _ranks(values: Any) -> npt.NDArray[np.int64]:
     return ranks
 
 
-def list_array(counts: npt.NDArray[np.int64], values: Any) -> Any:
+def list_array(counts: npt.NDArray[Any], values: Any) -> Any:
     """Lists of `counts` values each, one after the other in `values`; null for none."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(counts == 0))
+    return lists_between(offsets_of(counts), values)

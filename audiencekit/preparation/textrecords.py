@@ -13,7 +13,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.buffers import list_offsets
+from audiencekit.preparation.columnar.buffers import list_offsets, lists_between
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hex_texts, to_hex
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.lists import list_array
@@ -52,8 +52,6 @@ def _texts(lists: Any, places: Indices, *, is_hashed: bool) -> Any:
         hashes = hash_matrix(lists.values)
         digits = np.empty(2 * hashes.size, dtype=np.uint8)
         ends = compiled.writing.write_hex_lists(list_offsets(lists), hashes, places, digits)
-        return pa.ListArray.from_arrays(
-            pa.array(ends), hex_texts(digits, int(ends[-1])), mask=pa.array(ends[1:] == ends[:-1])
-        )
+        return lists_between(ends, hex_texts(digits, int(ends[-1])))
     chosen = lists.take(pa.array(places))
     return list_array(value_counts(chosen), to_hex(chosen.flatten())) if is_hashed else chosen

@@ -1,4 +1,4 @@
-"""The bytes of a text column where Arrow holds them, without a copy."""
+"""Texts and lists where Arrow holds them, without a copy."""
 
 from __future__ import annotations
 
@@ -38,4 +38,20 @@ def list_offsets(lists: Any) -> Places:
     Those of a null list are the same: it holds nothing, as in every batch of ours.
     """
     offsets: Places = lists.offsets.to_numpy()
+    return offsets
+
+
+def lists_between(offsets: Places, values: Any) -> Any:
+    """The lists that begin and end in `values` at `offsets`, which begin with 0; null for those without a value."""
+    lists, are_there = len(offsets) - 1, offsets[1:] > offsets[:-1]
+    bits = np.packbits(are_there, bitorder="little")
+    buffers = [pa.py_buffer(bits), pa.py_buffer(offsets)]
+    nulls = lists - int(np.count_nonzero(are_there))
+    return pa.Array.from_buffers(pa.list_(values.type), lists, buffers, null_count=nulls, children=[values])
+
+
+def offsets_of(counts: npt.NDArray[Any]) -> Places:
+    """Where the values of each begin, and where the last ones end."""
+    offsets = np.zeros(len(counts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=offsets[1:])
     return offsets

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from audiencekit.preparation.columnar.buffers import Bytes, Places
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 
-from .layouts import Layout, Slice, require
+from .layouts import Layout, Slice, address, require
 
 Chosen = npt.NDArray[np.int64]
 
@@ -88,7 +88,7 @@ class Writing:
         written each of these lists begins, and where the last one ends."""
         ends = np.empty(len(places) + 1, dtype=np.int32)
         given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
-        room = (ctypes.c_void_p(ends.ctypes.data), *_room(digits, np.uint8))
+        room = (ctypes.c_void_p(address(ends)), *_room(digits, np.uint8))
         require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
         return ends
 
