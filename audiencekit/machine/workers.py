@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -15,20 +16,76 @@ U = TypeVar("U")
 def in_order(work: Callable[[T], U], items: Iterable[T], *, workers: int) -> Iterator[U]:
     """`work` of every item, in order, `workers` at a time; at most twice as many items are alive.
 
-    What `work` or `items` raise is raised, and nothing new is begun after it.
+    One of the workers is the caller's thread, whenever it would wait: a thread that only waits and is woken for every
+    item costs more than it does. What `work` or `items` raise is raised, and nothing new is begun after it.
     """
-    waiting: deque[Future[U]] = deque()
-    with ThreadPoolExecutor(workers, "audiencekit") as pool:
+    if workers == 1:
+        yield from map(work, items)
+        return
+    waiting: deque[_Task[U]] = deque()
+    with ThreadPoolExecutor(workers - 1, "audiencekit") as pool:
         try:
             for item in items:
-                waiting.append(pool.submit(work, item))
+                waiting.append(_Task(work, item))
+                pool.submit(waiting[-1].run)
                 if len(waiting) >= 2 * workers:
-                    yield waiting.popleft().result()
+                    yield _first(waiting)
             while waiting:
-                yield waiting.popleft().result()
+                yield _first(waiting)
         finally:
-            for future in waiting:
-                future.cancel()
+            for task in waiting:
+                task.give_up()
+
+
+def one_ahead(work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
+    """`work` of every item, in order, in another thread: of the next one while the caller is busy with the last.
+
+    What `work` or `items` raise is raised.
+    """
+    with ThreadPoolExecutor(1, "audiencekit") as pool:
+        coming: Future[U] | None = None
+        for item in items:
+            last, coming = coming, pool.submit(work, item)
+            if last is not None:
+                yield last.result()
+                del last
+        if coming is not None:
+            yield coming.result()
+
+
+class _Task(Generic[U]):
+    """The work of one item, done by whoever begins it first."""
+
+    def __init__(self, work: Callable[[T], U], item: T) -> None:
+        self._do: Callable[[], U] = lambda: work(item)
+        self._begun = threading.Lock()
+        self.done: Future[U] = Future()
+
+    def run(self) -> bool:
+        """Do it, unless somebody has begun; whether it was done here."""
+        if not self._begun.acquire(blocking=False):
+            return False
+        do, self._do = self._do, _nothing  # the item is needed no more
+        try:
+            self.done.set_result(do())
+        except BaseException as error:
+            self.done.set_exception(error)
+        return True
+
+    def give_up(self) -> None:
+        """It is begun no more."""
+        self._begun.acquire(blocking=False)
+
+
+def _nothing() -> Any:
+    raise AssertionError("work is done once")
+
+
+def _first(waiting: deque[_Task[U]]) -> U:
+    """The result of the first; while somebody works on it, those behind it are done here."""
+    while not waiting[0].done.done() and any(task.run() for task in waiting):
+        pass
+    return waiting.popleft().done.result()
 
 
 def cores() -> int:

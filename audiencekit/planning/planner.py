@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.errors import UsageError
-from audiencekit.planning.gathering import Gathered, Listeners
+from audiencekit.machine.memo import Memo
+from audiencekit.planning.gathering import NEIGHBOURS, Gathered, Listeners
 from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
@@ -32,9 +32,6 @@ from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.opening import open_source
-
-_NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
-
 
 # Chooses what is sent of what was gathered, in the place of what pass one chose.
 Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]
@@ -126,7 +123,7 @@ def _planned(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        unsealed=lru_cache(_NEIGHBOURS)(gathered.unsealed),
+        unsealed=Memo(gathered.unsealed, most=NEIGHBOURS),
         profile=terms.profile,
         target=terms.target,
         suppression=lists,

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.heap import give_back, giving_back
-from audiencekit.machine.workers import in_order
+from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import guarded
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
@@ -149,8 +149,7 @@ def _write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
     ):
         batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())
-        # One thread is enough: writing takes longer than what it writes.
-        prepared = in_order(lambda batch: to_prepared(*planned.kept_records(batch)), batches, workers=1)
+        prepared = one_ahead(lambda batch: to_prepared(*planned.kept_records(batch)), batches)
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
             if rows := records.unwrap().num_rows:
                 writer.write_batch(records.unwrap(), row_group_size=rows)

@@ -30,7 +30,6 @@ _ENCODED: Final = (pt.is_dictionary, pt.is_string_view, pt.is_binary_view)
 _Test = Callable[[pa.DataType], bool]
 
 
-
 @dataclass(frozen=True, slots=True)
 class TextColumn:
     """A column as text (string or list<string>), and which of its rows cannot be: one True each."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from audiencekit.machine.workers import cores, in_order
+from audiencekit.machine.workers import cores, in_order, one_ahead
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -52,6 +52,56 @@ def test_an_error_of_the_work_or_the_items_is_raised() -> None:
         list(in_order(lambda item: item, items(), workers=2))
     with pytest.raises(KeyError):
         list(in_order(fail, range(10), workers=2))
+
+
+def test_the_caller_works_while_it_would_wait() -> None:
+    """Two items that need each other are done by two workers, of which one is the caller's thread."""
+    both = threading.Barrier(2, timeout=10)
+    by = set()
+
+    def work(item: int) -> int:
+        both.wait()
+        by.add(threading.current_thread() is threading.main_thread())
+        return item
+
+    assert list(in_order(work, range(2), workers=2)) == [0, 1]
+    assert by == {True, False}
+
+
+def test_one_worker_is_the_caller() -> None:
+    """There is no other thread to wait for."""
+    threads = list(in_order(lambda _: threading.current_thread(), range(3), workers=1))
+    assert threads == [threading.main_thread()] * 3
+
+
+def test_one_item_is_begun_ahead() -> None:
+    """The next one, in another thread, when the caller has the last one; and no more of them."""
+    begun = [threading.Event() for _ in range(4)]
+
+    def work(item: int) -> int:
+        begun[item].set()
+        return item
+
+    done = one_ahead(work, range(4))
+    assert next(done) == 0
+    assert begun[1].wait(10)
+    assert not begun[2].is_set()
+    assert list(done) == [1, 2, 3]
+    assert list(one_ahead(work, range(0))) == []
+
+
+def test_what_goes_wrong_ahead_is_raised() -> None:
+    """When it is its turn."""
+
+    def work(item: int) -> int:
+        if item == 1:
+            raise KeyError
+        return item
+
+    done = one_ahead(work, range(4))
+    assert next(done) == 0
+    with pytest.raises(KeyError):
+        next(done)
 
 
 def test_there_is_a_processor() -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -32,8 +31,9 @@ from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.memo import Memo
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.gathering import Gathered
+from audiencekit.planning.gathering import NEIGHBOURS, Gathered
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
@@ -139,7 +139,7 @@ def plan_renewal(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        unsealed=lru_cache(4)(gathered.unsealed),
+        unsealed=Memo(gathered.unsealed, most=NEIGHBOURS),
         profile=terms.profile,
         target=terms.target,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),

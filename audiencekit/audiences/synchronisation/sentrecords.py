@@ -9,19 +9,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from audiencekit.delivery.spool import SealedFile
+from audiencekit.machine.memo import Memo
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.planning.gathering import NEIGHBOURS
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 
 _FEW_SHARE: Final = 0.25  # of a batch, at most: copies of more take as long as the batch
-_NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 _IN_MEMORY: Final = 65_536  # records that are copied: some ten megabytes; what is more is put aside
 
 
@@ -40,7 +40,7 @@ class SentRecords:
     """
 
     def __init__(self, unsealed: Callable[[int], HashedRecords], copies: SealedFile) -> None:
-        self._unsealed, self._copies = lru_cache(_NEIGHBOURS)(unsealed), copies
+        self._unsealed, self._copies = Memo(unsealed, most=NEIGHBOURS), copies
         self._begun: set[int] = set()
         self._in_memory: dict[int, _Copy] = {}
         self._aside: set[int] = set()

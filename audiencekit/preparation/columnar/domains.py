@@ -66,13 +66,8 @@ class CertainLetters:
         label = f"a{letter}a".encode("punycode").decode()
         is_certain = ascii_domain(_BETWEEN_OTHERS.format(letter)) == f"xn--{label}.com"
         if is_certain and ord(letter) < BASIC_PLANE:
-            set_bit(self._bits, ord(letter))
+            self._bits[ord(letter) // 8] |= 1 << ord(letter) % 8
         return is_certain
-
-
-def set_bit(bits: Bytes, place: int) -> None:
-    """Set the bit of `place`, as kernels count them."""
-    bits[place // 8] |= 1 << place % 8
 
 
 CERTAIN: Final = CertainLetters()

@@ -24,7 +24,7 @@ from audiencekit.identifiers.reasons import Reason
 from .buffers import Bytes
 from .checks import SPACES, compiled, matches
 from .decisions import UNDECIDED, VALID, Codes, code_of, put
-from .domains import BASIC_PLANE, domain_in_ascii, set_bit
+from .domains import BASIC_PLANE, domain_in_ascii
 
 # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Hiragana and Katakana: which of these are certain is asked.
 _ALPHABETS: Final = ((0xDF, 0x24F), (0x370, 0x52F), (0x561, 0x586), (0x5D0, 0x5EA), (0x620, 0x64A), (0x3041, 0x30FF))
@@ -97,12 +97,11 @@ def _certain_form() -> str:
 @cache
 def certain_in_local_parts() -> Bytes:
     """One bit for each code point of the basic plane: set where a letter of no ASCII is certain in a local part."""
-    bits: Bytes = np.zeros(BASIC_PLANE // 8, dtype=np.uint8)
-    ideographs = ((ord(first), ord(last)) for first, last in _IDEOGRAPH_RANGES)
-    alphabets = ((ord(run[0]), ord(run[-1])) for first, last in _ALPHABETS for run in _runs(first, last))
-    for first, last in (*alphabets, *ideographs):
-        for code in range(first, last + 1):
-            set_bit(bits, code)
+    are_certain = np.zeros(BASIC_PLANE, dtype=bool)
+    alphabets = (run for first, last in _ALPHABETS for run in _runs(first, last))
+    for letters in (*alphabets, *_IDEOGRAPH_RANGES):
+        are_certain[ord(letters[0]) : ord(letters[-1]) + 1] = True
+    bits: Bytes = np.packbits(are_certain, bitorder="little")
     return bits
 
 

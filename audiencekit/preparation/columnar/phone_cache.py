@@ -8,11 +8,13 @@ the metadata is given what is not its own. No identifier is kept, but which regi
 from __future__ import annotations
 
 import hashlib
+import io
+import pickle
 import pkgutil
 import struct
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -97,8 +99,17 @@ def digest_of(calling_code: int) -> str:
     """What the plan of `calling_code` is compiled from, and by what."""
     regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE[calling_code]
     metadata = [PhoneMetadata.metadata_for_region_or_calling_code(calling_code, region) for region in regions]
-    made_from = "\n".join([_compiled_by(), str(calling_code), *regions, *map(repr, metadata)])
-    return hashlib.sha256(made_from.encode()).hexdigest()
+    made_from = "\n".join([_compiled_by(), str(calling_code), *regions]).encode()
+    return hashlib.sha256(b"\n".join([made_from, *map(_content_of, metadata)])).hexdigest()
+
+
+def _content_of(metadata: Any) -> bytes:
+    """All that `metadata` holds, the same whichever of its texts are one object: in the quickest way that there is."""
+    content = io.BytesIO()
+    pickler = pickle.Pickler(content, protocol=4)
+    pickler.fast = True  # nothing is written as a reference
+    pickler.dump(metadata)
+    return content.getvalue()
 
 
 def _compiled_by() -> str:

@@ -1,0 +1,58 @@
+"""What was made last is made once, whoever asks."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from audiencekit.machine.memo import Memo
+
+
+def test_threads_that_ask_at_once_have_one_thing() -> None:
+    """The second waits for the first, and asks for another number meanwhile without waiting."""
+    made: list[int] = []
+    begun, may_end = threading.Event(), threading.Event()
+
+    def make(number: int) -> object:
+        made.append(number)
+        if number == 0:
+            begun.set()
+            assert may_end.wait(10)
+        return object()
+
+    memo = Memo(make, most=2)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(memo, 0)
+        assert begun.wait(10)
+        second = pool.submit(memo, 0)
+        memo(1)
+        may_end.set()
+        assert first.result(10) is second.result(10)
+    assert made == [0, 1]
+
+
+def test_the_last_ones_are_kept() -> None:
+    """As many as are wanted; asking for one again makes it one of the last."""
+    made: list[int] = []
+    memo = Memo(made.append, most=2)
+    for number in (0, 1, 0, 2, 0, 1):
+        memo(number)
+    assert made == [0, 1, 2, 1]
+
+
+def test_nothing_is_kept_of_a_failure() -> None:
+    """The next one tries again."""
+    tries: list[int] = []
+
+    def make(number: int) -> int:
+        tries.append(number)
+        if len(tries) == 1:
+            raise OSError("once")
+        return number
+
+    memo = Memo(make, most=2)
+    with pytest.raises(OSError, match="once"):
+        memo(3)
+    assert memo(3) == 3
