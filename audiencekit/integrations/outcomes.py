@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any, Final
 
@@ -134,7 +134,18 @@ def _words(deletes: Any) -> Any:
     deleted = pc.sum(deletes).as_py() or 0
     if 0 < deleted < len(deletes):
         return pc.if_else(deletes, DELETE, UPDATE)
-    return pa.repeat(pa.scalar(DELETE if deleted else UPDATE, pa.string()), len(deletes))
+    return _repeated(DELETE if deleted else UPDATE, len(deletes))
+
+
+def _repeated(word: str, count: int) -> Any:
+    """`word` so many times, which are never written anew for the batches that most have."""
+    most = _most_repeated(word)
+    return most.slice(0, count) if count <= len(most) else pa.repeat(pa.scalar(word, pa.string()), count)
+
+
+@cache
+def _most_repeated(word: str) -> Any:
+    return pa.repeat(pa.scalar(word, pa.string()), CLUSTER_BATCH_ROWS)
 
 
 def _single_values(lists: Any, kind: Any) -> Any:
