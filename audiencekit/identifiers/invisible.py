@@ -36,11 +36,12 @@ def _listed(ranges: str) -> str:
 
 
 _TRIMMED: Final = _listed(WHITE_SPACE + MARKS)
+_TRIMMED_OF_ASCII: Final = "".join(filter(str.isascii, _TRIMMED))  # thousands fewer: a tenth of the time
 
 
 def trim(text: str) -> str:
     """`text` without white space and invisible marks at its ends. Control characters stay."""
-    return text.strip(_TRIMMED)
+    return text.strip(_TRIMMED_OF_ASCII if text.isascii() else _TRIMMED)
 
 
 def has_invisible(text: str) -> bool:
