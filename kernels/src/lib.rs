@@ -7,6 +7,7 @@ mod digits;
 mod distinct;
 mod door;
 mod emails;
+mod filter;
 mod hexadecimal;
 mod international;
 mod letters;

@@ -1,6 +1,7 @@
 //! Tags, and entries in parts.
 
 use super::{guarded, slice_mut, Slice};
+use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
 
@@ -122,5 +123,26 @@ pub unsafe extern "C" fn audiencekit_repeated(
     guarded(|| {
         // SAFETY: promised by the caller.
         *count = unsafe { parts::repeated(&get_all(pieces), slice_mut(found, room)) };
+    })
+}
+
+/// The places of `hashes` that pass the filter of these bits, at `places`, which has room for all; `found` says how many.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_likely(
+    hashes: &Slice<u8>,
+    near: &Slice<u8>,
+    far: &Slice<u8>,
+    places: *mut i64,
+    room: usize,
+    found: &mut usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (hashes, filter) = unsafe { (hashes.get(), Filter { near: near.get(), far: far.get() }) };
+        // SAFETY: promised by the caller.
+        *found = filter.find_likely(hashes, unsafe { slice_mut(places, room) });
     })
 }

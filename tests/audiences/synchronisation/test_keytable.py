@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audiencekit.audiences.synchronisation import keytable
 from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
 from audiencekit.preparation.tags import TAG
 
@@ -38,6 +40,22 @@ def test_a_filter_lets_pass_what_was_added(added: list[bytes], others: list[byte
     likely = known.likely(_matrix(asked)).tolist()
     assert set(range(len(others), len(asked))) <= set(likely)
     assert {asked[place][:3] for place in likely} <= {each[:3] for each in added}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keytable, "kernels", lambda: None)
+        assert known.likely(_matrix(asked)).tolist() == likely
+
+
+def test_a_filter_asks_twice() -> None:
+    """Who has the first bytes of somebody passes only with the next ones, too; other bytes are not looked at."""
+    known = KeyFilter()
+    known.add(_matrix([b"abcdefgh" + b"0" * 24]))
+    asked = [b"abcdefgh" + b"1" * 24, b"abcdefgi" + b"0" * 24, b"abXdefgh" + b"0" * 24]
+    last = bytes([asked[0][7] ^ 8])  # a bit that is beyond the filter
+    asked.append(asked[0][:7] + last + asked[0][8:])
+    for compiled in (keytable.kernels, lambda: None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(keytable, "kernels", compiled)
+            assert known.likely(_matrix(asked)).tolist() == [0, 3]
 
 
 def _matrix(hashes: list[bytes]) -> np.ndarray:

@@ -45,6 +45,17 @@ class Tagging:
         begin, count = _place(_to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
         require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
 
+    def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
+        """The places of those `hashes` whose bit is set in `near`, by the first four bytes, and in `far`, by the next.
+
+        Both have a power of two of bytes.
+        """
+        places, found = np.empty(len(hashes), dtype=np.int64), ctypes.c_size_t()
+        given = (Slice.of(array, np.uint8) for array in (hashes, near, far))
+        room = _place(_to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
+        return places[: found.value]
+
     def add_up(self, tags: Words, kinds: Sequence[Places], sums: Words) -> None:
         """Add the tag of each key to the sum of its record.
 
