@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.preparation.columnar.buffers import text_buffers
 
 HEADER = ("row", "column", "reason")
 
@@ -51,7 +52,7 @@ class RejectionsFile:
     def add(self, rejections: Any) -> None:
         """Append a RecordBatch of REJECTION_SCHEMA. Raises InputOutputFailed when the disk does."""
         try:
-            self._file.writelines(_lines(rejections))
+            self._file.write(_lines(rejections))
         except OSError as error:
             raise self._failure(error) from None
 
@@ -94,14 +95,14 @@ def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -
         file.add_rows(rows)
 
 
-def _lines(rejections: Any) -> list[str]:
-    """What the writer would make of each row: only columns need quotes, and there are few of them."""
+def _lines(rejections: Any) -> str:
+    """What the writer would make of the rows: only columns need quotes, and there are few of them."""
     rows, columns, reasons = rejections.columns
     names = columns.dictionary_encode(null_encoding="encode")
     cells = pa.array([_cell(name) for name in names.dictionary.to_pylist()], pa.string()).take(names.indices)
     ends = pc.binary_join_element_wise(reasons, "\n", "")
-    lines: list[str] = pc.binary_join_element_wise(rows.cast(pa.string()), cells, ends, ",").to_pylist()
-    return lines
+    _, content = text_buffers(pc.binary_join_element_wise(rows.cast(pa.string()), cells, ends, ","))
+    return content.tobytes().decode()
 
 
 def _cell(column: str | None) -> str:
