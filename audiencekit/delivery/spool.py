@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NoReturn, Self
+from typing import Final, NoReturn, Self, TypeAlias
 
+import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -23,6 +24,12 @@ NONCE_BYTES: Final = 12
 SEAL_BYTES: Final = 16  # what AES-GCM adds to a chunk
 
 _NO_BYTES: Final = "a chunk of the spool must be contiguous bytes, less than 2 GB of them"
+Chunk: TypeAlias = bytes | bytearray | memoryview
+
+# Room that is had from numpy is not filled with zeros first, under the lock of the interpreter. Older releases of the
+# library have no such functions.
+_SEALS_IN_PLACE: Final = hasattr(AESGCM, "encrypt_into")
+
 _PLACE: Final = 3  # numbers that say where a chunk is: nonce, offset, size as sealed; a size of 0 is no chunk
 
 
@@ -66,14 +73,14 @@ class SealedFile:
             raise Bug("the spool is closed")
         return self._file
 
-    def append(self, chunk: bytes | bytearray | memoryview, number: int | None = None) -> int:
+    def append(self, chunk: Chunk, number: int | None = None) -> int:
         """Seals `chunk` and writes it at the end, as the one of `number` or the next; its number.
 
         Several threads may do so at once if they give numbers. When it fails, the other chunks are still there.
         """
         number, size = len(self) if number is None else number, _sealed_bytes(chunk)
         file, nonce, offset = self.fileno(), *self._reserve(number, [size])
-        sealed = self._cipher.encrypt(_nonce(nonce), chunk, _associated(number)) if size else b""
+        sealed = _sealed(self._cipher, nonce, chunk, number) if size else b""
         del chunk  # so that no frame of a failure holds it
         if not size:
             raise Bug(_NO_BYTES)
@@ -92,8 +99,7 @@ class SealedFile:
             raise Bug(_NO_BYTES)
         file, nonce, offset = self.fileno(), *self._reserve(first, sizes)
         sealed = b"".join(
-            self._cipher.encrypt(_nonce(nonce + place), chunk, _associated(first + place))
-            for place, chunk in enumerate(chunks)
+            _sealed(self._cipher, nonce + place, chunk, first + place) for place, chunk in enumerate(chunks)
         )
         del chunks  # as in `append`
         _write_at(file, sealed, offset, first)
@@ -102,18 +108,18 @@ class SealedFile:
         self._settle(first, array("Q", chain.from_iterable(places)))
         return list(range(first, first + len(sizes)))
 
-    def read(self, number: int) -> bytes:
+    def read(self, number: int) -> bytes | memoryview:
         """The chunk of this number, unsealed. Raises Bug when there is none."""
         nonce, offset, size = self._places[number * _PLACE : (number + 1) * _PLACE] or (0, 0, 0)
         if not size:
             raise Bug(f"chunk {number + 1} of the spool was never written")
         sealed = _read_at(self.fileno(), size, offset, number)
         try:
-            return self._cipher.decrypt(_nonce(nonce), sealed, _associated(number))
+            return _unsealed(self._cipher, nonce, sealed, number)
         except InvalidTag:
             raise _failed(number, "was changed after it was written") from None
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes | memoryview]:
         """Every chunk in order, unsealed one at a time. Several readings may go on at once."""
         number = 0
         while number < len(self):
@@ -173,6 +179,22 @@ def _sealed_bytes(chunk: object) -> int:
     return sealed if view.c_contiguous and sealed < 2**31 else 0
 
 
+def _sealed(cipher: AESGCM, nonce: int, chunk: Chunk, number: int) -> Chunk:
+    if not _SEALS_IN_PLACE:
+        return cipher.encrypt(_nonce(nonce), chunk, _associated(number))
+    sealed = np.empty(memoryview(chunk).nbytes + SEAL_BYTES, dtype=np.uint8).data
+    cipher.encrypt_into(_nonce(nonce), chunk, _associated(number), sealed)
+    return sealed.toreadonly()
+
+
+def _unsealed(cipher: AESGCM, nonce: int, sealed: bytes, number: int) -> bytes | memoryview:
+    if not _SEALS_IN_PLACE:
+        return cipher.decrypt(_nonce(nonce), sealed, _associated(number))
+    chunk = np.empty(len(sealed) - SEAL_BYTES, dtype=np.uint8).data
+    cipher.decrypt_into(_nonce(nonce), sealed, _associated(number), chunk)
+    return chunk.toreadonly()
+
+
 def _nonce(number: int) -> bytes:
     return number.to_bytes(NONCE_BYTES, "big")
 
@@ -199,7 +221,7 @@ def _open_unnamed(directory: Path) -> int:
     return file
 
 
-def _write_at(file: int, sealed: bytes, offset: int, number: int) -> None:
+def _write_at(file: int, sealed: Chunk, offset: int, number: int) -> None:
     rest = memoryview(sealed)
     while rest:
         try:

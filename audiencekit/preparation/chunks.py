@@ -39,7 +39,7 @@ _MOST_OF_SEVERAL: Final = 255
 Counts = npt.NDArray[np.int64]
 
 
-class RecordChunk(Personal[bytes]):
+class RecordChunk(Personal[bytes | memoryview]):
     """One batch of records in this form. Hashes are personal data."""
 
 
@@ -137,7 +137,7 @@ def _texts(reading: Reading, count: int) -> Any:
 class Reading:
     """A chunk from its beginning to its end."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes | memoryview) -> None:
         self._content, self._at = pa.py_buffer(content), 0
 
     def buffer(self, size: int) -> Any:

@@ -34,7 +34,7 @@ class Chunks(Protocol):
     def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
         """Keep each of `chunks`; their numbers."""
 
-    def read(self, number: int) -> bytes:
+    def read(self, number: int) -> bytes | memoryview:
         """The chunk of this number."""
 
 

@@ -18,6 +18,6 @@ def sizes_to_bytes(sizes: Sizes) -> bytes:
     return bytes([width]) + sizes.astype(_TYPES[width]).tobytes()
 
 
-def sizes_from_bytes(content: bytes) -> Sizes:
+def sizes_from_bytes(content: bytes | memoryview) -> Sizes:
     """What `sizes_to_bytes` was given."""
     return np.frombuffer(content, dtype=_TYPES[content[0]], offset=1).astype(np.int64)

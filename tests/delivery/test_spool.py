@@ -15,9 +15,11 @@ from pathlib import Path
 from types import TracebackType
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audiencekit.delivery import spool as spool_module
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import Bug, InputOutputFailed
 
@@ -326,3 +328,18 @@ def test_a_number_is_used_once(tmp_path: Path) -> None:
         with pytest.raises(Bug, match="chunk 3 of the spool was never written"):
             spool.read(2)
         assert spool.append(b"d") == 2
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_chunks_come_back_whatever_the_library_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_place: bool
+) -> None:
+    """Older releases of it make the room for what is sealed themselves; what stands on the disk is read by both."""
+    if in_place and not spool_module._SEALS_IN_PLACE:
+        pytest.skip("this release of the library has no functions that seal in place")
+    monkeypatch.setattr(spool_module, "_SEALS_IN_PLACE", in_place)
+    with Spool(tmp_path) as spool:
+        assert spool.append(b"first") == 0
+        assert spool.append_all([memoryview(b"second"), memoryview(b"third")]) == [1, 2]
+        monkeypatch.setattr(spool_module, "_SEALS_IN_PLACE", not in_place and hasattr(AESGCM, "encrypt_into"))
+        assert [bytes(chunk) for chunk in spool.chunks()] == [b"first", b"second", b"third"]

@@ -44,7 +44,7 @@ _HEAD: Final = struct.Struct("<I")
 _EPOCH: Final = date(1970, 1, 1)
 
 
-class MemberChunk(Personal[bytes]):
+class MemberChunk(Personal[bytes | memoryview]):
     """One batch of members in this form. Hashes are personal data."""
 
 

@@ -45,7 +45,7 @@ class SnapshotFacts:
     deletes_doubted_at: float | None = None
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Self:
+    def from_bytes(cls, content: bytes | memoryview) -> Self:
         """What `to_bytes` had. Raises SnapshotRefused for those of another version."""
         try:
             facts = cls(**orjson.loads(content))
