@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,8 @@ class QuickReader:
         """
         has_quotes = b'"' in piece
         if records < 1 or not self._positions or not _is_plain(piece, records):
+            return None
+        if piece.startswith(codecs.BOM_UTF8):  # which Arrow takes for that of a file
             return None
         table = self._parse(piece, has_quotes)
         if table is None or table.num_rows != records:

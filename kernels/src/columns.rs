@@ -1,4 +1,5 @@
 //! A column of texts as Arrow holds it, and what is decided of its values.
+#![forbid(unsafe_code)]
 
 /// What was decided of a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
 pub const VALID: i8 = 0;

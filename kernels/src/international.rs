@@ -20,7 +20,6 @@ pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<
     let is_certain = local.split('.').all(|atom| is_certain_atom(atom, letters))
         && !doubts.nobody.has(local.as_bytes())
         && !doubts.doubled.has(local.as_bytes())
-        && !is_special(lowered, doubts, u32::MAX)
         && has_plain_top(domain);
     if !is_certain {
         return None;
@@ -44,7 +43,8 @@ pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<
         }
         mark = b'.';
     }
-    (address.len() <= MAX_ADDRESS).then_some(address)
+    // Domains for special use are listed as they stand in the name system.
+    (address.len() <= MAX_ADDRESS && !is_special(&address, doubts, u32::MAX)).then_some(address)
 }
 
 fn is_certain_atom(atom: &str, letters: &Letters) -> bool {
@@ -91,7 +91,7 @@ mod tests {
         domain['\u{df}' as usize / 8] &= !(1 << ('\u{df}' as usize % 8));
         let none = || Texts { offsets: &[], data: b"" };
         let nobody = Texts { offsets: &[0, 6], data: b"nobody" };
-        let special_use = Texts { offsets: &[0, 4], data: b"test" };
+        let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
         let doubts = Doubts { words: none(), nobody, doubled: none(), special_use };
         let letters = Letters { local: &local, domain: &domain };
         normalized(text.as_bytes(), &letters, &doubts).map(|address| String::from_utf8(address).unwrap())
@@ -124,6 +124,8 @@ mod tests {
             "a..b@\u{fc}.example",
             "nobody@\u{fc}.example",
             "a@\u{fc}.test",
+            "a@\u{e9}.com",
+            "a@b.\u{e9}.com",
             "a@b@\u{fc}.example",
             "a b@\u{fc}.example",
             "a@\u{fc}_.example",

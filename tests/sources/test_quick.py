@@ -157,6 +157,21 @@ def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
         assert reader.begin(piece) is None, name
 
 
+@pytest.mark.parametrize("found", [kernels, lambda: None], ids=["kernels", "none"])
+def test_a_byte_order_mark_within_a_file_is_a_letter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any
+) -> None:
+    """Also where a piece begins with it, as files do that were put together from several."""
+    monkeypatch.setattr(quick, "kernels", found)
+    monkeypatch.setattr(delimited, "PIECE_BYTES", 1)
+    monkeypatch.setattr(pieces, "SCAN_BYTES", 1)
+    monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", 6)
+    (tmp_path / "list.csv").write_bytes("a,b,c\nd,e,f\n\ufeffg,h,i\n".encode())
+    in_bulk, careful = _both(open_source(tmp_path / "list.csv", OPTIONS))
+    assert in_bulk == careful
+    assert [row["c0"] for row in in_bulk[0]] == ["d", "\ufeffg"]
+
+
 def test_only_wanted_columns_are_read() -> None:
     """As text, whatever they look like; an empty cell is empty and not missing."""
     found = QuickReader(";", width=3, positions=[0, 2]).read(b'007;x;1.0\n"";y;null\n', 2)

@@ -52,12 +52,13 @@ class CertainLetters:
     """Which letters are certain, as far as somebody asked."""
 
     def __init__(self) -> None:
-        self._bits: Bytes = np.zeros(BASIC_PLANE // 8, dtype=np.uint8)
+        self._are_certain = np.zeros(BASIC_PLANE, dtype=bool)  # a byte each: threads that write bits lose some
         self.has = cache(self._find)
 
     def known(self) -> Bytes:
         """One bit for each code point of the basic plane: set where a letter is known to be certain."""
-        return self._bits.copy()
+        bits: Bytes = np.packbits(self._are_certain, bitorder="little")
+        return bits
 
     def _find(self, letter: str) -> bool:
         """Whether the definition takes `letter` as it stands, with whatever certain letters beside it."""
@@ -66,7 +67,7 @@ class CertainLetters:
         label = f"a{letter}a".encode("punycode").decode()
         is_certain = ascii_domain(_BETWEEN_OTHERS.format(letter)) == f"xn--{label}.com"
         if is_certain and ord(letter) < BASIC_PLANE:
-            self._bits[ord(letter) // 8] |= 1 << ord(letter) % 8
+            self._are_certain[ord(letter)] = True
         return is_certain
 
 

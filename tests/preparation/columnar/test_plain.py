@@ -20,6 +20,7 @@ from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.placeholders import NO_ADDRESS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar import plain
+from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, Codes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE
 from audiencekit.preparation.columnar.hexadecimal import Matrix
@@ -280,6 +281,16 @@ def test_international_addresses_as_the_definition() -> None:
     assert _differing_emails(texts) == []
     codes, _ = _decided(pa.array(texts), Kind.EMAIL)
     assert (codes == VALID).sum() > 100
+
+
+def test_international_domains_for_special_use_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host program adds them as they stand in the name system; in letters they mean what they say."""
+    texts = ["anna@\u00e4b.example", "anna@c.\u00e4b.example", "anna@c\u00e4b.example"]
+    for text in texts:
+        decide_one(text)
+    assert _decided(pa.array(texts), Kind.EMAIL)[0].tolist() == [VALID, VALID, VALID]
+    monkeypatch.setattr(plain, "SPECIAL_USE_DOMAIN_NAMES", ["xn--b-zfa.example", "c\u00e4b.example"])
+    assert _decided(pa.array(texts), Kind.EMAIL)[0].tolist() == [PENDING, PENDING, VALID]
 
 
 @pytest.mark.parametrize("part", ["local", "domain"])
