@@ -17,7 +17,8 @@ def in_order(work: Callable[[T], U], items: Iterable[T], *, workers: int) -> Ite
     """`work` of every item, in order, `workers` at a time; at most twice as many items are alive.
 
     One of the workers is the caller's thread, whenever it would wait: a thread that only waits and is woken for every
-    item costs more than it does. What `work` or `items` raise is raised, and nothing new is begun after it.
+    item costs more than it does. What `work` or `items` raise is raised, and nothing new is begun after it; at once
+    what interrupts the caller while it works.
     """
     if workers == 1:
         yield from map(work, items)
@@ -70,6 +71,8 @@ class _Task(Generic[U]):
             self.done.set_result(do())
         except BaseException as error:
             self.done.set_exception(error)
+            if not isinstance(error, Exception):  # an interruption is for this thread, and not in its turn
+                raise
         return True
 
     def give_up(self) -> None:

@@ -54,6 +54,23 @@ def test_an_error_of_the_work_or_the_items_is_raised() -> None:
         list(in_order(fail, range(10), workers=2))
 
 
+def test_an_interruption_of_the_caller_is_raised_at_once() -> None:
+    """Before the results of earlier items are there, and it begins nothing else."""
+    begun, interrupted = [], threading.Event()
+
+    def work(item: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            begun.append(item)
+            interrupted.set()
+            raise KeyboardInterrupt
+        assert interrupted.wait(10)
+        raise ValueError("of an earlier item")
+
+    with pytest.raises(KeyboardInterrupt):
+        list(in_order(work, range(10), workers=2))
+    assert len(begun) == 1
+
+
 def test_the_caller_works_while_it_would_wait() -> None:
     """Two items that need each other are done by two workers, of which one is the caller's thread."""
     both = threading.Barrier(2, timeout=10)
