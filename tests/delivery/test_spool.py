@@ -9,6 +9,7 @@ import random
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -326,3 +327,21 @@ def test_a_number_is_used_once(tmp_path: Path) -> None:
         with pytest.raises(Bug, match="chunk 3 of the spool was never written"):
             spool.read(2)
         assert spool.append(b"d") == 2
+
+
+@pytest.mark.parametrize("put", [put_one, put_several])
+def test_threads_that_take_one_number_do_not_lose_a_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Spool], object]
+) -> None:
+    """The later one is told, where the chunk of the earlier would be gone."""
+    write, both = os.pwrite, threading.Barrier(2)
+
+    def write_together(file: int, content: bytes, offset: int) -> int:
+        both.wait(10)
+        return write(file, content, offset)
+
+    monkeypatch.setattr(os, "pwrite", write_together)
+    with Spool(tmp_path) as spool, ThreadPoolExecutor(2) as pool:
+        errors = [done.exception() for done in [pool.submit(put, spool) for _ in range(2)]]
+        assert [str(error) for error in errors if error] == ["chunk 1 of the spool was written before"]
+        assert set(spool.chunks()) == {MARKER}

@@ -39,7 +39,7 @@ class Tagging:
 
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
-        if halves.shape != (len(hashes), mask.size):
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _TAG_WORDS * _WORD.itemsize:
             raise ValueError("there is a half for each hash")
         given = (Slice.of(array, np.uint8) for array in (hashes, mask))
         begin, count = _place(_to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
