@@ -75,6 +75,12 @@ class _Task(Generic[U]):
                 raise
         return True
 
+    def result(self) -> U:
+        """What came of it, when it is done; asked for once, since whoever still is to look at the task keeps it."""
+        result = self.done.result()
+        del self.done
+        return result
+
     def give_up(self) -> None:
         """It is begun no more."""
         self._begun.acquire(blocking=False)
@@ -88,7 +94,7 @@ def _first(waiting: deque[_Task[U]]) -> U:
     """The result of the first; while somebody works on it, those behind it are done here."""
     while not waiting[0].done.done() and any(task.run() for task in waiting):
         pass
-    return waiting.popleft().done.result()
+    return waiting.popleft().result()
 
 
 def cores() -> int:
