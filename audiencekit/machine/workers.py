@@ -68,11 +68,13 @@ class _Task(Generic[U]):
             return False
         do, self._do = self._do, _nothing  # the item is needed no more
         try:
-            self.done.set_result(do())
+            result = do()
         except BaseException as error:
             self.done.set_exception(error)
             if not isinstance(error, Exception):  # an interruption is for this thread, and not in its turn
                 raise
+        else:
+            self.done.set_result(result)
         return True
 
     def result(self) -> U:
