@@ -91,7 +91,7 @@ class SealedFile:
     def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
         """Seals each of `chunks` and writes them in one go at the end, as the next ones; their numbers.
 
-        When it fails, the other chunks are still there.
+        For one thread at a time. When it fails, the other chunks are still there.
         """
         first, sizes = len(self), [_sealed_bytes(chunk) for chunk in chunks]
         if not all(sizes):
@@ -147,8 +147,7 @@ class SealedFile:
         with self._lock:
             if self._is_finished:
                 raise Bug("the spool is finished")
-            if any(self._places[number * _PLACE + 2 : (number + len(sizes)) * _PLACE : _PLACE]):
-                raise Bug(f"chunk {number + 1} of the spool was written before")
+            self._refuse_written(number, len(sizes))
             nonce, offset = self._nonces, self._end
             self._nonces, self._end = nonce + len(sizes), offset + sum(sizes)
         return nonce, offset
@@ -156,8 +155,14 @@ class SealedFile:
     def _settle(self, number: int, places: array[int]) -> None:
         begin, end = number * _PLACE, number * _PLACE + len(places)
         with self._lock:
+            self._refuse_written(number, len(places) // _PLACE)  # by another thread meanwhile
             self._places.extend([0] * (end - len(self._places)))
             self._places[begin:end] = places
+
+    def _refuse_written(self, number: int, count: int) -> None:
+        """Raises Bug when one of so many chunks from `number` on was written."""
+        if any(self._places[number * _PLACE + 2 : (number + count) * _PLACE : _PLACE]):
+            raise Bug(f"chunk {number + 1} of the spool was written before")
 
 
 class Spool(SealedFile):

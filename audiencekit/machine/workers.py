@@ -17,7 +17,8 @@ def in_order(work: Callable[[T], U], items: Iterable[T], *, workers: int) -> Ite
     """`work` of every item, in order, `workers` at a time; at most twice as many items are alive.
 
     One of the workers is the caller's thread, whenever it would wait: a thread that only waits and is woken for every
-    item costs more than it does. What `work` or `items` raise is raised, and nothing new is begun after it.
+    item costs more than it does. What `work` or `items` raise is raised, and nothing new is begun after it; at once
+    what interrupts the caller while it works.
     """
     if workers == 1:
         yield from map(work, items)
@@ -67,10 +68,20 @@ class _Task(Generic[U]):
             return False
         do, self._do = self._do, _nothing  # the item is needed no more
         try:
-            self.done.set_result(do())
+            result = do()
         except BaseException as error:
             self.done.set_exception(error)
+            if not isinstance(error, Exception):  # an interruption is for this thread, and not in its turn
+                raise
+        else:
+            self.done.set_result(result)
         return True
+
+    def result(self) -> U:
+        """What came of it, when it is done; asked for once, since whoever still is to look at the task keeps it."""
+        result = self.done.result()
+        del self.done
+        return result
 
     def give_up(self) -> None:
         """It is begun no more."""
@@ -85,7 +96,7 @@ def _first(waiting: deque[_Task[U]]) -> U:
     """The result of the first; while somebody works on it, those behind it are done here."""
     while not waiting[0].done.done() and any(task.run() for task in waiting):
         pass
-    return waiting.popleft().done.result()
+    return waiting.popleft().result()
 
 
 def cores() -> int:

@@ -131,10 +131,10 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
             for _ in _write_requests(staging / REQUESTS, planned, progress):
                 if records.done():
                     records.result()  # when it failed, no other body is written
+            records.result()
         except BaseException:
             halted.set()
             raise
-        records.result()
 
 
 @guarded

@@ -9,6 +9,7 @@ import random
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -343,3 +344,21 @@ def test_chunks_come_back_whatever_the_library_can(
         assert spool.append_all([memoryview(b"second"), memoryview(b"third")]) == [1, 2]
         monkeypatch.setattr(spool_module, "_SEALS_IN_PLACE", not in_place and hasattr(AESGCM, "encrypt_into"))
         assert [bytes(chunk) for chunk in spool.chunks()] == [b"first", b"second", b"third"]
+
+
+@pytest.mark.parametrize("put", [put_one, put_several])
+def test_threads_that_take_one_number_do_not_lose_a_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Spool], object]
+) -> None:
+    """The later one is told, where the chunk of the earlier would be gone."""
+    write, both = os.pwrite, threading.Barrier(2)
+
+    def write_together(file: int, content: bytes, offset: int) -> int:
+        both.wait(10)
+        return write(file, content, offset)
+
+    monkeypatch.setattr(os, "pwrite", write_together)
+    with Spool(tmp_path) as spool, ThreadPoolExecutor(2) as pool:
+        errors = [done.exception() for done in [pool.submit(put, spool) for _ in range(2)]]
+        assert [str(error) for error in errors if error] == ["chunk 1 of the spool was written before"]
+        assert set(spool.chunks()) == {MARKER}

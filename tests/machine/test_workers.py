@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from audiencekit.machine.workers import cores, in_order, one_ahead
+
+
+class Result:
+    """Something that is made."""
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -38,6 +44,21 @@ def test_at_most_twice_as_many_items_as_workers_are_alive() -> None:
         assert len(taken) - done <= 4
 
 
+def test_no_result_is_kept_for_a_thread_that_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller may be far ahead of a thread that has not looked at one item yet."""
+    late: list[object] = []
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", lambda self, work: late.append(work))
+    alive = weakref.WeakSet[Result]()
+
+    def work(item: int) -> Result:
+        alive.add(result := Result())
+        return result
+
+    for _ in in_order(work, range(100), workers=2):
+        assert len(alive) <= 4
+    assert len(late) == 100
+
+
 def test_an_error_of_the_work_or_the_items_is_raised() -> None:
     """And nothing hangs."""
 
@@ -52,6 +73,23 @@ def test_an_error_of_the_work_or_the_items_is_raised() -> None:
         list(in_order(lambda item: item, items(), workers=2))
     with pytest.raises(KeyError):
         list(in_order(fail, range(10), workers=2))
+
+
+def test_an_interruption_of_the_caller_is_raised_at_once() -> None:
+    """Before the results of earlier items are there, and it begins nothing else."""
+    begun, interrupted = [], threading.Event()
+
+    def work(item: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            begun.append(item)
+            interrupted.set()
+            raise KeyboardInterrupt
+        assert interrupted.wait(10)
+        raise ValueError("of an earlier item")
+
+    with pytest.raises(KeyboardInterrupt):
+        list(in_order(work, range(10), workers=2))
+    assert len(begun) == 1
 
 
 def test_the_caller_works_while_it_would_wait() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
@@ -57,6 +59,30 @@ def test_bodies_end_when_the_records_cannot_be_written(
     monkeypatch.setattr(prepared, "_write_requests", endless)
     with pytest.raises(InputOutputFailed, match="the records cannot be written"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_records_end_when_waiting_for_them_is_interrupted(
+    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All bodies are there by then, and the command would wait for the rest of the records."""
+    seen: list[bool] = []
+    written = Event()
+
+    def write(path: Path, planned: Any, halted: Event) -> None:
+        assert written.wait(60)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        seen.append(halted.wait(60))
+
+    def write_none(directory: Path, planned: Any, progress: Any) -> Iterator[None]:
+        written.set()
+        return iter(())
+
+    monkeypatch.setattr(prepared, "_write_records", write)
+    monkeypatch.setattr(prepared, "_write_requests", write_none)
+    with pytest.raises(KeyboardInterrupt):
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    assert seen == [True]
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,6 +38,21 @@ class Slice(Layout):
             raise ValueError("a kernel takes values of one size that stand one behind the other")
         made = cls(address(array), array.size)
         made._kept = (array,)
+        return made
+
+    @classmethod
+    def to_fill(cls, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> Slice:
+        """The same, where the library may write."""
+        if not array.flags.writeable:
+            raise ValueError("a kernel writes only where writing is allowed")
+        return cls.of(array, dtype)
+
+    @classmethod
+    def of_all(cls, laid_out: Sequence[Layout], layout: type[Layout]) -> Slice:
+        """All of `laid_out`, which are of one `layout`."""
+        together = (layout * len(laid_out))(*laid_out)
+        made = cls(ctypes.addressof(together), len(laid_out))
+        made._kept = (together, laid_out)
         return made
 
 

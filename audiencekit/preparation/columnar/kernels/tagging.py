@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 
 from .layouts import Layout, Slice, require
 
-Words = npt.NDArray[np.void]
+Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
 
 _WORD: Final = np.dtype("<u8")
@@ -39,10 +39,10 @@ class Tagging:
 
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
-        if halves.shape != (len(hashes), mask.size):
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _TAG_WORDS * _WORD.itemsize:
             raise ValueError("there is a half for each hash")
         given = (Slice.of(array, np.uint8) for array in (hashes, mask))
-        begin, count = _place(_to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
+        begin, count = _place(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
         require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
 
     def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
@@ -52,21 +52,21 @@ class Tagging:
         """
         places, found = np.empty(len(hashes), dtype=np.int64), ctypes.c_size_t()
         given = (Slice.of(array, np.uint8) for array in (hashes, near, far))
-        room = _place(_to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        room = _place(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
         return places[: found.value]
 
-    def add_up(self, tags: Words, kinds: Sequence[Places], sums: Words) -> None:
+    def add_up(self, tags: Tagged, kinds: Sequence[Places], sums: Tagged) -> None:
         """Add the tag of each key to the sum of its record.
 
         `tags` are those of all kinds, one kind after the other; `kinds` says of each where in its tags those of each
         record begin, and where the last end, counted from the first number on.
         """
-        given = _words(tags, _TAG_WORDS), _all(Slice.of(offsets, np.int32) for offsets in kinds)
+        given = _words(tags, _TAG_WORDS), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
         own = _words_to_fill(sums, _TAG_WORDS)
         require(self._library.audiencekit_add_up(*map(ctypes.byref, given), _place(own), ctypes.c_size_t(own.count)))
 
-    def sort(self, tags: Words, records: Counts, entries: Words, ends: Counts) -> None:
+    def sort(self, tags: Tagged, records: Counts, entries: Tagged, ends: Counts) -> None:
         """Put the entries of `tags` and `records` in the order of their part, and into `ends` where each part ends.
 
         Entries of one part stay in order. There are as many parts as `ends`, a power of two.
@@ -74,12 +74,12 @@ class Tagging:
         if not len(tags) == len(records) == len(entries):
             raise ValueError("there is an entry for each tag")
         given = _words(tags, _TAG_WORDS), Slice.of(records, np.int64)
-        own, own_ends = _words_to_fill(entries, _ENTRY_WORDS), _to_fill(ends, np.int64)
+        own, own_ends = _words_to_fill(entries, _ENTRY_WORDS), Slice.to_fill(ends, np.int64)
         parts = ctypes.c_size_t(own_ends.count)
         require(self._library.audiencekit_sort(*map(ctypes.byref, given), _place(own), _place(own_ends), parts))
 
     def spread(
-        self, entries: Words, starts: Counts, ends: Counts, *, first: int, buffers: Words, filled: Counts
+        self, entries: Tagged, starts: Counts, ends: Counts, *, first: int, buffers: Tagged, filled: Counts
     ) -> int:
         """Copy the entries of each part, from its start to its end, behind what is in its buffer, while there is room.
 
@@ -89,7 +89,7 @@ class Tagging:
         parts = len(ends)
         if buffers.shape[:1] != (parts,) or starts.shape != ends.shape or filled.shape != ends.shape:
             raise ValueError("there is a buffer for each part")
-        own = [_words_to_fill(buffers, _ENTRY_WORDS), *(_to_fill(each, np.int64) for each in (starts, filled))]
+        own = [_words_to_fill(buffers, _ENTRY_WORDS), *(Slice.to_fill(each, np.int64) for each in (starts, filled))]
         laid_out = _Buffers(own[0].data, own[0].count // max(parts, 1), own[2].data, parts)
         given, full = (_words(entries, _ENTRY_WORDS), Slice.of(ends, np.int64)), ctypes.c_size_t()
         records = ctypes.c_int64(first)
@@ -97,46 +97,27 @@ class Tagging:
         require(self._library.audiencekit_spread(*map(ctypes.byref, given), _place(own[1]), records, *more))
         return full.value
 
-    def find_repeated(self, pieces: Sequence[Words]) -> Words:
+    def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
         """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
         # What is not touched takes no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
         own, count = _words_to_fill(found, _ENTRY_WORDS), ctypes.c_size_t()
-        given, room = _all(_words(piece, _ENTRY_WORDS) for piece in pieces), ctypes.c_size_t(own.count)
+        given, room = Slice.of_all([_words(piece, _ENTRY_WORDS) for piece in pieces], Slice), ctypes.c_size_t(own.count)
         require(self._library.audiencekit_repeated(ctypes.byref(given), _place(own), room, ctypes.byref(count)))
         return found[: count.value].copy()
 
 
-def _words(array: Words, words: int) -> Slice:
+def _words(array: Tagged, words: int, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
     """So many words are one value."""
     if array.dtype.itemsize != words * _WORD.itemsize:
         raise ValueError("a kernel takes tags of two words, and entries of three")
-    made = Slice.of(array.view(_WORD), _WORD)
+    made = take(array.view(_WORD), _WORD)
     made.count //= words
     return made
 
 
-def _all(slices: Iterable[Slice]) -> Slice:
-    kept = tuple(slices)
-    laid_out = (Slice * len(kept))(*kept)
-    made = Slice(ctypes.addressof(laid_out), len(kept))
-    made._kept = (laid_out, kept)
-    return made
-
-
-def _to_fill(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> Slice:
-    _require_writeable(array)
-    return Slice.of(array, dtype)
-
-
-def _words_to_fill(array: Words, words: int) -> Slice:
-    _require_writeable(array)
-    return _words(array, words)
-
-
-def _require_writeable(array: npt.NDArray[Any]) -> None:
-    if not array.flags.writeable:
-        raise ValueError("a kernel writes only where writing is allowed")
+def _words_to_fill(array: Tagged, words: int) -> Slice:
+    return _words(array, words, Slice.to_fill)
 
 
 def _place(own: Slice) -> ctypes.c_void_p:

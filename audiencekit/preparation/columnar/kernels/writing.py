@@ -54,7 +54,7 @@ class Part:
 
     def laid_out(self) -> _Part:
         """The same as the library reads it."""
-        fields = _all_of([field.laid_out() for field in self.fields], _Field)
+        fields = Slice.of_all([field.laid_out() for field in self.fields], _Field)
         made = _Part(Slice.of(self.places, np.int64), fields)
         made._kept = (self, fields)
         return made
@@ -72,14 +72,15 @@ class Writing:
         """Put the users of all `parts` into `body`, spread evenly over so many operations, and give how many bytes they
         take: each operation is `prefix`, its users, `suffix` and a comma."""
         given = [Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8) for text in (prefix, suffix)]
-        all_parts, written = _all_of([part.laid_out() for part in parts], _Part), ctypes.c_size_t(0)
+        all_parts, written = Slice.of_all([part.laid_out() for part in parts], _Part), ctypes.c_size_t(0)
         arguments = (*map(ctypes.byref, given), ctypes.c_size_t(operations), ctypes.byref(all_parts))
         require(self._library.audiencekit_operations(*_room(body, np.uint8), *arguments, ctypes.byref(written)))
         return written.value
 
     def measure_entries(self, fields: Sequence[Field], records: int) -> Chosen:
         """The bytes of the entry of each of so many records of a batch, without its comma."""
-        sizes, laid_out = np.empty(records, dtype=np.int64), _all_of([field.laid_out() for field in fields], _Field)
+        laid_out = Slice.of_all([field.laid_out() for field in fields], _Field)
+        sizes = np.empty(records, dtype=np.int64)
         require(self._library.audiencekit_entry_sizes(*_room(sizes, np.int64), ctypes.byref(laid_out)))
         return sizes
 
@@ -93,15 +94,6 @@ class Writing:
         return ends
 
 
-def _all_of(laid_out: list[Any], layout: type[Layout]) -> Slice:
-    together = (layout * len(laid_out))(*laid_out)
-    made = Slice(ctypes.addressof(together), len(laid_out))
-    made._kept = (together, laid_out)
-    return made
-
-
 def _room(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
-    if not array.flags.writeable:
-        raise ValueError("a kernel writes only where writing is allowed")
-    whole = Slice.of(array, dtype)
+    whole = Slice.to_fill(array, dtype)
     return ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)
