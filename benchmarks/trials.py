@@ -77,8 +77,15 @@ def run_trial(contestant: Contestant) -> Figures:
 def start(
     command: list[str], *, environment: Mapping[str, str] | None = None, cores: int | None = None
 ) -> subprocess.Popen[bytes]:
-    """The process, with its stdout as a pipe, started in the checkout."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
+    """The process, with its stdout as a pipe, started in the checkout.
+
+    It keeps the bytecode of what it imports, as an installation has it: only the first compiles.
+    """
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("AUDIENCEKIT_") and name != "PYTHONDONTWRITEBYTECODE"
+    }
     return subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

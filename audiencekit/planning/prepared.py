@@ -40,7 +40,7 @@ from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
-_GIVE_BACK_EVERY: Final = 4  # batches or bodies; half as often would take 10 MB more of a long list
+_GIVE_BACK_EVERY: Final = 2  # batches or bodies; half as often would take 20 MB more of a long list
 STAGING: Final = ".preparing-"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
