@@ -58,6 +58,13 @@ def test_our_own_settings_do_not_reach_a_trial(monkeypatch: pytest.MonkeyPatch) 
     assert out.decode().strip() == "['AUDIENCEKIT_PROFILE']"
 
 
+def test_a_trial_keeps_its_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an installation has it, whatever the caller's environment says."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    out, _ = start([sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"]).communicate()
+    assert out.decode().strip() == "False"
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not bind processes to cores")
 def test_cores_can_be_bounded() -> None:
     """For one core against two."""
