@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from audiencekit.audiences.erasure.kept import ErasureStore, is_erasure
+from audiencekit.audiences.erasure.kept import PREFIX, ErasureStore, is_erasure
 from audiencekit.delivery.runs import LAST, RunStore
 from audiencekit.errors import UsageError
 from audiencekit.runs.kept import list_runs
@@ -17,7 +17,7 @@ def list_history(state_dir: Path) -> list[dict[str, Any]]:
     The `operation` of an erasure is `forget`, and `audiences` counts those that it has settled of those that it knows.
     """
     found = list_runs(state_dir) + ErasureStore(state_dir).summaries()
-    return sorted(found, key=lambda one: str(one.get("started_at") or ""), reverse=True)
+    return sorted(found, key=_place_in_time, reverse=True)
 
 
 def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
@@ -37,3 +37,8 @@ def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
     noun = "erasure" if is_erasure(run) else "run"
     what = f"{len(found)} {noun}s begin like this" if found else f"there is no such {noun}"
     raise UsageError(what, hint="`audiencekit runs` lists them")
+
+
+def _place_in_time(one: dict[str, Any]) -> tuple[str, str]:
+    """When it was begun, to the second, then its id, which tells the fraction."""
+    return str(one.get("started_at") or ""), str(one["run_id"]).removeprefix(PREFIX)

@@ -21,6 +21,7 @@ REPORT: Final = "report.json"
 LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
+_SHOWN_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
 MAX_REPORT_BYTES: Final = 64_000_000
@@ -28,8 +29,12 @@ SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished
 
 
 def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex) -> str:
-    """An id such as `20261121-013000-1f3a9c`: sorts by `now` (epoch seconds, shown in UTC)."""
-    return f"{datetime.fromtimestamp(now, UTC).strftime(RUN_ID_TIME)}-{randomness(3)}"
+    """An id such as `20261121-013000-80001f3a`: sorts by `now` (epoch seconds, shown in UTC), to 15 microseconds.
+
+    The first four of the last digits are the fraction of the second: `last` would be either of two runs without it.
+    """
+    fraction = int(now % 1 * 0x10000)
+    return f"{datetime.fromtimestamp(int(now), UTC).strftime(RUN_ID_TIME)}-{fraction:04x}{randomness(2)}"
 
 
 def check_chosen_run_id(run_id: str) -> None:
@@ -119,14 +124,18 @@ class RunStore:
         return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
 
     def ids(self) -> list[str]:
-        """Every run, in the order of their ids, the last of them first."""
+        """Every run, newest first; one whose id tells no time is as old as the last change in its directory."""
         with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))
             except FileNotFoundError:
                 return []
-            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        return sorted((name for name in names if RUN_ID.fullmatch(name)), reverse=True)
+            made = {
+                entry.name: time_of(entry.name) or _shown(entry.stat(follow_symlinks=False).st_mtime)
+                for entry in entries
+                if RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            }
+        return sorted(made, key=lambda run_id: (made[run_id], run_id), reverse=True)
 
     def _summary(self, run_id: str) -> dict[str, Any]:
         summary = {"run_id": run_id, "state": "incomplete", "started_at": time_of(run_id)}
@@ -150,7 +159,11 @@ def time_of(run_id: str) -> str | None:
         made = datetime.strptime(run_id[:15], RUN_ID_TIME)  # noqa: DTZ007
     except ValueError:
         return None
-    return made.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return made.strftime(_SHOWN_TIME)
+
+
+def _shown(epoch: float) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime(_SHOWN_TIME)
 
 
 def _encoded(document: dict[str, Any]) -> bytes:

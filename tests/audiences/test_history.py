@@ -10,6 +10,7 @@ from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.kept import RECEIPT, ErasureStore
 from audiencekit.audiences.history import find_in_history, list_history
 from audiencekit.delivery.locks import TargetLock
+from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.pipeline import upload_async
@@ -52,6 +53,15 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
     receipt.started_at = "2001-01-01T00:00:00Z"
     store.write(receipt)
     assert find_in_history(settings.state_dir, "last") == (run.run_id, False)
+
+
+def test_of_one_second_the_last_one_is_last(tmp_path: Path) -> None:
+    """Runs that were killed before they said anything, and one more a moment later, are told apart by their ids."""
+    store, ids = RunStore(tmp_path), [new_run_id(1_795_224_600 + moment / 100) for moment in (12, 47, 83)]
+    for run_id in (ids[1], ids[2], ids[0]):
+        store.create(run_id)
+    assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]
+    assert find_in_history(tmp_path, "last") == (ids[2], False)
 
 
 def test_an_erasure_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:

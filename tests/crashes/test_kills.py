@@ -70,7 +70,12 @@ def _kill(draw: random.Random) -> dict[str, Any]:
     return {"point": draw.choice(POINTS), "nth": draw.randint(1, 4)}
 
 
-TRIAL_LIST = list(itertools.islice(_trials(), FIRST, FIRST + TRIALS))
+# Several runs of one second, of which only the last was begun: it is the one to go on with.
+BEGUN_AT_LAST = tuple({"point": point, "nth": 1} for point in ("before begin", "before begin", "after acknowledgement"))
+TRIAL_LIST = [
+    *itertools.islice(_trials(), FIRST, FIRST + TRIALS),
+    *(Trial(seed, BEGUN_AT_LAST) for seed in range(1_000, 1_004)),
+]
 
 
 @pytest.mark.parametrize("trial", TRIAL_LIST, ids=str)

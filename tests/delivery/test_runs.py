@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,21 +40,21 @@ def mode_of(path: Path) -> int:
 
 
 def test_run_id_tells_its_time() -> None:
-    """An id is the UTC time of its making, to the second, and six random digits."""
-    assert new_run_id(1_795_224_600.0, lambda size: "1f3a9c") == "20261121-013000-1f3a9c"
+    """An id is the UTC time of its making, the second's fraction in four digits, and four random ones."""
+    assert new_run_id(1_795_224_600.5, lambda size: "1f3a") == "20261121-013000-80001f3a"
 
 
-@given(st.floats(0, 4e9), st.floats(1, 1e9))
+@given(st.floats(0, 4e9), st.floats(2**-15, 1e9))
 def test_run_ids_sort_by_time(now: float, later: float) -> None:
-    """A run made a second later or more sorts after, whatever its random digits."""
-    assert new_run_id(now, lambda size: "f" * 6) < new_run_id(now + later, lambda size: "0" * 6)
+    """A run made 30 microseconds later or more sorts after, whatever its random digits."""
+    assert new_run_id(now, lambda size: "f" * 4) < new_run_id(now + later, lambda size: "0" * 4)
 
 
 def test_run_ids_differ() -> None:
     """Two ids of one second differ, and are ids that the store takes."""
     first, second = new_run_id(1.0), new_run_id(1.0)
     assert first != second
-    assert re.fullmatch(r"19700101-000001-[0-9a-f]{6}", first)
+    assert re.fullmatch(r"19700101-000001-0000[0-9a-f]{4}", first)
 
 
 def test_directory_is_for_its_owner_alone(store: RunStore, tmp_path: Path) -> None:
@@ -186,6 +187,17 @@ def test_whole_id_wins_over_longer_ones(store: RunStore) -> None:
     for run_id in ("abcdefgh", "abcdefgh-2"):
         store.create(run_id)
     assert store.find("abcdefgh") == "abcdefgh"
+
+
+def test_last_is_the_run_that_was_made_last(store: RunStore) -> None:
+    """Ids that callers chose tell no time: the last change in their directories does."""
+    for run_id, changed in (("a-daily-list", "20261121-013001"), ("the-weekly-list", "20261120-235959")):
+        when = datetime.strptime(changed, "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
+        os.utime(store.create(run_id), (when, when))
+    for run_id in (NEW, OLD):
+        store.create(run_id)
+    assert store.ids() == ["a-daily-list", NEW, "the-weekly-list", OLD]
+    assert store.find("last") == "a-daily-list"
 
 
 def test_report_is_read_by_beginning_and_last(store: RunStore) -> None:
