@@ -90,5 +90,5 @@ def list_steps(sizes: Sizes, *, runs: int, long_runs: int) -> Iterator[Step]:
         yield Step(upload_step(main, columns), "upload", settings(main, columns=columns, sink=True))
     for rows in sorted({main, largest}):
         yield Step(memory_step(rows), "memory", settings(rows))
-    yield Step(prepare_step(largest), "prepare", settings(largest, loop_rows=LOOP_ROWS))
+    yield Step(prepare_step(largest), "prepare", {**settings(largest, loop_rows=LOOP_ROWS), "runs": runs})
     yield Step(duplicates_step(largest), "duplicates", {**settings(largest), "runs": runs})

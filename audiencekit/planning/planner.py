@@ -123,7 +123,7 @@ def _planned(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        unsealed=Memo(gathered.unsealed, most=NEIGHBOURS),
+        unsealed=Memo(gathered.unsealed, most=NEIGHBOURS, end=len(gathered.batch_records)),
         profile=terms.profile,
         target=terms.target,
         suppression=lists,

@@ -51,7 +51,7 @@ class Bits:
         """The bits from `start` to `end`."""
         first = start // 8
         packed = np.frombuffer(self._bytes, dtype=np.uint8)[first : -(-end // 8)]
-        return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].astype(bool)
+        return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].view(np.bool_)
 
     def at(self, indices: Indices) -> Bools:
         """The bits of `indices`."""

@@ -73,7 +73,7 @@ def from_chunk(chunk: RecordChunk) -> HashedRecords:
     """The batch of RECORD_SCHEMA that `to_chunk` had; its hashes are not copied."""
     reading = Reading(chunk.unwrap())
     records, first = _HEAD.unpack(reading.take(_HEAD.size))
-    rows = reading.numbers(records).astype(np.int64) + first
+    rows = np.add(reading.numbers(records), first, dtype=np.int64)
     deletes = reading.bits(records)
     columns = [pa.array(rows), pa.array(deletes), *identifier_columns(reading, records)]
     return HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
@@ -153,4 +153,4 @@ class Reading:
 
     def bits(self, count: int) -> npt.NDArray[np.bool_]:
         packed = np.frombuffer(self.buffer(-(-count // 8)), dtype=np.uint8)
-        return np.unpackbits(packed, count=count).astype(bool)
+        return np.unpackbits(packed, count=count).view(np.bool_)

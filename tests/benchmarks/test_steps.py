@@ -29,7 +29,7 @@ def test_most_is_compared_at_two_million_rows(rows: tuple[int, ...], main: int, 
 
 
 def test_long_lists_have_fewer_rounds() -> None:
-    """Ratios have as many as others: five rounds of `check` at 20 million rows."""
+    """Ratios have as many as others: five rounds of `prepare` and of `check` at 20 million rows."""
     runs = {step.name: step.settings["runs"] for step in list_steps(SIZES, runs=5, long_runs=2)}
     assert runs == {
         "corpora": 1,
@@ -39,7 +39,7 @@ def test_long_lists_have_fewer_rounds() -> None:
         "upload-email-2000000": 5,
         "memory-2000000": 5,
         "memory-20000000": 2,
-        "prepare-20000000": 2,
+        "prepare-20000000": 5,
         "duplicates-20000000": 5,
     }
 

@@ -33,6 +33,34 @@ def test_threads_that_ask_at_once_have_one_thing() -> None:
     assert made == [0, 1]
 
 
+@pytest.mark.parametrize("fails", [False, True], ids=["it is made", "it fails"])
+def test_who_would_wait_makes_the_next_one(fails: bool) -> None:
+    """It is there when it is asked for; what fails meanwhile is tried again by who asks."""
+    made: list[int] = []
+    begun, may_end, was_ahead = threading.Event(), threading.Event(), threading.Event()
+
+    def make(number: int) -> int:
+        made.append(number)
+        if made == [0]:
+            begun.set()
+            assert may_end.wait(10)
+        elif made == [0, 1]:
+            was_ahead.set()
+            if fails:
+                raise OSError("once")
+        return number
+
+    memo = Memo(make, most=2, end=2)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(memo, 0)
+        assert begun.wait(10)
+        second = pool.submit(memo, 0)
+        assert was_ahead.wait(10)
+        may_end.set()
+        assert (first.result(10), second.result(10), memo(1)) == (0, 0, 1)
+    assert made == ([0, 1, 1] if fails else [0, 1])
+
+
 def test_the_last_ones_are_kept() -> None:
     """As many as are wanted; asking for one again makes it one of the last."""
     made: list[int] = []
