@@ -2,34 +2,14 @@
 //! left to the columnar rules in Python, which know all the forms (`columnar/emails.py`).
 #![forbid(unsafe_code)]
 
+use crate::classes::{class_of, is_atom, CLASSES, DIGIT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
+use crate::doubts::Doubts;
 use crate::international::{self, Letters};
 use crate::sha256::Hasher;
 
 /// Up to here no part of an address can be too long, and no text is a hash.
 const MAX_PLAIN: usize = 63;
-
-/// What a byte is to an address.
-const OTHER: u8 = 0;
-const LETTER: u8 = 1;
-const DIGIT: u8 = 2;
-const HYPHEN: u8 = 3;
-const DOT: u8 = 4;
-const AT: u8 = 5;
-const ATOM: u8 = 6; // what else may stand in a local part
-const CLASSES: usize = 7;
-
-const fn class_of(byte: u8) -> u8 {
-    match byte {
-        b'a'..=b'z' => LETTER,
-        b'0'..=b'9' => DIGIT,
-        b'-' => HYPHEN,
-        b'.' => DOT,
-        b'@' => AT,
-        b'_' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'/' | b'=' | b'?' | b'^' | b'`' | b'{'..=b'~' => ATOM,
-        _ => OTHER,
-    }
-}
 
 /// Where in an address the reading stands.
 const LOCAL_BEGINS: u8 = 0; // at the front, or behind a dot of the local part
@@ -74,25 +54,6 @@ const fn steps() -> [u64; 256] {
 
 static STEP: [u64; 256] = steps();
 
-/// What is refused although it is a plain address, or needs another look.
-pub struct Doubts<'a> {
-    /// What stands for a missing value.
-    pub words: Texts<'a>,
-    /// Local parts that say that there is no address, at any domain.
-    pub nobody: Texts<'a>,
-    /// Local parts that are nobody's where the domain begins with the same word.
-    pub doubled: Texts<'a>,
-    /// Domains that are refused, with all below them.
-    pub special_use: Texts<'a>,
-}
-
-impl Doubts<'_> {
-    /// The last letters of refused domains, as bits: most addresses end otherwise.
-    fn ends(&self) -> u32 {
-        self.special_use.iter().filter_map(<[u8]>::last).fold(0, |ends, letter| ends | 1 << (letter & 31))
-    }
-}
-
 /// Decides each of `texts`: VALID with its hash, a reason, or PENDING.
 pub fn decide(
     texts: &Texts,
@@ -102,7 +63,7 @@ pub fn decide(
     codes: &mut [i8],
     mut hasher: Hasher,
 ) {
-    let ends = doubts.ends();
+    let ends = doubts.special_ends();
     let mut buffer = [0; MAX_PLAIN];
     for (row, text) in texts.iter().enumerate() {
         let text = trim(text);
@@ -124,7 +85,7 @@ pub fn decide(
                 }
             } else if is_placeholder(lowered, doubts) {
                 reasons.placeholder
-            } else if is_special(lowered, doubts, ends) {
+            } else if doubts.is_special(lowered, ends) {
                 PENDING
             } else {
                 hasher.add(row, lowered);
@@ -164,7 +125,7 @@ fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
         return reasons.placeholder;
     }
     let is_doubled = domain.starts_with(local);
-    let is_special = is_special(text, doubts, u32::MAX);
+    let is_special = doubts.is_special(text, u32::MAX);
     if is_doubled || is_special || has(domain, b"--") || is_dot_atom(local) && is_domain(domain) {
         return PENDING;
     }
@@ -173,11 +134,6 @@ fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
 
 fn is_dot_atom(local: &[u8]) -> bool {
     local.split(|&byte| byte == b'.').all(|atom| !atom.is_empty() && atom.iter().all(|&byte| is_atom(byte)))
-}
-
-/// Whether `byte` may stand between the dots of a local part.
-pub fn is_atom(byte: u8) -> bool {
-    !matches!(class_of(byte), OTHER | DOT | AT)
 }
 
 /// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which ends in a letter.
@@ -208,18 +164,8 @@ fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
     is_doubled && doubts.doubled.has(local) || local.starts_with(b"n") && doubts.nobody.has(local)
 }
 
-/// Whether the domain is for special use; `ends` are those of `doubts`, or all.
-pub fn is_special(address: &[u8], doubts: &Doubts, ends: u32) -> bool {
-    let may_be = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
-    may_be && doubts.special_use.iter().any(|name| is_at_or_below(address, name))
-}
-
 fn has(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
-}
-
-fn is_at_or_below(address: &[u8], name: &[u8]) -> bool {
-    address.strip_suffix(name).is_some_and(|before| matches!(before.last(), Some(b'@' | b'.')))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! these are is told (`columnar/international.py` and `domains.py`); every other address is left.
 #![forbid(unsafe_code)]
 
-use crate::emails::{is_atom, is_special, Doubts};
+use crate::classes::is_atom;
+use crate::doubts::Doubts;
 use crate::punycode;
 
 const MAX_LABEL: usize = 63;
@@ -44,7 +45,7 @@ pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<
         mark = b'.';
     }
     // Domains for special use are listed as they stand in the name system.
-    (address.len() <= MAX_ADDRESS && !is_special(&address, doubts, u32::MAX)).then_some(address)
+    (address.len() <= MAX_ADDRESS && !doubts.is_special(&address, u32::MAX)).then_some(address)
 }
 
 fn is_certain_atom(atom: &str, letters: &Letters) -> bool {

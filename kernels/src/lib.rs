@@ -2,10 +2,12 @@
 //! checked Rust, apart from the processor's instructions.
 
 mod cells;
+mod classes;
 mod columns;
 mod digits;
 mod distinct;
 mod door;
+mod doubts;
 mod emails;
 mod filter;
 mod hexadecimal;

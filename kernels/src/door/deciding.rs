@@ -2,6 +2,7 @@
 
 use super::{guarded, slice_mut, Slice, TextSlices};
 use crate::columns::{self, Reasons};
+use crate::doubts::Doubts;
 use crate::international::Letters;
 use crate::sha256::{Hasher, DIGEST_BYTES};
 use crate::{distinct, emails, phones};
@@ -115,12 +116,7 @@ pub unsafe extern "C" fn audiencekit_emails(
         let (codes, hasher) = unsafe { decided.get(texts.len()) };
         // SAFETY: promised by the caller.
         let doubts = unsafe {
-            emails::Doubts {
-                words: words.get(),
-                nobody: nobody.get(),
-                doubled: doubled.get(),
-                special_use: special_use.get(),
-            }
+            Doubts { words: words.get(), nobody: nobody.get(), doubled: doubled.get(), special_use: special_use.get() }
         };
         // SAFETY: promised by the caller.
         let letters = unsafe { Letters { local: local_letters.get(), domain: domain_letters.get() } };

@@ -1,0 +1,32 @@
+//! What is refused although it looks like an address, or needs another look.
+#![forbid(unsafe_code)]
+
+use crate::columns::Texts;
+
+pub struct Doubts<'a> {
+    /// What stands for a missing value.
+    pub words: Texts<'a>,
+    /// Local parts that say that there is no address, at any domain.
+    pub nobody: Texts<'a>,
+    /// Local parts that are nobody's where the domain begins with the same word.
+    pub doubled: Texts<'a>,
+    /// Domains that are refused, with all below them.
+    pub special_use: Texts<'a>,
+}
+
+impl Doubts<'_> {
+    /// The last letters of refused domains, as bits: most addresses end otherwise.
+    pub fn special_ends(&self) -> u32 {
+        self.special_use.iter().filter_map(<[u8]>::last).fold(0, |ends, letter| ends | 1 << (letter & 31))
+    }
+
+    /// Whether the domain of `address` is for special use; `ends` are `special_ends`, or all.
+    pub fn is_special(&self, address: &[u8], ends: u32) -> bool {
+        let may_be = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
+        may_be && self.special_use.iter().any(|name| is_at_or_below(address, name))
+    }
+}
+
+fn is_at_or_below(address: &[u8], name: &[u8]) -> bool {
+    address.strip_suffix(name).is_some_and(|before| matches!(before.last(), Some(b'@' | b'.')))
+}
