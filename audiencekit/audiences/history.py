@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from audiencekit.audiences.erasure.kept import PREFIX, ErasureStore, is_erasure
-from audiencekit.delivery.runs import LAST, RunStore
+from audiencekit.delivery.runs import LAST, RunStore, place_of
 from audiencekit.errors import UsageError
 from audiencekit.runs.kept import list_runs
 
@@ -17,7 +17,15 @@ def list_history(state_dir: Path) -> list[dict[str, Any]]:
     The `operation` of an erasure is `forget`, and `audiences` counts those that it has settled of those that it knows.
     """
     found = list_runs(state_dir) + ErasureStore(state_dir).summaries()
-    return sorted(found, key=_place_in_time, reverse=True)
+    places = RunStore(state_dir).places()
+
+    def place(one: dict[str, Any]) -> tuple[str, float, str]:
+        """When it was begun, to the second, then the moment, which no report tells."""
+        run_id = str(one["run_id"]).removeprefix(PREFIX)
+        second, moment = places.get(run_id) or place_of(run_id) or ("", 0.0)
+        return str(one.get("started_at") or second), moment, run_id
+
+    return sorted(found, key=place, reverse=True)
 
 
 def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
@@ -37,8 +45,3 @@ def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
     noun = "erasure" if is_erasure(run) else "run"
     what = f"{len(found)} {noun}s begin like this" if found else f"there is no such {noun}"
     raise UsageError(what, hint="`audiencekit runs` lists them")
-
-
-def _place_in_time(one: dict[str, Any]) -> tuple[str, str]:
-    """When it was begun, to the second, then its id, which tells the fraction."""
-    return str(one.get("started_at") or ""), str(one["run_id"]).removeprefix(PREFIX)

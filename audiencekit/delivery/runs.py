@@ -21,6 +21,8 @@ REPORT: Final = "report.json"
 LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
+_OWN_ID: Final = re.compile(r"(?P<second>[0-9]{8}-[0-9]{6})-(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}")
+_FRACTIONS: Final = 0x10000  # of a second, in an id
 _SHOWN_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
@@ -33,7 +35,7 @@ def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex)
 
     The first four of the last digits are the fraction of the second: `last` would be either of two runs without it.
     """
-    fraction = int(now % 1 * 0x10000)
+    fraction = int(now % 1 * _FRACTIONS)
     return f"{datetime.fromtimestamp(int(now), UTC).strftime(RUN_ID_TIME)}-{fraction:04x}{randomness(2)}"
 
 
@@ -124,18 +126,27 @@ class RunStore:
         return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
 
     def ids(self) -> list[str]:
-        """Every run, newest first; one whose id tells no time is as old as the last change in its directory."""
+        """Every run, newest first, by their `places`."""
+        places = self.places()
+        return sorted(places, key=lambda run_id: (places[run_id], run_id), reverse=True)
+
+    def places(self) -> dict[str, tuple[str, float]]:
+        """Where each run stands in time: its second, as reports write it, and its moment in epoch seconds.
+
+        Ids that callers chose tell the one at best. For them the last change in the directory does: of two runs one
+        after the other the second is the later one, however they are called.
+        """
         with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))
             except FileNotFoundError:
-                return []
-            made = {
-                entry.name: time_of(entry.name) or _shown(entry.stat(follow_symlinks=False).st_mtime)
+                return {}
+            return {
+                entry.name: place_of(entry.name)
+                or _place_of_chosen(entry.name, entry.stat(follow_symlinks=False).st_mtime)
                 for entry in entries
                 if RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
             }
-        return sorted(made, key=lambda run_id: (made[run_id], run_id), reverse=True)
 
     def _summary(self, run_id: str) -> dict[str, Any]:
         summary = {"run_id": run_id, "state": "incomplete", "started_at": time_of(run_id)}
@@ -155,15 +166,28 @@ def _place_in_line(run_id: str) -> int:
 
 def time_of(run_id: str) -> str | None:
     """When `run_id` was made, as reports write times; None for an id that does not tell."""
+    made = _second_of(run_id[:15])
+    return None if made is None else made.strftime(_SHOWN_TIME)
+
+
+def place_of(run_id: str) -> tuple[str, float] | None:
+    """Where an id that `new_run_id` made stands in time, as in `RunStore.places`; None for any other."""
+    found = _OWN_ID.fullmatch(run_id)
+    made = _second_of(found["second"]) if found else None
+    if found is None or made is None:
+        return None
+    return made.strftime(_SHOWN_TIME), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
+
+
+def _place_of_chosen(run_id: str, changed_at: float) -> tuple[str, float]:
+    return time_of(run_id) or datetime.fromtimestamp(changed_at, UTC).strftime(_SHOWN_TIME), changed_at
+
+
+def _second_of(text: str) -> datetime | None:
     try:
-        made = datetime.strptime(run_id[:15], RUN_ID_TIME)  # noqa: DTZ007
+        return datetime.strptime(text, RUN_ID_TIME).replace(tzinfo=UTC)
     except ValueError:
         return None
-    return made.strftime(_SHOWN_TIME)
-
-
-def _shown(epoch: float) -> str:
-    return datetime.fromtimestamp(epoch, UTC).strftime(_SHOWN_TIME)
 
 
 def _encoded(document: dict[str, Any]) -> bytes:

@@ -79,7 +79,7 @@ async def _drips(reader: Reader, writer: Writer) -> None:
     while True:
         writer.write(b" ")
         await writer.drain()
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.005)  # real time: that of the transport's patience is, too
 
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -111,13 +111,16 @@ FAULTS: dict[str, Callable[[Reader, Writer], Any]] = {
         + gzip.compress(b" " * 10**6, mtime=0)
     ),
 }  # fmt: skip
+AMPLE = Timeouts(connect=30, read=30, total=30)
+# What nothing else ends. The time for all of an attempt is to be enough for its beginning on a busy machine.
+PATIENCE = {_silent: Timeouts(connect=30, read=0.08, total=30), _drips: Timeouts(connect=30, read=30, total=0.5)}
 
 
 @pytest.mark.parametrize("request_", [GET, POST], ids=["without-body", "with-body"])
 @pytest.mark.parametrize("script", FAULTS.values(), ids=FAULTS.keys())
 async def test_fault(script: Any, request_: ApiRequest, listening: Any, make_transport: Any) -> None:
     """Whatever breaks after a connection was there, the outcome is unknown and the failure carries no secret."""
-    patience = Timeouts(connect=1, read=0.08, total=0.25)
+    patience = PATIENCE.get(script, AMPLE)
     async with listening(script) as listener:
         async with make_transport(listener, timeouts=patience, max_answer_bytes=4_000) as transport:
             with pytest.raises(TransportFailed) as caught:

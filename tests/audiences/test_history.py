@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,20 @@ def test_of_one_second_the_last_one_is_last(tmp_path: Path) -> None:
         store.create(run_id)
     assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]
     assert find_in_history(tmp_path, "last") == (ids[2], False)
+
+
+def test_ids_that_callers_chose_tell_no_time(tmp_path: Path) -> None:
+    """Of one second the one that changed last is last; one that was killed before it said anything has its place."""
+    store, second = RunStore(tmp_path), 1_795_224_601
+    own = [new_run_id(second + fraction) for fraction in (0.5, 0.9)]
+    ids = ["the-first-list", "a-second-list", own[0], "0-killed-at-once", own[1]]
+    for run_id, fraction in zip(ids, (0.2, 0.3, 0.0, 0.7, 0.0), strict=True):
+        directory = store.create(run_id)
+        if run_id.endswith("list"):
+            store.write_report(run_id, {"state": "complete", "started_at": "2026-11-21T01:30:01Z"})
+        os.utime(directory, (second + fraction, second + fraction))
+    assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]
+    assert find_in_history(tmp_path, "last") == (own[1], False)
 
 
 def test_an_erasure_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:

@@ -9,6 +9,13 @@ import signal
 import pytest
 
 from audiencekit.cli.interruption import run_until_interrupted
+from tests.virtualtime import run_virtually
+
+
+@pytest.fixture(autouse=True)
+def _virtual_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Minutes pass at once; signals are real ones."""
+    monkeypatch.setattr(asyncio, "run", run_virtually)
 
 
 async def _work(ends: asyncio.Event | None = None) -> str:
@@ -22,8 +29,8 @@ async def _work(ends: asyncio.Event | None = None) -> str:
 
 def test_time_that_is_over_is_a_first_signal(capsys: pytest.CaptureFixture[str]) -> None:
     """And says so."""
-    assert run_until_interrupted(_work(), max_minutes=0.001) == "stopped"
-    assert "the 0.001 minutes of this run are over" in capsys.readouterr().err
+    assert run_until_interrupted(_work(), max_minutes=0.5) == "stopped"
+    assert "the 0.5 minutes of this run are over" in capsys.readouterr().err
 
 
 def test_work_that_ends_in_time_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,10 +47,11 @@ def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.
     async def slow() -> str:
         os.kill(os.getpid(), signal.SIGTERM)
         try:
-            await asyncio.Event().wait()
+            while True:  # time goes on when nothing is left to do, and the signal is to come before its end
+                await asyncio.sleep(0)
         except asyncio.CancelledError:
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(20)
         return "drained"
 
-    assert run_until_interrupted(slow(), max_minutes=0.1 / 60) == "drained"
+    assert run_until_interrupted(slow(), max_minutes=10 / 60) == "drained"
     assert "minutes of this run" not in capsys.readouterr().err

@@ -111,7 +111,7 @@ def arm(kill: dict[str, Any] | None) -> None:
 
     if kill is None:
         return
-    if "seconds" in kill:
+    if "seconds" in kill:  # real ones: a kill that no point of the code foresees
         threading.Thread(target=lambda: (time.sleep(kill["seconds"]), die()), daemon=True).start()
         return
     left, lock = kill["nth"], threading.Lock()

@@ -200,6 +200,21 @@ def test_last_is_the_run_that_was_made_last(store: RunStore) -> None:
     assert store.find("last") == "a-daily-list"
 
 
+def test_of_one_second_the_run_that_changed_last_is_last(store: RunStore) -> None:
+    """A name that sorts later, a 9 before a 10, and random digits make no run newer."""
+    second = 1_795_224_601
+    ids = [
+        "the-daily-list", "a-daily-list", "20261121-013001-4000ffff", "20261121-013001-ffffff",
+        "20261121-013001-000000", "20261121-013001-list--9", "20261121-013001-list--10",
+    ]  # fmt: skip
+    for place, run_id in enumerate(ids):
+        moment = second + (place + 1) / 10
+        os.utime(store.create(run_id), (moment, moment))
+    own = new_run_id(second + 0.95)
+    os.utime(store.create(own), (second, second))
+    assert store.ids() == [own, *ids[::-1]]
+
+
 def test_report_is_read_by_beginning_and_last(store: RunStore) -> None:
     """`read_report` takes what `find` takes."""
     store.create(NEW)

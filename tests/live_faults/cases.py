@@ -26,6 +26,7 @@ class Case:
     """One fault. `exit_code` is that of the first process; `codes` where a place leads to another one.
 
     `spared` are the places where our client gives the fault no occasion. `over` is how the client gets to the service.
+    `is_silent` says that it is only its patience that tells the client of the fault.
     """
 
     fault: int
@@ -35,6 +36,7 @@ class Case:
     spared: frozenset[At] = frozenset()
     over: str = "http"
     is_lasting: bool = False
+    is_silent: bool = False
 
     def __str__(self) -> str:
         return str(self.fault)
@@ -63,7 +65,7 @@ _REFUSED: Final = {At.FIRST: 3, At.ONLY: 3}
 _TOO_OFTEN: Final = {At.TOO_OFTEN: 75}
 CASES: Final = (
     Case(1, {"delay_seconds": 0.05}),
-    Case(2, {"delay_seconds": 5.0}),
+    Case(2, {"delay_seconds": 5.0}, is_silent=True),
     Case(3, {"delay_seconds": 0.1, "meanwhile": "reset"}),
     Case(4, {"reset": 2}),
     Case(5, {"reset": 30, "account_reset": 2}),
@@ -89,8 +91,8 @@ CASES: Final = (
     Case(25, {"kind": "deleted"}, exit_code=75, codes=_REFUSED, is_lasting=True),
     Case(26, {"delay_seconds": 0.02}),
     Case(27, {"delay_seconds": 0.02}),
-    Case(28),
-    Case(29, {"bytes_per_second": 20.0}, codes=_TOO_OFTEN),
+    Case(28, is_silent=True),
+    Case(29, {"bytes_per_second": 20.0}, codes=_TOO_OFTEN, is_silent=True),
     Case(30, {"status": 307}, exit_code=75, codes=_REFUSED),
     Case(31, {"kind": "huge_headers"}),
     Case(32, {"kind": "expired"}, exit_code=75, codes=_REFUSED, over="https", is_lasting=True),

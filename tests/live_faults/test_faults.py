@@ -30,7 +30,7 @@ async def test_fault_at_every_place(case: Case, at: At, tmp_path: Path, monkeypa
 
 
 async def _check(case: Case, at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with live_run(tmp_path, is_single=at is At.ONLY) as live:
+    async with live_run(tmp_path, is_single=at is At.ONLY, is_silent=case.is_silent) as live:
         plain = live.settings
         ended = await strike(live, case, at, tmp_path, monkeypatch)
         assert (0 if ended is None else ended.exit_code) == case.code(at), ended

@@ -50,7 +50,7 @@ def test_an_address_that_cannot_be_is_refused_and_not_shown(address: str) -> Non
     assert PASSWORD not in f"{caught.value}{caught.value.hint}"
 
 
-# --- with a real server ---
+# --- with a real server, whose clock is what all go by: seconds are real ones ---
 
 
 def needs_redis() -> None:
@@ -149,9 +149,9 @@ async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
     async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
         await leave(other, 1)
         started_at = boot_seconds()
-        await one.pause(0.5)
+        await one.pause(1.0)
         await other.pause(0.2)
-        assert min(await leave(other, 1)) >= started_at + 0.5
+        assert min(await leave(other, 1)) >= started_at + 1.0
         assert server.ask("HGET", "audiencekit:limiter:quota", "share").split("\r\n")[1] == "0.5"
         before = free_at(server)
         await leave(one, 1)
@@ -163,26 +163,39 @@ async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
 @pytest.mark.redis
 async def test_a_longer_pause_holds_back_who_waits_already(server: RedisServer) -> None:
     """Nobody has a place in a pause; everybody asks again at its end."""
-    async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
-        started_at = boot_seconds()
-        await one.pause(0.3)
+    waits, may_wait = asyncio.Event(), asyncio.Event()
+
+    class Held(ShiftedClock):
+        async def sleep(self, seconds: float) -> None:
+            waits.set()
+            await may_wait.wait()
+            await super().sleep(seconds)
+
+    async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000, Held()) as other:
+        await one.pause(1.0)
         waiting = asyncio.create_task(leave(other, 1))
-        await asyncio.sleep(0.1)
-        await one.pause(0.7)
-        assert min(await waiting) >= started_at + 0.8 - 0.001
+        await waits.wait()
+        started_at = boot_seconds()
+        await one.pause(1.3)
+        may_wait.set()
+        assert min(await waiting) >= started_at + 1.3 - 0.001
 
 
 @pytest.mark.redis
 async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: RedisServer, worst_window: Any) -> None:
     """Redis forgets everything: those who go on are paced from then on."""
     moments: list[float] = []
+    in_the_middle = asyncio.Event()
 
     async def send(limiter: RedisLimiter) -> None:
         async with limiter:
-            moments.extend(await leave(limiter, 60))
+            for _ in range(60):
+                moments.extend(await leave(limiter, 1))
+                if len(moments) == 100:
+                    in_the_middle.set()
 
     sending = asyncio.gather(*(send(limiter_of(server, 6_000)) for _ in range(4)))
-    await asyncio.sleep(1.0)
+    await in_the_middle.wait()
     server.stop()
     await asyncio.to_thread(server.start)
     await sending

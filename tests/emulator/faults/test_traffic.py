@@ -17,6 +17,17 @@ async def _until_fired(bench: Any, count: int = 1) -> None:
         await asyncio.sleep(0)
 
 
+async def _stays_silent(bench: Any, reader: asyncio.StreamReader) -> None:
+    """Nothing comes, nor does the connection end, while others are answered many times."""
+    reading = asyncio.ensure_future(reader.read(1))
+    for _ in range(20):
+        await bench.fired()
+    assert not reading.done()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
 @pytest.mark.parametrize(
     ("number", "where", "applied"),
     [
@@ -56,8 +67,7 @@ async def test_a_body_is_cut_after_so_many_bytes(bench: Any) -> None:
     head, _, body = request.partition(b"\r\n\r\n")
     writer.write(head + b"\r\n\r\n" + body[:50])
     await _until_fired(bench)
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(reader.read(1), 0.05)
+    await _stays_silent(bench, reader)
     writer.write(body[50:110])
     with pytest.raises(ConnectionResetError):
         await reader.read()
@@ -93,7 +103,7 @@ async def test_what_was_refused_comes_back(bench: Any, order: dict[str, Any]) ->
         try:
             reply = await bench.upload()
         except aiohttp.ClientConnectorError:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
     assert reply.status == 200
 
 
@@ -119,8 +129,7 @@ async def test_a_black_hole_takes_and_never_gives(open_bench: Any, where: str, a
         reader, writer = await bench.connect()
         writer.write(bench.request())
         await _until_fired(bench)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(reader.read(1), 0.05)
+        await _stays_silent(bench, reader)
         assert len(await bench.log()) == applied
         async with asyncio.timeout(5):
             await bench.emulator.__aexit__(None, None, None)

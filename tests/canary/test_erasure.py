@@ -1,0 +1,43 @@
+"""Nothing of people who are forgotten is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.erasure.forgetting import forget_async
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.emulator import Emulator
+from audiencekit.errors import AudiencekitError
+from audiencekit.preparation.target import Target
+from audiencekit.settings import Settings
+from tests.canary.markers import DIGITS, WORD, leaks_by_place
+from tests.canary.sources import SOURCES
+from tests.canary.witnesses import Printed, files_in, frames_of
+
+
+async def test_forget_shows_nothing(tmp_path: Path, printed: Printed, emulator: Emulator, settings: Settings) -> None:
+    """Neither an erasure that is refused, nor one that ends early, nor one that is complete."""
+    source = tmp_path / "source"
+    source.write_bytes(SOURCES["row faults"])
+    lines = [f"{WORD}@example.com", f"partner_user_id={WORD}-1", f"+1201{DIGITS}"]
+    shown: dict[str, bytes] = {}
+    for name, asked in (("lines", [*lines, f"{WORD} {WORD}", f"email={WORD}"]), ("lines of nobody", [WORD])):
+        with pytest.raises(AudiencekitError) as refused:
+            await forget_async(asked, settings=settings)
+        shown[name] = frames_of(refused.value) + refused.value.hint.encode()
+    with pytest.raises(AudiencekitError) as refused:
+        await forget_async(source=source, settings=settings)
+    shown["source"] = frames_of(refused.value)
+    busy = TargetLock(settings.state_dir, settings.require_account(), Target.audience(emulator.audience_id), "run")
+    with busy, pytest.raises(AudiencekitError) as ended:
+        await forget_async(lines, settings=settings)
+    shown["ended early"] = frames_of(ended.value) + json.dumps(ended.value.document).encode()
+    assert leaks_by_place(files_in(tmp_path, but=source)) == {}
+    receipt = await forget_async(source=source, skip_rejected=True, do_not_reach=True, settings=settings)
+    shown["receipt"] = json.dumps(receipt.to_json()).encode() + repr(receipt).encode() + receipt.to_text().encode()
+    shown |= printed()
+    assert leaks_by_place(shown) == {}
+    assert leaks_by_place(files_in(tmp_path, but=source)) == {}

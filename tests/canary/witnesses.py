@@ -1,0 +1,66 @@
+"""Where a person or a program could read something: logs, frames of errors, files, spools, the process list."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Printed: TypeAlias = Callable[[], dict[str, bytes]]
+
+
+class Recorder(logging.Handler):
+    """Keeps what is logged, with arguments and errors."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.getMessage()} {record.args!r} {record.exc_info!r}")
+
+
+class Tee:
+    """The module `os` with another `pwrite`."""
+
+    def __init__(self, pwrite: Callable[[int, Any, int], int]) -> None:
+        self.pwrite = pwrite
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+
+def frames_of(error: BaseException) -> bytes:
+    """The error as a debugger or a crash reporter sees it: with the locals of every frame below the caller's."""
+    chain: list[str] = []
+    seen: BaseException | None = error
+    below = error.__traceback__.tb_next if error.__traceback__ else None
+    while seen is not None:
+        chain += traceback.TracebackException(type(seen), seen, below, capture_locals=True).format()
+        chain.append(repr(vars(seen)))
+        seen = seen.__cause__ or seen.__context__
+        below = seen.__traceback__ if seen else None
+    return "".join(chain).encode()
+
+
+def files_in(directory: Path, *, but: Path) -> dict[str, bytes]:
+    """What was written, by relative path; `but` is the source."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file() and path != but
+    }
+
+
+def said_of(number: int) -> bytes:
+    """What the process list says of a process and of all that it began; nothing of those that ended meanwhile."""
+    entry = Path(f"/proc/{number}")
+    try:
+        said = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+        children = [int(child) for each in (entry / "task").glob("*/children") for child in each.read_text().split()]
+    except OSError:
+        return b""
+    return said + b"".join(map(said_of, children))
