@@ -80,7 +80,7 @@ class SealedFile:
         """
         number, size = len(self) if number is None else number, _sealed_bytes(chunk)
         file, nonce, offset = self.fileno(), *self._reserve(number, [size])
-        sealed = _sealed(self._cipher, nonce, chunk, number) if size else b""
+        sealed = _sealed(self._cipher, nonce, [chunk], number) if size else b""
         del chunk  # so that no frame of a failure holds it
         if not size:
             raise Bug(_NO_BYTES)
@@ -98,9 +98,7 @@ class SealedFile:
             del chunks
             raise Bug(_NO_BYTES)
         file, nonce, offset = self.fileno(), *self._reserve(first, sizes)
-        sealed = b"".join(
-            _sealed(self._cipher, nonce + place, chunk, first + place) for place, chunk in enumerate(chunks)
-        )
+        sealed = _sealed(self._cipher, nonce, chunks, first)
         del chunks  # as in `append`
         _write_at(file, sealed, offset, first)
         offsets = accumulate(sizes, initial=offset)
@@ -184,11 +182,15 @@ def _sealed_bytes(chunk: object) -> int:
     return sealed if view.c_contiguous and sealed < 2**31 else 0
 
 
-def _sealed(cipher: AESGCM, nonce: int, chunk: Chunk, number: int) -> Chunk:
+def _sealed(cipher: AESGCM, nonce: int, chunks: Sequence[Chunk], number: int) -> Chunk:
+    """One behind the other, of the numbers from this one on, each under its nonce."""
     if not _SEALS_IN_PLACE:
-        return cipher.encrypt(_nonce(nonce), chunk, _associated(number))
-    sealed = np.empty(memoryview(chunk).nbytes + SEAL_BYTES, dtype=np.uint8).data
-    cipher.encrypt_into(_nonce(nonce), chunk, _associated(number), sealed)
+        numbered = enumerate(chunks)
+        return b"".join(cipher.encrypt(_nonce(nonce + n), chunk, _associated(number + n)) for n, chunk in numbered)
+    ends = list(accumulate(map(_sealed_bytes, chunks), initial=0))
+    sealed = np.empty(ends[-1], dtype=np.uint8).data
+    for n, chunk in enumerate(chunks):
+        cipher.encrypt_into(_nonce(nonce + n), chunk, _associated(number + n), sealed[ends[n] : ends[n + 1]])
     return sealed.toreadonly()
 
 

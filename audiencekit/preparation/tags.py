@@ -58,7 +58,7 @@ class TaggedKeys:
         """The tag of each record's key set."""
         if (compiled := kernels()) is None:
             return sum_of_keys(list(self.by_kind()), self.records)
-        sums = np.zeros(self.records, dtype=TAG)
+        sums = np.empty(self.records, dtype=TAG)
         compiled.tagging.add_up(self.tags, self.offsets, sums)
         return sums
 
@@ -124,8 +124,7 @@ def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
     """
     for kind in Kind:
         lists = records.column(kind.value)
-        values = lists.flatten()
-        if len(values):
+        if len(lists) > lists.null_count and len(values := lists.flatten()):
             yield kind, lists, values if kind.is_hashed else sha256_of(values)
 
 

@@ -18,18 +18,32 @@ pub fn halve(hashes: &[u8], mask: &[u8], halves: &mut [u8]) {
     }
 }
 
-/// Adds the tags of each record's keys to its sum. `tags` are those of all kinds, one kind after the other; `kinds` says
-/// of each where in its tags those of each record begin, and where the last end, counted from the first number on.
+/// The tags of the keys of one kind, and where those of each record begin, and where the last end, counted from the
+/// first number on.
+struct OfKind<'a> {
+    offsets: &'a [i32],
+    tags: &'a [Tag],
+}
+
+/// Writes the sum of the tags of each record's keys to `sums`. `tags` are those of all kinds, one kind after the other;
+/// `kinds` says of each where in its tags those of each record begin, and where the last end.
 pub fn add_up(mut tags: &[Tag], kinds: &[&[i32]], sums: &mut [Tag]) {
-    for offsets in kinds {
-        let first = offsets[0];
-        for (sum, ends) in sums.iter_mut().zip(offsets.windows(2)) {
-            for tag in &tags[(ends[0] - first) as usize..(ends[1] - first) as usize] {
-                *sum = [0, 1].map(|half| u64::from_le(sum[half]).wrapping_add(u64::from_le(tag[half])).to_le());
+    let mut of_kinds = Vec::with_capacity(kinds.len());
+    for &offsets in kinds {
+        assert_eq!(offsets.len(), sums.len() + 1);
+        let (own, others) = tags.split_at((offsets[sums.len()] - offsets[0]) as usize);
+        of_kinds.push(OfKind { offsets, tags: own });
+        tags = others;
+    }
+    for (record, sum) in sums.iter_mut().enumerate() {
+        let mut halves = [0u64; 2];
+        for OfKind { offsets, tags } in &of_kinds {
+            let [begin, end] = [record, record + 1].map(|place| (offsets[place] - offsets[0]) as usize);
+            for tag in &tags[begin..end] {
+                halves = [0, 1].map(|half| halves[half].wrapping_add(u64::from_le(tag[half])));
             }
         }
-        assert_eq!(offsets.len(), sums.len() + 1);
-        tags = &tags[(offsets[sums.len()] - first) as usize..];
+        *sum = halves.map(u64::to_le);
     }
 }
 
@@ -47,7 +61,7 @@ mod tests {
     #[test]
     fn keys_of_all_kinds_add_up() {
         let tags = [[1, 10], [2, 20], [u64::MAX, 30], [4, 40]].map(|tag: Tag| tag.map(u64::to_le));
-        let mut sums = [[0; 2]; 3];
+        let mut sums = [[9; 2]; 3];
         add_up(&tags, &[&[5, 6, 6, 8], &[0, 1, 1, 1]], &mut sums);
         assert_eq!(sums.map(|sum| sum.map(u64::from_le)), [[5, 50], [0, 0], [1, 50]]);
     }

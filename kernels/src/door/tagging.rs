@@ -31,7 +31,7 @@ pub unsafe extern "C" fn audiencekit_halves(
     })
 }
 
-/// Adds the tags of keys of several kinds to the `records` sums at `sums`.
+/// Writes the sums of the tags of keys of several kinds to the `records` sums at `sums`.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
@@ -48,24 +48,34 @@ pub unsafe extern "C" fn audiencekit_add_up(
     })
 }
 
-/// Entries of tags and records at `entries`, of which there are as many, by their part, and the ends of the parts.
+/// The order of tags at `order`, of which there are as many, by their part, and the ends of the parts.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
 #[no_mangle]
-pub unsafe extern "C" fn audiencekit_sort(
-    tags: &Slice<Tag>,
-    records: &Slice<i64>,
-    entries: *mut Entry,
-    ends: *mut i64,
-    parts: usize,
-) -> i32 {
+pub unsafe extern "C" fn audiencekit_sort(tags: &Slice<Tag>, order: *mut u32, ends: *mut i64, parts: usize) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (tags, records, ends) = unsafe { (tags.get(), records.get(), slice_mut(ends, parts)) };
+        let (tags, ends) = unsafe { (tags.get(), slice_mut(ends, parts)) };
         // SAFETY: promised by the caller.
-        parts::sort(tags, records, unsafe { slice_mut(entries, tags.len()) }, ends);
+        parts::sort(tags, unsafe { slice_mut(order, tags.len()) }, ends);
     })
+}
+
+#[repr(C)]
+pub struct TaggedSlices {
+    tags: Slice<Tag>,
+    records: Slice<i64>,
+    first: i64,
+}
+
+impl TaggedSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> parts::Tagged<'a> {
+        // SAFETY: promised by the caller.
+        unsafe { parts::Tagged { tags: self.tags.get(), records: self.records.get(), first: self.first } }
+    }
 }
 
 #[repr(C)]
@@ -88,24 +98,24 @@ impl BufferSlices {
     }
 }
 
-/// Copies entries into the buffers of their parts, from `starts`, one a part, which move; `full` says how many are full.
+/// Puts entries into the buffers of their parts, from `starts`, one a part, which move; `full` says how many are full.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
 #[no_mangle]
 pub unsafe extern "C" fn audiencekit_spread(
-    entries: &Slice<Entry>,
+    batch: &TaggedSlices,
+    order: &Slice<u32>,
     ends: &Slice<i64>,
     starts: *mut i64,
-    first: i64,
     buffers: &BufferSlices,
     full: &mut usize,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (entries, ends, mut buffers) = unsafe { (entries.get(), ends.get(), buffers.get()) };
+        let (batch, order, ends, mut buffers) = unsafe { (batch.get(), order.get(), ends.get(), buffers.get()) };
         // SAFETY: promised by the caller.
-        *full = parts::spread(entries, unsafe { slice_mut(starts, ends.len()) }, ends, first, &mut buffers);
+        *full = parts::spread(&batch, order, unsafe { slice_mut(starts, ends.len()) }, ends, &mut buffers);
     })
 }
 
