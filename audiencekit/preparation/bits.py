@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -51,7 +53,7 @@ class Bits:
         """The bits from `start` to `end`."""
         first = start // 8
         packed = np.frombuffer(self._bytes, dtype=np.uint8)[first : -(-end // 8)]
-        return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].astype(bool)
+        return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].view(np.bool_)
 
     def at(self, indices: Indices) -> Bools:
         """The bits of `indices`."""
@@ -78,3 +80,9 @@ class Bits:
     def count(self) -> int:
         """How many are set."""
         return int.from_bytes(self._bytes, "little").bit_count()
+
+
+def bools_of(column: Any) -> Bools:
+    """The values of an Arrow array of booleans, none of them null. Arrow itself takes several times as long."""
+    packed, end = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8), column.offset + len(column)
+    return np.unpackbits(packed, count=end, bitorder="little")[column.offset :].view(np.bool_)

@@ -11,7 +11,7 @@ import numpy as np
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.bits import Bits, Bools, Indices
+from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.conflicts import find_conflicts
 from audiencekit.preparation.partitions import (
@@ -78,7 +78,7 @@ class KeySets:
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
-        deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
+        deletes = bools_of(batch.column(IS_DELETE))
         if not self.mixed and self._suppressed is None:
             return TaggedBatch(deletes, self._key_sets.sort(self._tagger.tag_sets(batch)))
         tagged = self._tagger.tag(batch)

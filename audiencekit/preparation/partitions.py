@@ -24,10 +24,10 @@ Entries: TypeAlias = npt.NDArray[np.void]
 NOBODY: Final = 2**32 - 1  # in the place of a record; the records of a run end before it
 
 PARTITION_BITS: Final = 8
-BUFFER_BYTES: Final = 48 * 1024  # of one part in memory; what is more is put aside
+BUFFER_BYTES: Final = 96 * 1024  # of one part in memory; what is more is put aside
 TOGETHER: Final = 65_536  # entries of several parts that may be looked at in one go
 
-_KEPT: Final = 32  # full buffers that are put aside in one go
+_KEPT: Final = 8  # full buffers that are put aside in one go
 _HIGH_BITS: Final = 64
 
 
@@ -37,8 +37,8 @@ class Chunks(Protocol):
     def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
         """Keep each of `chunks`; their numbers."""
 
-    def read(self, number: int) -> bytes | memoryview:
-        """The chunk of this number."""
+    def read_all(self, numbers: Sequence[int]) -> bytes | memoryview:
+        """The chunks of these numbers, one behind the other."""
 
 
 class Partitions:
@@ -117,7 +117,8 @@ class Partitions:
         """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""
         found = []
         for part in parts:
-            found += [np.frombuffer(self._chunks.read(number), dtype=ENTRY) for number in self._numbers[part]]
+            if self._numbers[part]:
+                found.append(np.frombuffer(self._chunks.read_all(self._numbers[part]), dtype=ENTRY))
             found.append(self._buffers[part, : self._filled[part]])
         return found
 
