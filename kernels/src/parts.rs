@@ -15,12 +15,18 @@ fn entry_of(tag: &Tag, record: u32) -> Entry {
     [high as u32, (high >> 32) as u32, low as u32, (low >> 32) as u32, record].map(u32::to_le)
 }
 
-fn high_of(entry: &Entry) -> u64 {
+/// The first half of its tag.
+pub fn high_of(entry: &Entry) -> u64 {
     u64::from(u32::from_le(entry[0])) | u64::from(u32::from_le(entry[1])) << 32
 }
 
-fn low_of(entry: &Entry) -> u64 {
+/// The second half.
+pub fn low_of(entry: &Entry) -> u64 {
     u64::from(u32::from_le(entry[2])) | u64::from(u32::from_le(entry[3])) << 32
+}
+
+pub fn record_of(entry: &Entry) -> u32 {
+    u32::from_le(entry[4])
 }
 
 /// Says in which `order` those of each part of `tags` stand together, as they came, and where each part `ends`: of these
@@ -114,7 +120,7 @@ pub fn repeated(pieces: &[&[Entry]], found: &mut [Entry]) -> usize {
     }
     drop(seen);
     let found = &mut found[..likely];
-    found.sort_unstable_by_key(|entry| (high_of(entry), low_of(entry), u32::from_le(entry[4])));
+    found.sort_unstable_by_key(|entry| (high_of(entry), low_of(entry), record_of(entry)));
     keep_repeated(found)
 }
 

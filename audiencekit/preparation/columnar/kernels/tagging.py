@@ -18,10 +18,9 @@ from .layouts import Layout, Slice, require
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
 
-_WORD: Final = np.dtype("<u8")
+_HALF_BYTES: Final = 16  # of a hash
 _TAG_WORDS: Final = 2
-_SMALL_WORD: Final = np.dtype("<u4")
-_ENTRY_WORDS: Final = 5  # small ones
+_ENTRY_WORDS: Final = 5  # of half the size
 _NO_RECORDS: Final = np.zeros(0, dtype=np.int64)
 
 
@@ -65,7 +64,7 @@ class _Tagged(Layout):
         if batch.records is not None and len(batch.records) != len(batch.tags):
             raise ValueError("there is a record for each tag")
         records = Slice.of(_NO_RECORDS if batch.records is None else batch.records, np.int64)
-        return cls(_words(batch.tags, _TAG_WORDS), records, first)
+        return cls(tag_slice(batch.tags), records, first)
 
 
 class _Buffers(Layout):
@@ -85,10 +84,10 @@ class Tagging:
 
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
-        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _TAG_WORDS * _WORD.itemsize:
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _HALF_BYTES:
             raise ValueError("there is a half for each hash")
         given = (Slice.of(array, np.uint8) for array in (hashes, mask))
-        begin, count = _place(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
+        begin, count = place_of(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
         require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
 
     def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
@@ -98,7 +97,7 @@ class Tagging:
         """
         places, found = np.empty(len(hashes), dtype=np.int64), ctypes.c_size_t()
         given = (Slice.of(array, np.uint8) for array in (hashes, near, far))
-        room = _place(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        room = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
         return places[: found.value]
 
@@ -109,8 +108,8 @@ class Tagging:
         instructions for it, and nothing was written.
         """
         given = Slice.of_all([_Keys.of(keys) for keys in kinds], _Keys), Slice.of(key, np.uint8)
-        own, is_done = _words_to_fill(sums, _TAG_WORDS), ctypes.c_bool()
-        room = _place(own), ctypes.c_size_t(own.count)
+        own, is_done = tag_slice(sums, Slice.to_fill), ctypes.c_bool()
+        room = place_of(own), ctypes.c_size_t(own.count)
         require(self._library.audiencekit_tag_sets(*map(ctypes.byref, given), *room, ctypes.byref(is_done)))
         return is_done.value
 
@@ -120,9 +119,9 @@ class Tagging:
         `tags` are those of all kinds, one kind after the other; `kinds` says of each where in its tags those of each
         record begin, and where the last end, counted from the first number on.
         """
-        given = _words(tags, _TAG_WORDS), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
-        own = _words_to_fill(sums, _TAG_WORDS)
-        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), _place(own), ctypes.c_size_t(own.count)))
+        given = tag_slice(tags), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
+        own = tag_slice(sums, Slice.to_fill)
+        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
 
     def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:
         """Put the numbers of `tags` into `order`, part by part and as they come, and into `ends` where each part ends.
@@ -131,8 +130,8 @@ class Tagging:
         """
         if len(tags) != len(order):
             raise ValueError("there is a place for each tag")
-        given, parts = _words(tags, _TAG_WORDS), ctypes.c_size_t(len(ends))
-        own = _place(Slice.to_fill(order, np.uint32)), _place(Slice.to_fill(ends, np.int64))
+        given, parts = tag_slice(tags), ctypes.c_size_t(len(ends))
+        own = place_of(Slice.to_fill(order, np.uint32)), place_of(Slice.to_fill(ends, np.int64))
         require(self._library.audiencekit_sort(ctypes.byref(given), *own, parts))
 
     def spread(self, batch: OrderedTags, starts: Counts, *, first: int, buffers: Tagged, filled: Counts) -> int:
@@ -144,40 +143,45 @@ class Tagging:
         parts = len(batch.ends)
         if buffers.shape[:1] != (parts,) or starts.shape != (parts,) or filled.shape != (parts,):
             raise ValueError("there is a buffer for each part")
-        entries = _words_to_fill(buffers, _ENTRY_WORDS, _SMALL_WORD)
+        entries = entry_slice(buffers, Slice.to_fill)
         own = [Slice.to_fill(each, np.int64) for each in (starts, filled)]
         laid_out = _Buffers(entries.data, entries.count // max(parts, 1), own[1].data, parts)
         given = _Tagged.of(batch, first), Slice.of(batch.order, np.uint32), Slice.of(batch.ends, np.int64)
         full = ctypes.c_size_t()
         more = map(ctypes.byref, (laid_out, full))
-        require(self._library.audiencekit_spread(*map(ctypes.byref, given), _place(own[0]), *more))
+        require(self._library.audiencekit_spread(*map(ctypes.byref, given), place_of(own[0]), *more))
         return full.value
 
     def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
         """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
         # What is not touched takes no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
-        own, count = _words_to_fill(found, _ENTRY_WORDS, _SMALL_WORD), ctypes.c_size_t()
-        given = Slice.of_all([_words(piece, _ENTRY_WORDS, _SMALL_WORD) for piece in pieces], Slice)
+        own, count = entry_slice(found, Slice.to_fill), ctypes.c_size_t()
+        given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice)
         room = ctypes.c_size_t(own.count)
-        require(self._library.audiencekit_repeated(ctypes.byref(given), _place(own), room, ctypes.byref(count)))
+        require(self._library.audiencekit_repeated(ctypes.byref(given), place_of(own), room, ctypes.byref(count)))
         return found[: count.value].copy()
 
 
-def _words(
-    array: Tagged, words: int, word: np.dtype[Any] = _WORD, *, take: Callable[[Any, Any], Slice] = Slice.of
-) -> Slice:
-    """So many words are one value."""
-    if array.dtype.itemsize != words * word.itemsize:
+def tag_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """Tags as the library reads them, or, with `Slice.to_fill`, writes them."""
+    return _words(array, _TAG_WORDS, np.dtype("<u8"), take)
+
+
+def entry_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """The same of entries."""
+    return _words(array, _ENTRY_WORDS, np.dtype("<u4"), take)
+
+
+def _words(array: Tagged, each: int, word: np.dtype[Any], take: Callable[[Any, Any], Slice]) -> Slice:
+    """`array`, of which so many words are one value."""
+    if array.dtype.itemsize != each * word.itemsize:
         raise ValueError("a kernel takes tags of two words, and entries of five small ones")
     made = take(array.view(word), word)
-    made.count //= words
+    made.count //= each
     return made
 
 
-def _words_to_fill(array: Tagged, words: int, word: np.dtype[Any] = _WORD) -> Slice:
-    return _words(array, words, word, take=Slice.to_fill)
-
-
-def _place(own: Slice) -> ctypes.c_void_p:
+def place_of(own: Slice) -> ctypes.c_void_p:
+    """Where its values begin."""
     return ctypes.c_void_p(own.data)
