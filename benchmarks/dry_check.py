@@ -16,8 +16,8 @@ from audiencekit.personal import HashedRecords
 from audiencekit.planning import planner
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets, TaggedBatch
-from audiencekit.preparation.partitions import ENTRY, PARTITION_BITS, SortedEntries
 from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.tags import TAG
 from audiencekit.settings import load_settings
 
 from .trials import Figures, trial_arguments
@@ -29,9 +29,7 @@ class UncountedKeySets(KeySets):
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """No tag for any record."""
         updates = np.zeros(records.unwrap().num_rows, dtype=bool)
-        return TaggedBatch(
-            updates, SortedEntries(np.zeros(0, dtype=ENTRY), np.zeros(2**PARTITION_BITS, dtype=np.int64))
-        )
+        return TaggedBatch(updates, self._key_sets.sort(np.zeros(0, dtype=TAG)))
 
     def select(self) -> Selection:
         """Every record is sent, in one wave."""

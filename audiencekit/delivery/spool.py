@@ -80,7 +80,7 @@ class SealedFile:
         """
         number, size = len(self) if number is None else number, _sealed_bytes(chunk)
         file, nonce, offset = self.fileno(), *self._reserve(number, [size])
-        sealed = _sealed(self._cipher, nonce, chunk, number) if size else b""
+        sealed = _sealed(self._cipher, nonce, [chunk], number) if size else b""
         del chunk  # so that no frame of a failure holds it
         if not size:
             raise Bug(_NO_BYTES)
@@ -98,9 +98,7 @@ class SealedFile:
             del chunks
             raise Bug(_NO_BYTES)
         file, nonce, offset = self.fileno(), *self._reserve(first, sizes)
-        sealed = b"".join(
-            _sealed(self._cipher, nonce + place, chunk, first + place) for place, chunk in enumerate(chunks)
-        )
+        sealed = _sealed(self._cipher, nonce, chunks, first)
         del chunks  # as in `append`
         _write_at(file, sealed, offset, first)
         offsets = accumulate(sizes, initial=offset)
@@ -110,14 +108,18 @@ class SealedFile:
 
     def read(self, number: int) -> bytes | memoryview:
         """The chunk of this number, unsealed. Raises Bug when there is none."""
-        nonce, offset, size = self._places[number * _PLACE : (number + 1) * _PLACE] or (0, 0, 0)
-        if not size:
-            raise Bug(f"chunk {number + 1} of the spool was never written")
-        sealed = _read_at(self.fileno(), size, offset, number)
-        try:
-            return _unsealed(self._cipher, nonce, sealed, number)
-        except InvalidTag:
-            raise _failed(number, "was changed after it was written") from None
+        return self.read_all([number])
+
+    def read_all(self, numbers: Sequence[int]) -> bytes | memoryview:
+        """The chunks of these numbers, unsealed, one behind the other. Raises Bug when one is not there."""
+        places = [self._place_of(number) for number in numbers]
+        if not _SEALS_IN_PLACE:
+            return b"".join(self._unsealed(number, place) for number, place in zip(numbers, places, strict=True))
+        ends = list(accumulate((size - SEAL_BYTES for *_, size in places), initial=0))
+        chunks = np.empty(ends[-1], dtype=np.uint8).data
+        for number, place, begin, end in zip(numbers, places, ends[:-1], ends[1:], strict=True):
+            self._unsealed(number, place, chunks[begin:end])
+        return chunks.toreadonly()
 
     def chunks(self) -> Iterator[bytes | memoryview]:
         """Every chunk in order, unsealed one at a time. Several readings may go on at once."""
@@ -141,6 +143,24 @@ class SealedFile:
         if not all(self._places[_PLACE - 1 :: _PLACE]):
             raise Bug("a chunk of the spool was never written")
         return self._places
+
+    def _place_of(self, number: int) -> array[int]:
+        place = self._places[number * _PLACE : (number + 1) * _PLACE]
+        if not place or not place[-1]:
+            raise Bug(f"chunk {number + 1} of the spool was never written")
+        return place
+
+    def _unsealed(self, number: int, place: array[int], chunk: memoryview | None = None) -> bytes:
+        """The chunk that is at this place; where one is given to be filled, nothing."""
+        nonce, offset, size = place
+        sealed = _read_at(self.fileno(), size, offset, number)
+        try:
+            if chunk is None:
+                return self._cipher.decrypt(_nonce(nonce), sealed, _associated(number))
+            self._cipher.decrypt_into(_nonce(nonce), sealed, _associated(number), chunk)
+        except InvalidTag:
+            raise _failed(number, "was changed after it was written") from None
+        return b""
 
     def _reserve(self, number: int, sizes: Sequence[int]) -> tuple[int, int]:
         """The first of as many nonces, and an offset, that nobody else has, for the chunks from `number` on."""
@@ -184,20 +204,16 @@ def _sealed_bytes(chunk: object) -> int:
     return sealed if view.c_contiguous and sealed < 2**31 else 0
 
 
-def _sealed(cipher: AESGCM, nonce: int, chunk: Chunk, number: int) -> Chunk:
+def _sealed(cipher: AESGCM, nonce: int, chunks: Sequence[Chunk], number: int) -> Chunk:
+    """One behind the other, of the numbers from this one on, each under its nonce."""
     if not _SEALS_IN_PLACE:
-        return cipher.encrypt(_nonce(nonce), chunk, _associated(number))
-    sealed = np.empty(memoryview(chunk).nbytes + SEAL_BYTES, dtype=np.uint8).data
-    cipher.encrypt_into(_nonce(nonce), chunk, _associated(number), sealed)
+        numbered = enumerate(chunks)
+        return b"".join(cipher.encrypt(_nonce(nonce + n), chunk, _associated(number + n)) for n, chunk in numbered)
+    ends = list(accumulate(map(_sealed_bytes, chunks), initial=0))
+    sealed = np.empty(ends[-1], dtype=np.uint8).data
+    for n, chunk in enumerate(chunks):
+        cipher.encrypt_into(_nonce(nonce + n), chunk, _associated(number + n), sealed[ends[n] : ends[n + 1]])
     return sealed.toreadonly()
-
-
-def _unsealed(cipher: AESGCM, nonce: int, sealed: bytes, number: int) -> bytes | memoryview:
-    if not _SEALS_IN_PLACE:
-        return cipher.decrypt(_nonce(nonce), sealed, _associated(number))
-    chunk = np.empty(len(sealed) - SEAL_BYTES, dtype=np.uint8).data
-    cipher.decrypt_into(_nonce(nonce), sealed, _associated(number), chunk)
-    return chunk.toreadonly()
 
 
 def _nonce(number: int) -> bytes:

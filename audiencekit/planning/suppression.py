@@ -26,8 +26,8 @@ from audiencekit.planning.options import Options, about_lists
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.partitions import SortedEntries
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import refuse_unheeded
@@ -71,7 +71,7 @@ class _ReadBatch:
     `unread` says why some were not read to their end (REJECTION_SCHEMA).
     """
 
-    tagged: list[SortedEntries | None] = field(repr=False)
+    tagged: list[OrderedTags | None] = field(repr=False)
     chunks: list[RecordChunk]
     rows: int
     usable_rows: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -78,3 +80,9 @@ class Bits:
     def count(self) -> int:
         """How many are set."""
         return int.from_bytes(self._bytes, "little").bit_count()
+
+
+def bools_of(column: Any) -> Bools:
+    """The values of an Arrow array of booleans, none of them null. Arrow itself takes several times as long."""
+    packed, end = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8), column.offset + len(column)
+    return np.unpackbits(packed, count=end, bitorder="little")[column.offset :].view(np.bool_)

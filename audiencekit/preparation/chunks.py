@@ -28,6 +28,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
+from audiencekit.preparation.bits import bools_of
 from audiencekit.preparation.columnar.buffers import list_offsets, lists_between, offsets_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
 from audiencekit.preparation.records import RECORD_SCHEMA
@@ -49,7 +50,7 @@ def to_chunk(records: HashedRecords) -> RecordChunk:
     batch = records.unwrap()
     rows = batch.column(ROW).to_numpy()
     first = int(rows[0]) if len(rows) else 0
-    deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
+    deletes = bools_of(batch.column(IS_DELETE))
     parts = [_HEAD.pack(len(rows), first), (rows - first).astype("<u4").tobytes(), np.packbits(deletes).tobytes()]
     return RecordChunk(b"".join([*parts, *identifier_parts(batch)]))
 

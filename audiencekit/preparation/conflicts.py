@@ -12,7 +12,7 @@ import numpy as np
 
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.partitions import Entries, Partitions, last_of_tag, repeated
+from audiencekit.preparation.partitions import Entries, Partitions, last_of_tag, records_of, repeated
 
 _BLOCK: Final = 100_000  # keys that are Python numbers at a time
 
@@ -43,7 +43,7 @@ def find_conflicts(keys: Partitions, kept: Bits, superseded: Bits, deletes: Bits
     def contested(parts: Iterable[int]) -> Entries:
         heeded = []
         for entries in keys.pieces(parts):
-            records = entries["record"]
+            records = records_of(entries)
             heeded.append(entries[kept.at(records) | (superseded.at(records) & deletes.at(records))])
         return _contested(repeated(*heeded), deletes)
 
@@ -56,7 +56,7 @@ def _contested(entries: Entries, deletes: Bits) -> Entries:
     """Of entries ordered by tag those whose key both verbs have, the number of the key in the place of its tag."""
     ends = last_of_tag(entries)
     numbers: Indices = np.cumsum(ends) - ends
-    is_delete = deletes.at(entries["record"])
+    is_delete = deletes.at(records_of(entries))
     by_verb = [np.bincount(numbers[of_verb], minlength=int(ends.sum())) for of_verb in (is_delete, ~is_delete)]
     both = (by_verb[0] > 0) & (by_verb[1] > 0)
     found = entries[both[numbers]]
@@ -70,7 +70,7 @@ class _Contest:
     def __init__(self, parts: Iterable[Entries], kept: Bits, deletes: Bits) -> None:
         records, keys, self._key_count = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], 0
         for entries in parts:
-            records.append(entries["record"].copy())
+            records.append(records_of(entries))
             keys.append(entries["high"].astype(np.int64) + self._key_count)
             self._key_count = int(keys[-1].max(initial=self._key_count - 1)) + 1
         owners = np.concatenate(records)

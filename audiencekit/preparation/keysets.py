@@ -11,15 +11,16 @@ import numpy as np
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.bits import Bits, Bools, Indices
+from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.conflicts import find_conflicts
 from audiencekit.preparation.partitions import (
     PARTITION_BITS,
     Chunks,
     Entries,
     Partitions,
-    SortedEntries,
     last_of_tag,
+    records_of,
     repeated,
 )
 from audiencekit.preparation.selection import Selection
@@ -35,9 +36,9 @@ class TaggedBatch:
     """
 
     deletes: Bools = field(repr=False)
-    key_sets: SortedEntries
-    keys: SortedEntries | None = None
-    suppressed: SortedEntries | None = None
+    key_sets: OrderedTags
+    keys: OrderedTags | None = None
+    suppressed: OrderedTags | None = None
 
 
 class KeySets:
@@ -77,12 +78,11 @@ class KeySets:
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
+        deletes = bools_of(batch.column(IS_DELETE))
+        if not self.mixed and self._suppressed is None:
+            return TaggedBatch(deletes, self._key_sets.sort(self._tagger.tag_sets(batch)))
         tagged = self._tagger.tag(batch)
-        key_sets = self._key_sets.sort(tagged.of_sets(), np.arange(batch.num_rows))
-        deletes = batch.column(IS_DELETE).to_numpy(zero_copy_only=False)
-        if not tagged.offsets or (not self.mixed and self._suppressed is None):
-            return TaggedBatch(deletes, key_sets)
-        owners, tags = tagged.owners(), tagged.tags
+        key_sets, owners, tags = self._key_sets.sort(tagged.of_sets()), tagged.owners(), tagged.tags
         suppressed = None
         if self._suppressed is not None:
             held = held_keys(batch, self._memories)
@@ -90,12 +90,12 @@ class KeySets:
         return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed)
 
     @guarded
-    def tag_suppressed(self, records: HashedRecords) -> SortedEntries | None:
+    def tag_suppressed(self, records: HashedRecords) -> OrderedTags | None:
         """The tags of the keys of one batch of people who are to be suppressed. May be called from any thread."""
         tags = self._tagger.tag(records.unwrap()).tags
         return self._suppressed.sort(tags) if self._suppressed is not None and len(tags) else None
 
-    def suppress(self, tagged: SortedEntries | None) -> None:
+    def suppress(self, tagged: OrderedTags | None) -> None:
         """Gather what `tag_suppressed` gave back."""
         if self._suppressed is not None and tagged is not None:
             self._suppressed.add(tagged)
@@ -157,21 +157,21 @@ class KeySets:
         if self._suppressed is not None:
             pieces = [entries[~suppressed.at(entries["record"])] for entries in pieces]
         entries = repeated(*pieces)
-        last = last_of_tag(entries)
+        records, last = records_of(entries), last_of_tag(entries)
         if not self.mixed:
             first = np.append(True, last[:-1]) if len(last) else last
-            return entries["record"][~first], np.zeros(0, dtype=np.int64)
-        superseded = _superseded(entries, last, self._deletes)
-        return entries["record"][~last], entries["record"][superseded]
+            return records[~first], np.zeros(0, dtype=np.int64)
+        superseded = _superseded(records, last, self._deletes)
+        return records[~last], records[superseded]
 
 
-def _superseded(entries: Entries, last: Bools, deletes: Bits) -> Bools:
-    """Of entries ordered by tag and record, those before a change of verb of their key set."""
-    verbs = deletes.at(entries["record"])
-    changes = np.zeros(len(entries), dtype=np.int64)
+def _superseded(records: Indices, last: Bools, deletes: Bits) -> Bools:
+    """Of records ordered by tag and then as they came, those before a change of verb of their key set."""
+    verbs = deletes.at(records)
+    changes = np.zeros(len(records), dtype=np.int64)
     changes[:-1] = ~last[:-1] & (verbs[1:] != verbs[:-1])
-    so_far = np.cumsum(changes) - changes  # before each entry
+    so_far = np.cumsum(changes) - changes  # before each
     ends = np.flatnonzero(last)
-    of_set = so_far[ends[np.searchsorted(ends, np.arange(len(entries)))]]
+    of_set = so_far[ends[np.searchsorted(ends, np.arange(len(records)))]]
     superseded: Bools = of_set > so_far
     return superseded

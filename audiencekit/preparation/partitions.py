@@ -7,21 +7,24 @@ keeps the chunks: with the run's key gone, tags say nothing, but they are linked
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.errors import PlanRefused
 from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.tags import Places, Tags
 
-# A tag and its record, counted from 0 over the whole run.
-ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<i8")])
+# A tag and its record, counted from 0 over the whole run. Nothing stands between: all of them are put aside and read
+# again, and that takes longer than anything else that is done with them.
+ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<u4")])
 Entries: TypeAlias = npt.NDArray[np.void]
+NOBODY: Final = 2**32 - 1  # in the place of a record; the records of a run end before it
 
 PARTITION_BITS: Final = 8
-BUFFER_BYTES: Final = 48 * 1024  # of one part in memory; what is more is put aside
+BUFFER_BYTES: Final = 96 * 1024  # of one part in memory; what is more is put aside
 TOGETHER: Final = 65_536  # entries of several parts that may be looked at in one go
 
 _KEPT: Final = 8  # full buffers that are put aside in one go
@@ -34,16 +37,8 @@ class Chunks(Protocol):
     def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
         """Keep each of `chunks`; their numbers."""
 
-    def read(self, number: int) -> bytes | memoryview:
-        """The chunk of this number."""
-
-
-@dataclass(frozen=True, slots=True)
-class SortedEntries:
-    """Entries of one batch, ordered by part and within a part as they were; `ends` of each part."""
-
-    entries: Entries = field(repr=False)
-    ends: Places = field(repr=False)
+    def read_all(self, numbers: Sequence[int]) -> bytes | memoryview:
+        """The chunks of these numbers, one behind the other."""
 
 
 class Partitions:
@@ -56,21 +51,24 @@ class Partitions:
         self._filled = np.zeros(2**bits, dtype=np.int64)  # entries in each buffer
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
 
-    def sort(self, tags: Tags, records: Places) -> SortedEntries:
-        """The entries of one batch, `records` counted from its beginning. May be called in any thread."""
-        entries = np.empty(len(tags), dtype=ENTRY)
+    def sort(self, tags: Tags, records: Places | None = None) -> OrderedTags:
+        """The tags of one batch by part, and their `records`, counted from its beginning; without these each tag has
+        one of its own. May be called in any thread."""
         if compiled := kernels():
-            ends = np.empty(2**self._bits, dtype=np.int64)
-            compiled.tagging.sort(tags, records, entries, ends)
-            return SortedEntries(entries, ends)
+            order, ends = np.empty(len(tags), dtype=np.uint32), np.empty(2**self._bits, dtype=np.int64)
+            compiled.tagging.sort(tags, order, ends)
+            return OrderedTags(tags, records, order, ends)
         parts = part_of(tags, self._bits)
-        order = np.argsort(parts, kind="stable")
-        entries["high"], entries["low"] = tags["high"][order], tags["low"][order]
-        entries["record"] = records[order]
-        return SortedEntries(entries, np.cumsum(np.bincount(parts, minlength=2**self._bits)))
+        order = np.argsort(parts, kind="stable").astype(np.uint32)
+        return OrderedTags(tags, records, order, np.cumsum(np.bincount(parts, minlength=2**self._bits)))
 
-    def add(self, batch: SortedEntries, first: int) -> None:
-        """Put the entries of the next batch aside, whose records are counted from `first`."""
+    def add(self, batch: OrderedTags, first: int) -> None:
+        """Put the entries of the next batch aside, whose records are counted from `first`.
+
+        Raises PlanRefused when there are too many.
+        """
+        if batch.records is None and first + len(batch.tags) > NOBODY:
+            raise PlanRefused(f"more than {NOBODY:,} records in one run", hint="divide the source")
         starts = np.concatenate([[0], batch.ends[:-1]])  # of what is not put aside yet
         while self._fill(batch, starts, first):
             full = np.flatnonzero(self._filled == self._buffers.shape[1]).tolist()
@@ -80,19 +78,17 @@ class Partitions:
                     self._numbers[part].append(number)
                 self._filled[parts] = 0
 
-    def _fill(self, batch: SortedEntries, starts: Places, first: int) -> bool:
+    def _fill(self, batch: OrderedTags, starts: Places, first: int) -> bool:
         """Move what there is room for from `starts` into the buffers; whether any of these is full."""
         buffers, filled = self._buffers, self._filled
         if compiled := kernels():
-            entries, ends = batch.entries, batch.ends
-            full = compiled.tagging.spread(entries, starts, ends, first=first, buffers=buffers, filled=filled)
-            return bool(full)
+            return bool(compiled.tagging.spread(batch, starts, first=first, buffers=buffers, filled=filled))
         moved = np.minimum(batch.ends - starts, buffers.shape[1] - filled)
         for part in np.flatnonzero(moved).tolist():
-            start, end = starts[part], starts[part] + moved[part]
-            place = buffers[part, filled[part] :][: end - start]
-            place[:] = batch.entries[start:end]
-            place["record"] += first
+            own = batch.order[starts[part] : starts[part] + moved[part]]
+            place = buffers[part, filled[part] :][: len(own)]
+            place["high"], place["low"] = batch.tags["high"][own], batch.tags["low"][own]
+            place["record"] = (own if batch.records is None else batch.records[own]) + np.int64(first)
         starts += moved
         filled += moved
         return bool((filled == buffers.shape[1]).any())
@@ -114,14 +110,15 @@ class Partitions:
             yield range(first, 2**self._bits)
 
     def load(self, part: int) -> Entries:
-        """The entries of one part, in the order of their records. May be called in any thread."""
+        """The entries of one part, in the order they came in. May be called in any thread."""
         return np.concatenate(self.pieces([part]))
 
     def pieces(self, parts: Iterable[int]) -> list[Entries]:
         """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""
         found = []
         for part in parts:
-            found += [np.frombuffer(self._chunks.read(number), dtype=ENTRY) for number in self._numbers[part]]
+            if self._numbers[part]:
+                found.append(np.frombuffer(self._chunks.read_all(self._numbers[part]), dtype=ENTRY))
             found.append(self._buffers[part, : self._filled[part]])
         return found
 
@@ -145,6 +142,11 @@ def repeated(*pieces: Entries) -> Entries:
     found = entries[twice[places] == entries["high"]]
     ordered: Entries = found[np.lexsort((found["record"], found["low"], found["high"]))]
     return ordered
+
+
+def records_of(entries: Entries) -> Places:
+    """The record of each of `entries`."""
+    return entries["record"].astype(np.int64)
 
 
 def last_of_tag(entries: Entries) -> npt.NDArray[np.bool_]:

@@ -7,17 +7,24 @@ that outlive a run, such as one of people who were erased.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.partitions import PARTITION_BITS, Chunks, Partitions, SortedEntries, last_of_tag, repeated
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
+from audiencekit.preparation.partitions import (
+    NOBODY,
+    PARTITION_BITS,
+    Chunks,
+    Partitions,
+    last_of_tag,
+    records_of,
+    repeated,
+)
 from audiencekit.preparation.tags import Tags
-
-_NOBODY: Final = -1  # in the place of a record: the key suppresses
 
 
 class KeyMemory(Protocol):
@@ -61,13 +68,13 @@ class SuppressedKeys:
     def __repr__(self) -> str:
         return "<SuppressedKeys>"
 
-    def sort(self, tags: Tags) -> SortedEntries:
-        """The entries of some tags. May be called in any thread."""
-        return self._tags.sort(tags, np.full(len(tags), _NOBODY, dtype=np.int64))
+    def sort(self, tags: Tags) -> OrderedTags:
+        """Some tags by part. May be called in any thread."""
+        return self._tags.sort(tags, np.full(len(tags), NOBODY, dtype=np.int64))
 
-    def add(self, entries: SortedEntries) -> None:
-        """Put the entries aside."""
-        self._tags.add(entries, 0)
+    def add(self, tagged: OrderedTags) -> None:
+        """Put them aside."""
+        self._tags.add(tagged, 0)
 
     def owners(self, keys: Partitions, part: int) -> Indices:
         """The records that have a suppressed key, of one part of their `keys`. May be called in any thread."""
@@ -76,9 +83,8 @@ class SuppressedKeys:
             return np.zeros(0, dtype=np.int64)
         # Every tag that both have is among those that occur more than once.
         ordered = repeated(*suppressing, *keys.pieces([part]))
-        ends = last_of_tag(ordered)
-        # Whoever is nobody comes first of its tag.
-        starts = np.append(True, ends[:-1])[: len(ordered)]
-        suppressed = (ordered["record"][starts] == _NOBODY)[np.cumsum(starts) - 1]
-        owners: Indices = ordered["record"][suppressed & (ordered["record"] != _NOBODY)]
+        records, ends = records_of(ordered), last_of_tag(ordered)
+        # Whoever is nobody comes last of its tag.
+        suppressed = (records[ends] == NOBODY)[np.cumsum(ends) - ends]
+        owners: Indices = records[suppressed & (records != NOBODY)]
         return owners

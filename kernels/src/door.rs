@@ -34,6 +34,15 @@ impl<T> Slice<T> {
     }
 }
 
+/// A slice of slices of values, as checked Rust takes them.
+///
+/// # Safety
+/// As for `Slice::get`, of all of them.
+pub unsafe fn get_all<'a, T>(slices: &Slice<Slice<T>>) -> Vec<&'a [T]> {
+    // SAFETY: promised by the caller.
+    unsafe { slices.get().iter().map(|slice| slice.get()).collect() }
+}
+
 #[repr(C)]
 pub struct TextSlices {
     offsets: Slice<i32>,

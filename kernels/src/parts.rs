@@ -4,16 +4,35 @@
 
 use crate::tags::Tag;
 
-/// A tag and its record.
-pub type Entry = [u64; 3];
+/// A tag, its high half first, and its record: words of 32 bits, since nothing stands between one entry and the next.
+pub type Entry = [u32; 5];
 
 /// So many places there are for each entry where those that may be repeated are looked for.
 const PLACES_AN_ENTRY: usize = 16;
 
-/// Puts the entries of `tags` and `records` in the order of their part, of which there are as many as `ends`, a power of
-/// two, and says where each part ends. Entries of one part stay in order.
-pub fn sort(tags: &[Tag], records: &[i64], entries: &mut [Entry], ends: &mut [i64]) {
-    assert!(ends.len().is_power_of_two() && ends.len() > 1 && tags.len() == records.len());
+fn entry_of(tag: &Tag, record: u32) -> Entry {
+    let [high, low] = tag.map(u64::from_le);
+    [high as u32, (high >> 32) as u32, low as u32, (low >> 32) as u32, record].map(u32::to_le)
+}
+
+/// The first half of its tag.
+pub fn high_of(entry: &Entry) -> u64 {
+    u64::from(u32::from_le(entry[0])) | u64::from(u32::from_le(entry[1])) << 32
+}
+
+/// The second half.
+pub fn low_of(entry: &Entry) -> u64 {
+    u64::from(u32::from_le(entry[2])) | u64::from(u32::from_le(entry[3])) << 32
+}
+
+pub fn record_of(entry: &Entry) -> u32 {
+    u32::from_le(entry[4])
+}
+
+/// Says in which `order` those of each part of `tags` stand together, as they came, and where each part `ends`: of these
+/// there is a power of two.
+pub fn sort(tags: &[Tag], order: &mut [u32], ends: &mut [i64]) {
+    assert!(ends.len().is_power_of_two() && ends.len() > 1 && tags.len() == order.len());
     let bits = ends.len().trailing_zeros();
     let part_of = |tag: &Tag| (u64::from_le(tag[0]) >> (u64::BITS - bits)) as usize;
     ends.fill(0);
@@ -24,10 +43,26 @@ pub fn sort(tags: &[Tag], records: &[i64], entries: &mut [Entry], ends: &mut [i6
     for end in &mut *ends {
         start += std::mem::replace(end, start);
     }
-    for (tag, &record) in tags.iter().zip(records) {
+    let count = u32::try_from(tags.len()).expect("a batch is small");
+    for (tag, number) in tags.iter().zip(0..count) {
         let place = &mut ends[part_of(tag)]; // which ends up behind the last
-        entries[*place as usize] = [tag[0], tag[1], record.to_le() as u64];
+        order[*place as usize] = number;
         *place += 1;
+    }
+}
+
+/// The tags of a batch and their records, counted from `first`; without `records` each tag has one of its own.
+pub struct Tagged<'a> {
+    pub tags: &'a [Tag],
+    pub records: &'a [i64],
+    pub first: i64,
+}
+
+impl Tagged<'_> {
+    fn entry(&self, number: u32) -> Entry {
+        let place = number as usize;
+        let record = if self.records.is_empty() { place as i64 } else { self.records[place] };
+        entry_of(&self.tags[place], u32::try_from(self.first + record).expect("a record that an entry can tell"))
     }
 }
 
@@ -37,19 +72,19 @@ pub struct Buffers<'a> {
     pub filled: &'a mut [i64],
 }
 
-/// Copies the entries of each part, between its start and its end, into its buffer while there is room, moves the start
-/// accordingly, and counts records from `first` on. Gives how many buffers are full.
-pub fn spread(entries: &[Entry], starts: &mut [i64], ends: &[i64], first: i64, buffers: &mut Buffers) -> usize {
+/// Puts entries of the tags of each part, which are in `order` between its start and its end, into its buffer while there
+/// is room, and moves the start accordingly. Gives how many buffers are full.
+pub fn spread(batch: &Tagged, order: &[u32], starts: &mut [i64], ends: &[i64], buffers: &mut Buffers) -> usize {
     let parts = buffers.filled.len();
     assert!(parts == starts.len() && parts == ends.len() && buffers.entries.len().is_multiple_of(parts.max(1)));
     let room = buffers.entries.len() / parts.max(1);
     let mut full = 0;
     for part in 0..parts {
-        let (own, filled) = (&entries[starts[part] as usize..ends[part] as usize], buffers.filled[part] as usize);
+        let (own, filled) = (&order[starts[part] as usize..ends[part] as usize], buffers.filled[part] as usize);
         let place = &mut buffers.entries[part * room..][..room][filled..];
         let moved = own.len().min(place.len());
-        for (copy, entry) in place.iter_mut().zip(own) {
-            *copy = [entry[0], entry[1], u64::from_le(entry[2]).wrapping_add(first as u64).to_le()];
+        for (entry, number) in place.iter_mut().zip(own) {
+            *entry = batch.entry(*number);
         }
         starts[part] += moved as i64;
         buffers.filled[part] += moved as i64;
@@ -66,7 +101,7 @@ pub fn repeated(pieces: &[&[Entry]], found: &mut [Entry]) -> usize {
     // since the first are those of the part.
     let mut seen = vec![0u64; places.div_ceil(32)];
     let place_of = |entry: &Entry| {
-        let place = u64::from_le(entry[0]) as usize & (places - 1);
+        let place = high_of(entry) as usize & (places - 1);
         (place / 32, 2 * (place % 32))
     };
     for piece in pieces {
@@ -85,9 +120,7 @@ pub fn repeated(pieces: &[&[Entry]], found: &mut [Entry]) -> usize {
     }
     drop(seen);
     let found = &mut found[..likely];
-    found.sort_unstable_by_key(|[high, low, record]| {
-        (u64::from_le(*high), u64::from_le(*low), u64::from_le(*record) as i64)
-    });
+    found.sort_unstable_by_key(|entry| (high_of(entry), low_of(entry), record_of(entry)));
     keep_repeated(found)
 }
 
@@ -95,12 +128,12 @@ pub fn repeated(pieces: &[&[Entry]], found: &mut [Entry]) -> usize {
 fn keep_repeated(entries: &mut [Entry]) -> usize {
     let (mut kept, mut before) = (0, None);
     for place in 0..entries.len() {
-        let entry = entries[place];
-        if before == Some(entry[0]) || entries.get(place + 1).is_some_and(|next| next[0] == entry[0]) {
+        let (entry, high) = (entries[place], high_of(&entries[place]));
+        if before == Some(high) || entries.get(place + 1).is_some_and(|next| high_of(next) == high) {
             entries[kept] = entry;
             kept += 1;
         }
-        before = Some(entry[0]);
+        before = Some(high);
     }
     kept
 }
@@ -109,28 +142,37 @@ fn keep_repeated(entries: &mut [Entry]) -> usize {
 mod tests {
     use super::*;
 
-    fn entry(high: u64, low: u64, record: u64) -> Entry {
-        [high, low, record].map(u64::to_le)
+    fn entry(high: u64, low: u64, record: u32) -> Entry {
+        entry_of(&[high, low].map(u64::to_le), record)
     }
 
     #[test]
-    fn entries_come_in_the_order_of_their_part() {
+    fn tags_come_in_the_order_of_their_part() {
         let tags = [[3 << 62, 1], [0, 2], [3 << 62, 3], [1 << 62, 4]].map(|tag: Tag| tag.map(u64::to_le));
-        let (mut entries, mut ends) = ([entry(0, 0, 0); 4], [9; 4]);
-        sort(&tags, &[0, 1, 2, 3], &mut entries, &mut ends);
-        assert_eq!(ends, [1, 2, 2, 4]);
-        assert_eq!(entries, [entry(0, 2, 1), entry(1 << 62, 4, 3), entry(3 << 62, 1, 0), entry(3 << 62, 3, 2)]);
+        let (mut order, mut ends) = ([9; 4], [9; 4]);
+        sort(&tags, &mut order, &mut ends);
+        assert_eq!((order, ends), ([1, 3, 0, 2], [1, 2, 2, 4]));
     }
 
     #[test]
     fn buffers_take_what_they_have_room_for() {
-        let entries: Vec<_> = (0..5).map(|number| entry(number, 0, number)).collect();
+        let tags: Vec<_> = (0..5).map(|number: u64| [number.to_le(), 0]).collect();
         let (mut inside, mut filled, mut starts) = ([entry(9, 9, 9); 6], [0, 1], [0, 1]);
         let mut buffers = Buffers { entries: &mut inside, filled: &mut filled };
-        assert_eq!(spread(&entries, &mut starts, &[1, 5], 10, &mut buffers), 1);
-        assert_eq!((starts, filled), ([1, 3], [1, 3]));
-        assert_eq!(inside[0], entry(0, 0, 10));
-        assert_eq!(inside[3..], [entry(9, 9, 9), entry(1, 0, 11), entry(2, 0, 12)]);
+        let mut batch = Tagged { tags: &tags, records: &[], first: 10 };
+        assert_eq!(spread(&batch, &[2, 0, 1, 3, 4], &mut starts, &[1, 5], &mut buffers), 1);
+        buffers.filled[1] = 2;
+        batch.records = &[7; 5];
+        assert_eq!(spread(&batch, &[2, 0, 1, 3, 4], &mut starts, &[1, 5], &mut buffers), 1);
+        assert_eq!((starts, filled), ([1, 4], [1, 3]));
+        assert_eq!(inside[0], entry(2, 0, 12));
+        assert_eq!(inside[3..], [entry(9, 9, 9), entry(0, 0, 10), entry(3, 0, 17)]);
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_record_that_is_too_far() {
+        Tagged { tags: &[[0; 2]], records: &[9], first: i64::from(u32::MAX) - 8 }.entry(0);
     }
 
     #[test]

@@ -89,6 +89,19 @@ def test_several_are_written_in_one_go(tmp_path: Path, lots: list[list[bytes]]) 
         assert [spool.read(number) for number in range(len(spool))] == expected
 
 
+@pytest.mark.parametrize("in_place", [True, False])
+@with_one_directory
+@given(CHUNKS, st.data())
+def test_several_are_read_in_one_go(tmp_path: Path, in_place: bool, chunks: list[bytes], data: st.DataObject) -> None:
+    """One behind the other, in whatever order and as often as they are asked for."""
+    with pytest.MonkeyPatch.context() as patch, filled(tmp_path, chunks) as spool:
+        patch.setattr(spool_module, "_SEALS_IN_PLACE", in_place and spool_module._SEALS_IN_PLACE)
+        numbers = data.draw(st.lists(st.integers(0, len(chunks) - 1))) if chunks else []
+        assert spool.read_all(numbers) == b"".join(chunks[number] for number in numbers)
+        with pytest.raises(Bug, match=f"chunk {len(chunks) + 1} of the spool was never written"):
+            spool.read_all([*numbers, len(chunks)])
+
+
 def test_two_readings_do_not_disturb_each_other(tmp_path: Path) -> None:
     """Readings have places of their own, and see what is appended meanwhile."""
     with filled(tmp_path, [b"a", b"b", b"c"]) as spool:

@@ -78,8 +78,8 @@ class MemoryChunks:
         self.chunks += map(bytes, chunks)
         return list(range(first, len(self.chunks)))
 
-    def read(self, number: int) -> bytes:
-        return self.chunks[number]
+    def read_all(self, numbers: Sequence[int]) -> bytes:
+        return b"".join(self.chunks[number] for number in numbers)
 
 
 @pytest.fixture

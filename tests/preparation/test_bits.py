@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.bits import Bits, bools_of
 
 
 @given(st.lists(st.lists(st.booleans(), max_size=40), max_size=8), st.data())
@@ -43,3 +44,10 @@ def test_an_index_may_come_twice() -> None:
 def test_memory_is_a_bit_a_record() -> None:
     """A hundred million records are 12.5 MB."""
     assert len(Bits.of(8_000, False)._bytes) == 1_000
+
+
+@given(st.lists(st.booleans(), max_size=70), st.integers(0, 20), st.integers(0, 70))
+def test_booleans_of_arrow_are_read(values: list[bool], start: int, count: int) -> None:
+    """Of slices as well, wherever in a byte they begin."""
+    column = pa.array(values, pa.bool_()).slice(min(start, len(values)), count)
+    assert bools_of(column).tolist() == column.to_pylist()

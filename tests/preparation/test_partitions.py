@@ -11,8 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audiencekit.errors import PlanRefused
 from audiencekit.preparation import partitions as partitions_module
-from audiencekit.preparation.partitions import ENTRY, Chunks, Entries, Partitions, last_of_tag, repeated
+from audiencekit.preparation.partitions import (
+    ENTRY,
+    NOBODY,
+    Chunks,
+    Entries,
+    Partitions,
+    last_of_tag,
+    records_of,
+    repeated,
+)
 from audiencekit.preparation.tags import TAG, Tags
 
 Store = Callable[[], Chunks]
@@ -45,7 +55,7 @@ def test_every_entry_is_in_the_part_of_its_tag(
     monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
     partitions, first = Partitions(memory_chunks(), bits=bits), 0
     for pairs in batches:
-        partitions.add(partitions.sort(_tags(pairs), np.arange(len(pairs))), first)
+        partitions.add(partitions.sort(_tags(pairs)), first)
         first += len(pairs)
     found = {}
     for part in partitions.parts():
@@ -63,9 +73,24 @@ def test_a_part_in_memory_is_bounded(memory_chunks: Callable[[], object], monkey
     chunks = memory_chunks()
     partitions = Partitions(chunks, bits=1)  # type: ignore[arg-type]
     for start in range(0, 96, 4):
-        partitions.add(partitions.sort(_tags([(number, 0) for number in range(4)]), np.arange(4)), start)
+        partitions.add(partitions.sort(_tags([(number, 0) for number in range(4)])), start)
     assert [len(chunk) // ENTRY.itemsize for chunk in chunks.chunks] == [10] * 9  # type: ignore[attr-defined]
     assert len(partitions.load(0)) == 96
+
+
+@pytest.mark.parametrize("by", ["kernel", "columns"])
+def test_a_run_has_no_more_records_than_entries_can_tell(
+    by: str, memory_chunks: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last is one before whoever is nobody; no number is cut short."""
+    if by == "columns":
+        monkeypatch.setattr(partitions_module, "kernels", lambda: None)
+    partitions = Partitions(memory_chunks(), bits=1)
+    batch = partitions.sort(_tags([(1, 1), (2, 2)]))
+    partitions.add(batch, NOBODY - 2)
+    assert records_of(partitions.load(0)).tolist() == [NOBODY - 2, NOBODY - 1]
+    with pytest.raises(PlanRefused, match="4,294,967,295 records in one run"):
+        partitions.add(batch, NOBODY - 1)
 
 
 def test_all_128_bits_make_a_tag() -> None:
@@ -88,13 +113,14 @@ def test_nothing_that_occurs_twice_is_missed(pairs: list[tuple[int, int]]) -> No
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.lists(TAGS, max_size=30), max_size=6), st.integers(1, 9), st.integers(0, 200))
+@given(st.lists(st.lists(TAGS, max_size=30), max_size=6), st.integers(1, 9), st.integers(0, 200), st.booleans())
 def test_entries_are_put_aside_alike_without_kernels(
     memory_chunks: Callable[[], Any],
     monkeypatch: pytest.MonkeyPatch,
     batches: list[list[tuple[int, int]]],
     bits: int,
     buffer_bytes: int,
+    shared: bool,
 ) -> None:
     """The same chunks, in the same order, and the same in memory; and of whole parts the same is repeated."""
     monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
@@ -103,7 +129,8 @@ def test_entries_are_put_aside_alike_without_kernels(
         chunks = memory_chunks()
         partitions, first = Partitions(chunks, bits=bits), 0
         for pairs in batches:
-            partitions.add(partitions.sort(_tags(pairs), np.arange(len(pairs))), first)
+            owners = np.arange(len(pairs))[::-1] // 2 if shared else None
+            partitions.add(partitions.sort(_tags(pairs), owners), first)
             first += len(pairs)
         loaded = [partitions.load(part).tolist() for part in range(2**bits)]
         return chunks.chunks, loaded, [repeated(*partitions.pieces(run)).tolist() for run in partitions.runs()]
@@ -134,7 +161,7 @@ def test_parts_come_in_runs(
     monkeypatch.setattr("audiencekit.preparation.partitions.TOGETHER", together)
     monkeypatch.setattr("audiencekit.preparation.partitions.BUFFER_BYTES", buffer_bytes)
     partitions = Partitions(memory_chunks(), bits=3)
-    partitions.add(partitions.sort(_tags([(part << 61, 0) for part in parts]), np.arange(len(parts))), 0)
+    partitions.add(partitions.sort(_tags([(part << 61, 0) for part in parts])), 0)
     runs = list(partitions.runs())
     assert [part for run in runs for part in run if part in parts] == sorted(set(parts))
     sizes = [[parts.count(part) for part in run if part in parts] for run in runs]

@@ -22,7 +22,7 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.partitions import Entries
+from audiencekit.preparation.partitions import Entries, records_of
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
@@ -104,7 +104,7 @@ def find_difference(
 def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
     index, entries = snapshot.index(part), keysets.tagged(part)
     if not len(entries) and not len(index):
-        return _OfPart(0, 0, 0, entries["record"], snapshot.chosen(part, index))
+        return _OfPart(0, 0, 0, records_of(entries), snapshot.chosen(part, index))
     records, marks = _wanted(entries, wanted)
     places, known = marks.find_in(index.marks)
     places[~known] = len(index)
@@ -125,7 +125,7 @@ def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, hori
 
 def _wanted(entries: Entries, wanted: Bits) -> tuple[Indices, Marks]:
     """The records that are `wanted`, of all `entries`, and the mark of each."""
-    records, marks = np.ascontiguousarray(entries["record"]), Marks.of(entries)
+    records, marks = records_of(entries), Marks.of(entries)
     heeded = wanted.at(records)
     if heeded.all():
         return records, marks

@@ -1,18 +1,10 @@
 //! Tags, and entries in parts.
 
-use super::{guarded, slice_mut, Slice};
+use super::{get_all, guarded, slice_mut, Slice};
+use crate::aes::Cipher;
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
-
-/// A slice of slices of values, as checked Rust takes them.
-///
-/// # Safety
-/// As for `Slice::get`, of all of them.
-unsafe fn get_all<'a, T>(slices: &Slice<Slice<T>>) -> Vec<&'a [T]> {
-    // SAFETY: promised by the caller.
-    unsafe { slices.get().iter().map(|slice| slice.get()).collect() }
-}
 
 /// The first half of each of `hashes`, masked, at `halves`.
 ///
@@ -31,7 +23,47 @@ pub unsafe extern "C" fn audiencekit_halves(
     })
 }
 
-/// Adds the tags of keys of several kinds to the `records` sums at `sums`.
+#[repr(C)]
+pub struct KeySlices {
+    hashes: Slice<u8>,
+    mask: Slice<u8>,
+    offsets: Slice<i32>,
+}
+
+impl KeySlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> tags::Keys<'a> {
+        // SAFETY: promised by the caller.
+        unsafe { tags::Keys { hashes: self.hashes.get(), mask: self.mask.get(), offsets: self.offsets.get() } }
+    }
+}
+
+/// Writes the tags of the key sets of `records` to `sums`; `is_done` says whether the processor can do it.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_tag_sets(
+    kinds: &Slice<KeySlices>,
+    key: &Slice<u8>,
+    sums: *mut Tag,
+    records: usize,
+    is_done: &mut bool,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (kinds, key): (Vec<_>, _) = unsafe { (kinds.get().iter().map(|keys| keys.get()).collect(), key.get()) };
+        let cipher = Cipher::new(key.try_into().expect("a key has its length"));
+        *is_done = cipher.is_some();
+        if let Some(cipher) = cipher {
+            // SAFETY: promised by the caller.
+            tags::tag_sets(&kinds, &cipher, unsafe { slice_mut(sums, records) });
+        }
+    })
+}
+
+/// Writes the sums of the tags of keys of several kinds to the `records` sums at `sums`.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
@@ -48,24 +80,34 @@ pub unsafe extern "C" fn audiencekit_add_up(
     })
 }
 
-/// Entries of tags and records at `entries`, of which there are as many, by their part, and the ends of the parts.
+/// The order of tags at `order`, of which there are as many, by their part, and the ends of the parts.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
 #[no_mangle]
-pub unsafe extern "C" fn audiencekit_sort(
-    tags: &Slice<Tag>,
-    records: &Slice<i64>,
-    entries: *mut Entry,
-    ends: *mut i64,
-    parts: usize,
-) -> i32 {
+pub unsafe extern "C" fn audiencekit_sort(tags: &Slice<Tag>, order: *mut u32, ends: *mut i64, parts: usize) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (tags, records, ends) = unsafe { (tags.get(), records.get(), slice_mut(ends, parts)) };
+        let (tags, ends) = unsafe { (tags.get(), slice_mut(ends, parts)) };
         // SAFETY: promised by the caller.
-        parts::sort(tags, records, unsafe { slice_mut(entries, tags.len()) }, ends);
+        parts::sort(tags, unsafe { slice_mut(order, tags.len()) }, ends);
     })
+}
+
+#[repr(C)]
+pub struct TaggedSlices {
+    tags: Slice<Tag>,
+    records: Slice<i64>,
+    first: i64,
+}
+
+impl TaggedSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> parts::Tagged<'a> {
+        // SAFETY: promised by the caller.
+        unsafe { parts::Tagged { tags: self.tags.get(), records: self.records.get(), first: self.first } }
+    }
 }
 
 #[repr(C)]
@@ -88,24 +130,24 @@ impl BufferSlices {
     }
 }
 
-/// Copies entries into the buffers of their parts, from `starts`, one a part, which move; `full` says how many are full.
+/// Puts entries into the buffers of their parts, from `starts`, one a part, which move; `full` says how many are full.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
 #[no_mangle]
 pub unsafe extern "C" fn audiencekit_spread(
-    entries: &Slice<Entry>,
+    batch: &TaggedSlices,
+    order: &Slice<u32>,
     ends: &Slice<i64>,
     starts: *mut i64,
-    first: i64,
     buffers: &BufferSlices,
     full: &mut usize,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (entries, ends, mut buffers) = unsafe { (entries.get(), ends.get(), buffers.get()) };
+        let (batch, order, ends, mut buffers) = unsafe { (batch.get(), order.get(), ends.get(), buffers.get()) };
         // SAFETY: promised by the caller.
-        *full = parts::spread(entries, unsafe { slice_mut(starts, ends.len()) }, ends, first, &mut buffers);
+        *full = parts::spread(&batch, order, unsafe { slice_mut(starts, ends.len()) }, ends, &mut buffers);
     })
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +18,53 @@ from .layouts import Layout, Slice, require
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
 
-_WORD: Final = np.dtype("<u8")
+_HALF_BYTES: Final = 16  # of a hash
 _TAG_WORDS: Final = 2
-_ENTRY_WORDS: Final = 3
+_ENTRY_WORDS: Final = 5  # of half the size
+_NO_RECORDS: Final = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHashes:
+    """The hashes of the keys of one kind, and its mask; `offsets` say where those of each record begin, and where the
+    last end, counted from the first number on."""
+
+    hashes: Matrix = field(repr=False)
+    mask: Bytes = field(repr=False)
+    offsets: Places = field(repr=False)
+
+
+class _Keys(Layout):
+    _fields_ = (("hashes", Slice), ("mask", Slice), ("offsets", Slice))
+
+    @classmethod
+    def of(cls, keys: KeyHashes) -> _Keys:
+        hashes, mask = (Slice.of(array, np.uint8) for array in (keys.hashes, keys.mask))
+        return cls(hashes, mask, Slice.of(keys.offsets, np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedTags:
+    """Tags and their records, counted from the first of their batch; without `records` each tag has one of its own.
+
+    `order` is that of their parts, and within a part as they came; `ends` of each part.
+    """
+
+    tags: Tagged = field(repr=False)
+    records: Counts | None = field(repr=False)
+    order: npt.NDArray[np.uint32] = field(repr=False)
+    ends: Counts = field(repr=False)
+
+
+class _Tagged(Layout):
+    _fields_ = (("tags", Slice), ("records", Slice), ("first", ctypes.c_int64))
+
+    @classmethod
+    def of(cls, batch: OrderedTags, first: int) -> _Tagged:
+        if batch.records is not None and len(batch.records) != len(batch.tags):
+            raise ValueError("there is a record for each tag")
+        records = Slice.of(_NO_RECORDS if batch.records is None else batch.records, np.int64)
+        return cls(tag_slice(batch.tags), records, first)
 
 
 class _Buffers(Layout):
@@ -32,17 +77,17 @@ class _Buffers(Layout):
 
 
 class Tagging:
-    """Tags are two words each, a high and a low half, and entries three: a tag and a record."""
+    """Tags are two words each, a high and a low half, and entries five of half the size: a tag and a record."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
-        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _TAG_WORDS * _WORD.itemsize:
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _HALF_BYTES:
             raise ValueError("there is a half for each hash")
         given = (Slice.of(array, np.uint8) for array in (hashes, mask))
-        begin, count = _place(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
+        begin, count = place_of(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
         require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
 
     def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
@@ -52,73 +97,91 @@ class Tagging:
         """
         places, found = np.empty(len(hashes), dtype=np.int64), ctypes.c_size_t()
         given = (Slice.of(array, np.uint8) for array in (hashes, near, far))
-        room = _place(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        room = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
         return places[: found.value]
 
+    def tag_sets(self, kinds: Sequence[KeyHashes], key: Bytes, sums: Tagged) -> bool:
+        """Write the tag of the key set of each record to its place: the sum of the tags of its keys.
+
+        These are the first halves of hashes, masked and encrypted under `key`. False where the processor has no
+        instructions for it, and nothing was written.
+        """
+        given = Slice.of_all([_Keys.of(keys) for keys in kinds], _Keys), Slice.of(key, np.uint8)
+        own, is_done = tag_slice(sums, Slice.to_fill), ctypes.c_bool()
+        room = place_of(own), ctypes.c_size_t(own.count)
+        require(self._library.audiencekit_tag_sets(*map(ctypes.byref, given), *room, ctypes.byref(is_done)))
+        return is_done.value
+
     def add_up(self, tags: Tagged, kinds: Sequence[Places], sums: Tagged) -> None:
-        """Add the tag of each key to the sum of its record.
+        """Write the sum of the tags of its keys to the place of each record.
 
         `tags` are those of all kinds, one kind after the other; `kinds` says of each where in its tags those of each
         record begin, and where the last end, counted from the first number on.
         """
-        given = _words(tags, _TAG_WORDS), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
-        own = _words_to_fill(sums, _TAG_WORDS)
-        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), _place(own), ctypes.c_size_t(own.count)))
+        given = tag_slice(tags), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
+        own = tag_slice(sums, Slice.to_fill)
+        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
 
-    def sort(self, tags: Tagged, records: Counts, entries: Tagged, ends: Counts) -> None:
-        """Put the entries of `tags` and `records` in the order of their part, and into `ends` where each part ends.
+    def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:
+        """Put the numbers of `tags` into `order`, part by part and as they come, and into `ends` where each part ends.
 
-        Entries of one part stay in order. There are as many parts as `ends`, a power of two.
+        There are as many parts as `ends`, a power of two.
         """
-        if not len(tags) == len(records) == len(entries):
-            raise ValueError("there is an entry for each tag")
-        given = _words(tags, _TAG_WORDS), Slice.of(records, np.int64)
-        own, own_ends = _words_to_fill(entries, _ENTRY_WORDS), Slice.to_fill(ends, np.int64)
-        parts = ctypes.c_size_t(own_ends.count)
-        require(self._library.audiencekit_sort(*map(ctypes.byref, given), _place(own), _place(own_ends), parts))
+        if len(tags) != len(order):
+            raise ValueError("there is a place for each tag")
+        given, parts = tag_slice(tags), ctypes.c_size_t(len(ends))
+        own = place_of(Slice.to_fill(order, np.uint32)), place_of(Slice.to_fill(ends, np.int64))
+        require(self._library.audiencekit_sort(ctypes.byref(given), *own, parts))
 
-    def spread(
-        self, entries: Tagged, starts: Counts, ends: Counts, *, first: int, buffers: Tagged, filled: Counts
-    ) -> int:
-        """Copy the entries of each part, from its start to its end, behind what is in its buffer, while there is room.
+    def spread(self, batch: OrderedTags, starts: Counts, *, first: int, buffers: Tagged, filled: Counts) -> int:
+        """Put the entries of each part, from its start to its end, behind what is in its buffer, while there is room.
 
         `buffers` have a line for each part, and `filled` entries in each; starts move, and records are counted from
         `first` on. How many buffers are full.
         """
-        parts = len(ends)
-        if buffers.shape[:1] != (parts,) or starts.shape != ends.shape or filled.shape != ends.shape:
+        parts = len(batch.ends)
+        if buffers.shape[:1] != (parts,) or starts.shape != (parts,) or filled.shape != (parts,):
             raise ValueError("there is a buffer for each part")
-        own = [_words_to_fill(buffers, _ENTRY_WORDS), *(Slice.to_fill(each, np.int64) for each in (starts, filled))]
-        laid_out = _Buffers(own[0].data, own[0].count // max(parts, 1), own[2].data, parts)
-        given, full = (_words(entries, _ENTRY_WORDS), Slice.of(ends, np.int64)), ctypes.c_size_t()
-        records = ctypes.c_int64(first)
+        entries = entry_slice(buffers, Slice.to_fill)
+        own = [Slice.to_fill(each, np.int64) for each in (starts, filled)]
+        laid_out = _Buffers(entries.data, entries.count // max(parts, 1), own[1].data, parts)
+        given = _Tagged.of(batch, first), Slice.of(batch.order, np.uint32), Slice.of(batch.ends, np.int64)
+        full = ctypes.c_size_t()
         more = map(ctypes.byref, (laid_out, full))
-        require(self._library.audiencekit_spread(*map(ctypes.byref, given), _place(own[1]), records, *more))
+        require(self._library.audiencekit_spread(*map(ctypes.byref, given), place_of(own[0]), *more))
         return full.value
 
     def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
         """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
         # What is not touched takes no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
-        own, count = _words_to_fill(found, _ENTRY_WORDS), ctypes.c_size_t()
-        given, room = Slice.of_all([_words(piece, _ENTRY_WORDS) for piece in pieces], Slice), ctypes.c_size_t(own.count)
-        require(self._library.audiencekit_repeated(ctypes.byref(given), _place(own), room, ctypes.byref(count)))
+        own, count = entry_slice(found, Slice.to_fill), ctypes.c_size_t()
+        given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice)
+        room = ctypes.c_size_t(own.count)
+        require(self._library.audiencekit_repeated(ctypes.byref(given), place_of(own), room, ctypes.byref(count)))
         return found[: count.value].copy()
 
 
-def _words(array: Tagged, words: int, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
-    """So many words are one value."""
-    if array.dtype.itemsize != words * _WORD.itemsize:
-        raise ValueError("a kernel takes tags of two words, and entries of three")
-    made = take(array.view(_WORD), _WORD)
-    made.count //= words
+def tag_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """Tags as the library reads them, or, with `Slice.to_fill`, writes them."""
+    return _words(array, _TAG_WORDS, np.dtype("<u8"), take)
+
+
+def entry_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """The same of entries."""
+    return _words(array, _ENTRY_WORDS, np.dtype("<u4"), take)
+
+
+def _words(array: Tagged, each: int, word: np.dtype[Any], take: Callable[[Any, Any], Slice]) -> Slice:
+    """`array`, of which so many words are one value."""
+    if array.dtype.itemsize != each * word.itemsize:
+        raise ValueError("a kernel takes tags of two words, and entries of five small ones")
+    made = take(array.view(word), word)
+    made.count //= each
     return made
 
 
-def _words_to_fill(array: Tagged, words: int) -> Slice:
-    return _words(array, words, Slice.to_fill)
-
-
-def _place(own: Slice) -> ctypes.c_void_p:
+def place_of(own: Slice) -> ctypes.c_void_p:
+    """Where its values begin."""
     return ctypes.c_void_p(own.data)

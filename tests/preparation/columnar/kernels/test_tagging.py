@@ -9,6 +9,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.preparation.columnar.kernels.library import Kernels
+from audiencekit.preparation.columnar.kernels.tagging import KeyHashes, OrderedTags
 from audiencekit.preparation.partitions import ENTRY
 from audiencekit.preparation.tags import TAG
 
@@ -22,6 +23,22 @@ def _tags(count: int) -> Any:
 
 def _entries(*shape: int) -> Any:
     return np.zeros(shape, dtype=ENTRY)
+
+
+def _places(*numbers: int) -> Any:
+    return np.array(numbers, dtype=np.int64)
+
+
+def _order(*numbers: int) -> Any:
+    return np.array(numbers, dtype=np.uint32)
+
+
+def _bytes(*shape: int) -> Any:
+    return np.zeros(shape, dtype=np.uint8)
+
+
+def _ends(*numbers: int) -> Any:
+    return np.array(numbers, dtype=np.int32)
 
 
 def _read_only(array: Any) -> Any:
@@ -90,73 +107,148 @@ def test_sums_are_of_tags(compiled: Kernels, tags: Any, offsets: Any, sums: Any)
         compiled.tagging.add_up(tags, [offsets], sums)
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 3)),
+        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 2, 1)),
+        KeyHashes(_bytes(2, 32), _bytes(16), _ends(1, 0, 2)),
+        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, -(2**31), 2)),
+        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1)),
+        KeyHashes(_bytes(2, 32), _bytes(16), _ends()),
+        KeyHashes(_bytes(2, 31), _bytes(16), _ends(0, 1, 2)),
+        KeyHashes(_bytes(2, 32), _bytes(15), _ends(0, 1, 2)),
+    ],
+    ids=["behind", "back", "before", "far before", "a record short", "none", "short hashes", "a short mask"],
+)
+def test_only_keys_that_are_there_are_tagged(compiled: Kernels, keys: KeyHashes) -> None:
+    """Whatever offsets say."""
+    if not compiled.tagging.tag_sets([], _bytes(32), _tags(2)):
+        pytest.skip("this processor does not encrypt")
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.tag_sets([keys], _bytes(32), _tags(2))
+
+
+@pytest.mark.parametrize("count", [0, 31, 33])
+def test_a_key_has_its_length(compiled: Kernels, count: int) -> None:
+    """What is shorter is not read on."""
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.tag_sets([], _bytes(count), _tags(2))
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "sums"),
+    [
+        (KeyHashes(_bytes(2, 64)[:, ::2], _bytes(16), _ends(0, 1, 2)), _bytes(32), _tags(2)),
+        (KeyHashes(np.zeros((2, 32), dtype=np.int8), _bytes(16), _ends(0, 1, 2)), _bytes(32), _tags(2)),
+        (KeyHashes(_bytes(2, 32), _bytes(32)[::2], _ends(0, 1, 2)), _bytes(32), _tags(2)),
+        (KeyHashes(_bytes(2, 32), _bytes(16), _places(0, 1, 2)), _bytes(32), _tags(2)),
+        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(64)[::2], _tags(2)),
+        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(32), _entries(2)),
+        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(32), _halfway(_tags(2))),
+        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(32), _read_only(_tags(2))),
+    ],
+    ids=["gaps", "other hashes", "mask", "large offsets", "key", "sums of entries", "halfway", "read only"],
+)
+def test_sets_are_of_hashes(compiled: Kernels, keys: KeyHashes, key: Any, sums: Any) -> None:
+    """Other values are refused before anything is read."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.tag_sets([keys], key, sums)
+
+
 @pytest.mark.parametrize("parts", [0, 1, 3])
 def test_parts_are_a_power_of_two(compiled: Kernels, parts: int) -> None:
     """Of bits there are at least one, and no halves."""
     with pytest.raises(Bug, match=OUTSIDE):
-        compiled.tagging.sort(_tags(2), np.arange(2), _entries(2), np.zeros(parts, dtype=np.int64))
+        compiled.tagging.sort(_tags(2), _order(0, 0), np.zeros(parts, dtype=np.int64))
 
 
 @pytest.mark.parametrize(
-    ("records", "entries", "ends"),
+    ("tags", "order", "ends"),
     [
-        (np.arange(1), _entries(2), np.zeros(2, dtype=np.int64)),
-        (np.arange(2), _entries(1), np.zeros(2, dtype=np.int64)),
-        (np.arange(2), _tags(2), np.zeros(2, dtype=np.int64)),
-        (np.arange(2), _read_only(_entries(2)), np.zeros(2, dtype=np.int64)),
-        (np.arange(2, dtype=np.int32), _entries(2), np.zeros(2, dtype=np.int64)),
-        (np.arange(2), _entries(2), np.zeros(2, dtype=np.int32)),
-        (np.arange(2), _entries(2), _read_only(np.zeros(2, dtype=np.int64))),
+        (_tags(2), _order(0), _places(0, 0)),
+        (_entries(2), _order(0, 0), _places(0, 0)),
+        (_tags(4)[::2], _order(0, 0), _places(0, 0)),
+        (_tags(2), _places(0, 0), _places(0, 0)),
+        (_tags(2), _read_only(_order(0, 0)), _places(0, 0)),
+        (_tags(2), _order(0, 0), _order(0, 0)),
+        (_tags(2), _order(0, 0), _read_only(_places(0, 0))),
     ],
-    ids=["a record short", "an entry short", "tags", "read only", "small records", "small ends", "read-only ends"],
+    ids=["a place short", "entries", "gaps", "large places", "read only", "small ends", "read-only ends"],
 )
-def test_each_tag_has_an_entry(compiled: Kernels, records: Any, entries: Any, ends: Any) -> None:
+def test_each_tag_has_a_place(compiled: Kernels, tags: Any, order: Any, ends: Any) -> None:
     """In an array that may be written to."""
     with pytest.raises(ValueError, match=REFUSED):
-        compiled.tagging.sort(_tags(2), records, entries, ends)
+        compiled.tagging.sort(tags, order, ends)
 
 
 @pytest.mark.parametrize(
-    ("starts", "ends", "filled"),
+    ("starts", "ends", "order", "filled"),
     [
-        ([0, 1], [1, 3], [0, 0]),
-        ([0, 2], [2, 1], [0, 0]),
-        ([-1, 1], [1, 2], [0, 0]),
-        ([0, 1], [1, 2], [0, 5]),
-        ([0, 1], [1, 2], [-1, 0]),
+        ([0, 1], [1, 3], [0, 1], [0, 0]),
+        ([0, 2], [2, 1], [0, 1], [0, 0]),
+        ([-1, 1], [1, 2], [0, 1], [0, 0]),
+        ([0, 1], [1, 2], [0, 2], [0, 0]),
+        ([0, 1], [1, 2], [0, 1], [0, 5]),
+        ([0, 1], [1, 2], [0, 1], [-1, 0]),
     ],
-    ids=["behind", "back", "before", "fuller than full", "less than nothing"],
+    ids=["behind", "back", "before", "no such tag", "fuller than full", "less than nothing"],
 )
 def test_entries_stay_within_their_buffers(
-    compiled: Kernels, starts: list[int], ends: list[int], filled: list[int]
+    compiled: Kernels, starts: list[int], ends: list[int], order: list[int], filled: list[int]
 ) -> None:
     """And come from within the batch."""
-    places = [np.array(each, dtype=np.int64) for each in (starts, ends, filled)]
-    buffers = _entries(2, 4)
+    batch = OrderedTags(_tags(2), None, _order(*order), _places(*ends))
     with pytest.raises(Bug, match=OUTSIDE):
-        compiled.tagging.spread(_entries(2), *places[:2], first=0, buffers=buffers, filled=places[2])
+        compiled.tagging.spread(batch, _places(*starts), first=0, buffers=_entries(2, 4), filled=_places(*filled))
+
+
+@pytest.mark.parametrize("record", [-1, 2**32], ids=["before the first", "behind the last"])
+def test_records_are_those_of_a_run(compiled: Kernels, record: int) -> None:
+    """What an entry cannot tell is not cut short."""
+    batch = OrderedTags(_tags(1), _places(record - 5), _order(0), _places(0, 1))
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.spread(batch, _places(0, 0), first=5, buffers=_entries(2, 4), filled=_places(0, 0))
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        OrderedTags(_tags(2), _places(0), _order(0, 1), _places(1, 2)),
+        OrderedTags(_tags(2), _places(0, 1, 2), _order(0, 1), _places(1, 2)),
+        OrderedTags(_tags(2), _order(0, 1), _order(0, 1), _places(1, 2)),
+        OrderedTags(_entries(2), None, _order(0, 1), _places(1, 2)),
+        OrderedTags(_halfway(_tags(2)), None, _order(0, 1), _places(1, 2)),
+        OrderedTags(_tags(2), None, _places(0, 1), _places(1, 2)),
+        OrderedTags(_tags(2), None, _order(0, 1), _order(1, 2)),
+    ],
+    ids=["a record short", "a record more", "small records", "entries", "halfway", "large places", "small ends"],
+)
+def test_what_is_spread_is_laid_out(compiled: Kernels, batch: OrderedTags) -> None:
+    """Other values are refused before anything is read."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.spread(batch, _places(0, 1), first=0, buffers=_entries(2, 4), filled=_places(0, 0))
 
 
 @pytest.mark.parametrize(
     ("starts", "buffers", "filled"),
     [
-        (np.zeros(1, dtype=np.int64), _entries(2, 4), np.zeros(2, dtype=np.int64)),
-        (np.zeros(2, dtype=np.int64), _entries(1, 4), np.zeros(2, dtype=np.int64)),
-        (np.zeros(2, dtype=np.int64), _entries(2, 4), np.zeros(3, dtype=np.int64)),
-        (np.zeros(2, dtype=np.int64), np.zeros((2, 4), dtype=TAG), np.zeros(2, dtype=np.int64)),
-        (np.zeros(2, dtype=np.int64), _entries(2, 4)[:, ::2], np.zeros(2, dtype=np.int64)),
-        (np.zeros(2, dtype=np.int64), _read_only(_entries(2, 4)), np.zeros(2, dtype=np.int64)),
-        (np.zeros(2, dtype=np.int64), _entries(2, 4), np.zeros(2, dtype=np.int32)),
-        (_read_only(np.zeros(2, dtype=np.int64)), _entries(2, 4), np.zeros(2, dtype=np.int64)),
+        (_places(0), _entries(2, 4), _places(0, 0)),
+        (_places(0, 0), _entries(1, 4), _places(0, 0)),
+        (_places(0, 0), _entries(2, 4), _places(0, 0, 0)),
+        (_places(0, 0), np.zeros((2, 4), dtype=TAG), _places(0, 0)),
+        (_places(0, 0), _entries(2, 4)[:, ::2], _places(0, 0)),
+        (_places(0, 0), _read_only(_entries(2, 4)), _places(0, 0)),
+        (_places(0, 0), _entries(2, 4), _order(0, 0)),
+        (_read_only(_places(0, 0)), _entries(2, 4), _places(0, 0)),
     ],
     ids=["starts", "buffers", "filled", "tags", "gaps", "read only", "small counts", "read-only starts"],
 )
 def test_each_part_has_a_buffer(compiled: Kernels, starts: Any, buffers: Any, filled: Any) -> None:
     """Of entries that may be written to."""
+    batch = OrderedTags(_tags(2), None, _order(0, 1), _places(0, 0))
     with pytest.raises(ValueError, match=REFUSED):
-        compiled.tagging.spread(
-            _entries(2), starts, np.zeros(2, dtype=np.int64), first=0, buffers=buffers, filled=filled
-        )
+        compiled.tagging.spread(batch, starts, first=0, buffers=buffers, filled=filled)
 
 
 @pytest.mark.parametrize("piece", [_tags(3), _entries(4)[::2], _halfway(_entries(2))], ids=["tags", "gaps", "halfway"])
