@@ -78,11 +78,12 @@ class KeySets:
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
-        deletes = bools_of(batch.column(IS_DELETE))
-        if not self.mixed and self._suppressed is None:
-            return TaggedBatch(deletes, self._key_sets.sort(self._tagger.tag_sets(batch)))
         tagged = self._tagger.tag(batch)
-        key_sets, owners, tags = self._key_sets.sort(tagged.of_sets()), tagged.owners(), tagged.tags
+        key_sets = self._key_sets.sort(tagged.of_sets())
+        deletes = bools_of(batch.column(IS_DELETE))
+        if not tagged.offsets or (not self.mixed and self._suppressed is None):
+            return TaggedBatch(deletes, key_sets)
+        owners, tags = tagged.owners(), tagged.tags
         suppressed = None
         if self._suppressed is not None:
             held = held_keys(batch, self._memories)

@@ -23,7 +23,6 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.columnar.kernels.tagging import KeyHashes
 
 TAG_BYTES: Final = 16
 TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])
@@ -71,7 +70,6 @@ class Tagger:
         # Single blocks of distinct plain texts: what ECB is good for.
         secret = secrets.token_bytes(32) if key is None else key.unwrap()
         self._cipher = Cipher(algorithms.AES(secret), modes.ECB())  # noqa: S305
-        self._secret = np.frombuffer(secret, dtype=np.uint8)
         self._of_kinds = {kind: self._mask(kind) for kind in Kind}
 
     def __repr__(self) -> str:
@@ -85,21 +83,6 @@ class Tagger:
         present = list(hashes_by_kind(records))
         tags = self._encrypt([(kind, hashes) for kind, _, hashes in present])
         return TaggedKeys(records.num_rows, [_offsets(lists, len(hashes)) for _, lists, hashes in present], tags)
-
-    def tag_sets(self, records: Any) -> Tags:
-        """The tag of each key set of `records` (RECORD_SCHEMA), where those of single keys are not asked for.
-
-        Holds hashes: to be called from a guarded function only.
-        """
-        if compiled := kernels():
-            sums = np.empty(records.num_rows, dtype=TAG)
-            kinds = [
-                KeyHashes(hash_matrix(hashes), self._of_kinds[kind], _offsets(lists, len(hashes)))
-                for kind, lists, hashes in hashes_by_kind(records)
-            ]
-            if compiled.tagging.tag_sets(kinds, self._secret, sums):
-                return sums
-        return self.tag(records).of_sets()
 
     def tag_keys(self, records: Any) -> Iterator[tuple[Places, Tags]]:
         """For each kind that `records` (RECORD_SCHEMA) hold: the record of each key, and its tag.
@@ -158,7 +141,7 @@ def _offsets(lists: Any, values: int) -> Offsets:
 @guarded
 def tags_of_sets(records: HashedRecords, tagger: Tagger) -> Tags:
     """The tag of the key set of each record of a batch that has a column for every kind."""
-    return tagger.tag_sets(records.unwrap())
+    return tagger.tag(records.unwrap()).of_sets()
 
 
 def sum_of_keys(of_kinds: list[tuple[Places, Tags]], records: int) -> Tags:

@@ -1,7 +1,6 @@
 //! Loops over whole columns for the package, which calls them without the lock of the interpreter. All behind `door` is
 //! checked Rust, apart from the processor's instructions.
 
-mod aes;
 mod cells;
 mod classes;
 mod columns;

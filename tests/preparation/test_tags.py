@@ -16,7 +16,6 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation import tags as tags_module
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.tags import TAG, Tagger, sum_of_keys, tags_of_sets
 
 Make = Callable[..., HashedRecords]
@@ -77,18 +76,6 @@ def test_a_tag_is_what_it_was(sha256: Callable[[str], str], hashed_records: Make
     assert Tagger(SubKey(secret)).tag_hashes(_hashes(sha256, "a"), Kind.PARTNER_USER_ID).tobytes() == expected
 
 
-def test_sets_are_tagged_alike_where_the_processor_does_not_encrypt(
-    hashed_records: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Then the library does, and kernels do the rest."""
-    if (compiled := kernels()) is None:
-        pytest.skip("this installation has no kernels")
-    records, tagger = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(100))), Tagger()
-    found = tags_of_sets(records, tagger)
-    monkeypatch.setattr(compiled.tagging, "tag_sets", lambda *_: False)
-    assert found.tolist() == tags_of_sets(records, tagger).tolist()
-
-
 def _hashes(sha256: Callable[[str], str], *texts: str) -> pa.Array:
     return hash_array(np.frombuffer(bytes.fromhex("".join(map(sha256, texts))), dtype=np.uint8).reshape(-1, 32))
 
@@ -105,9 +92,7 @@ def test_sets_are_tagged_alike_without_kernels(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tags_module, "kernels", lambda: None)
         assert found.tolist() == tags_of_sets(HashedRecords(batch), tagger).tolist()
-        assert found.tolist() == keys.of_sets().tolist()
         assert keys.tags.tolist() == tagger.tag(batch).tags.tolist()
-    assert found.tolist() == keys.of_sets().tolist()  # by the kernel that adds up
     owners = [
         record
         for kind in Kind

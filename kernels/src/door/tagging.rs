@@ -1,7 +1,6 @@
 //! Tags, and entries in parts.
 
 use super::{get_all, guarded, slice_mut, Slice};
-use crate::aes::Cipher;
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
@@ -20,46 +19,6 @@ pub unsafe extern "C" fn audiencekit_halves(
     guarded(|| {
         // SAFETY: promised by the caller.
         unsafe { tags::halve(hashes.get(), mask.get(), slice_mut(halves, count * TAG_BYTES)) };
-    })
-}
-
-#[repr(C)]
-pub struct KeySlices {
-    hashes: Slice<u8>,
-    mask: Slice<u8>,
-    offsets: Slice<i32>,
-}
-
-impl KeySlices {
-    /// # Safety
-    /// As for `Slice::get`.
-    unsafe fn get<'a>(&self) -> tags::Keys<'a> {
-        // SAFETY: promised by the caller.
-        unsafe { tags::Keys { hashes: self.hashes.get(), mask: self.mask.get(), offsets: self.offsets.get() } }
-    }
-}
-
-/// Writes the tags of the key sets of `records` to `sums`; `is_done` says whether the processor can do it.
-///
-/// # Safety
-/// As for `Slice::get` and `slice_mut`.
-#[no_mangle]
-pub unsafe extern "C" fn audiencekit_tag_sets(
-    kinds: &Slice<KeySlices>,
-    key: &Slice<u8>,
-    sums: *mut Tag,
-    records: usize,
-    is_done: &mut bool,
-) -> i32 {
-    guarded(|| {
-        // SAFETY: promised by the caller.
-        let (kinds, key): (Vec<_>, _) = unsafe { (kinds.get().iter().map(|keys| keys.get()).collect(), key.get()) };
-        let cipher = Cipher::new(key.try_into().expect("a key has its length"));
-        *is_done = cipher.is_some();
-        if let Some(cipher) = cipher {
-            // SAFETY: promised by the caller.
-            tags::tag_sets(&kinds, &cipher, unsafe { slice_mut(sums, records) });
-        }
     })
 }
 

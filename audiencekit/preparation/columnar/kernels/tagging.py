@@ -25,25 +25,6 @@ _NO_RECORDS: Final = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class KeyHashes:
-    """The hashes of the keys of one kind, and its mask; `offsets` say where those of each record begin, and where the
-    last end, counted from the first number on."""
-
-    hashes: Matrix = field(repr=False)
-    mask: Bytes = field(repr=False)
-    offsets: Places = field(repr=False)
-
-
-class _Keys(Layout):
-    _fields_ = (("hashes", Slice), ("mask", Slice), ("offsets", Slice))
-
-    @classmethod
-    def of(cls, keys: KeyHashes) -> _Keys:
-        hashes, mask = (Slice.of(array, np.uint8) for array in (keys.hashes, keys.mask))
-        return cls(hashes, mask, Slice.of(keys.offsets, np.int32))
-
-
-@dataclass(frozen=True, slots=True)
 class OrderedTags:
     """Tags and their records, counted from the first of their batch; without `records` each tag has one of its own.
 
@@ -100,18 +81,6 @@ class Tagging:
         room = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
         return places[: found.value]
-
-    def tag_sets(self, kinds: Sequence[KeyHashes], key: Bytes, sums: Tagged) -> bool:
-        """Write the tag of the key set of each record to its place: the sum of the tags of its keys.
-
-        These are the first halves of hashes, masked and encrypted under `key`. False where the processor has no
-        instructions for it, and nothing was written.
-        """
-        given = Slice.of_all([_Keys.of(keys) for keys in kinds], _Keys), Slice.of(key, np.uint8)
-        own, is_done = tag_slice(sums, Slice.to_fill), ctypes.c_bool()
-        room = place_of(own), ctypes.c_size_t(own.count)
-        require(self._library.audiencekit_tag_sets(*map(ctypes.byref, given), *room, ctypes.byref(is_done)))
-        return is_done.value
 
     def add_up(self, tags: Tagged, kinds: Sequence[Places], sums: Tagged) -> None:
         """Write the sum of the tags of its keys to the place of each record.

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.preparation.columnar.kernels.library import Kernels
-from audiencekit.preparation.columnar.kernels.tagging import KeyHashes, OrderedTags
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.partitions import ENTRY
 from audiencekit.preparation.tags import TAG
 
@@ -23,22 +23,6 @@ def _tags(count: int) -> Any:
 
 def _entries(*shape: int) -> Any:
     return np.zeros(shape, dtype=ENTRY)
-
-
-def _places(*numbers: int) -> Any:
-    return np.array(numbers, dtype=np.int64)
-
-
-def _order(*numbers: int) -> Any:
-    return np.array(numbers, dtype=np.uint32)
-
-
-def _bytes(*shape: int) -> Any:
-    return np.zeros(shape, dtype=np.uint8)
-
-
-def _ends(*numbers: int) -> Any:
-    return np.array(numbers, dtype=np.int32)
 
 
 def _read_only(array: Any) -> Any:
@@ -107,53 +91,12 @@ def test_sums_are_of_tags(compiled: Kernels, tags: Any, offsets: Any, sums: Any)
         compiled.tagging.add_up(tags, [offsets], sums)
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 3)),
-        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 2, 1)),
-        KeyHashes(_bytes(2, 32), _bytes(16), _ends(1, 0, 2)),
-        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, -(2**31), 2)),
-        KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1)),
-        KeyHashes(_bytes(2, 32), _bytes(16), _ends()),
-        KeyHashes(_bytes(2, 31), _bytes(16), _ends(0, 1, 2)),
-        KeyHashes(_bytes(2, 32), _bytes(15), _ends(0, 1, 2)),
-    ],
-    ids=["behind", "back", "before", "far before", "a record short", "none", "short hashes", "a short mask"],
-)
-def test_only_keys_that_are_there_are_tagged(compiled: Kernels, keys: KeyHashes) -> None:
-    """Whatever offsets say."""
-    if not compiled.tagging.tag_sets([], _bytes(32), _tags(2)):
-        pytest.skip("this processor does not encrypt")
-    with pytest.raises(Bug, match=OUTSIDE):
-        compiled.tagging.tag_sets([keys], _bytes(32), _tags(2))
+def _places(*numbers: int) -> Any:
+    return np.array(numbers, dtype=np.int64)
 
 
-@pytest.mark.parametrize("count", [0, 31, 33])
-def test_a_key_has_its_length(compiled: Kernels, count: int) -> None:
-    """What is shorter is not read on."""
-    with pytest.raises(Bug, match=OUTSIDE):
-        compiled.tagging.tag_sets([], _bytes(count), _tags(2))
-
-
-@pytest.mark.parametrize(
-    ("keys", "key", "sums"),
-    [
-        (KeyHashes(_bytes(2, 64)[:, ::2], _bytes(16), _ends(0, 1, 2)), _bytes(32), _tags(2)),
-        (KeyHashes(np.zeros((2, 32), dtype=np.int8), _bytes(16), _ends(0, 1, 2)), _bytes(32), _tags(2)),
-        (KeyHashes(_bytes(2, 32), _bytes(32)[::2], _ends(0, 1, 2)), _bytes(32), _tags(2)),
-        (KeyHashes(_bytes(2, 32), _bytes(16), _places(0, 1, 2)), _bytes(32), _tags(2)),
-        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(64)[::2], _tags(2)),
-        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(32), _entries(2)),
-        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(32), _halfway(_tags(2))),
-        (KeyHashes(_bytes(2, 32), _bytes(16), _ends(0, 1, 2)), _bytes(32), _read_only(_tags(2))),
-    ],
-    ids=["gaps", "other hashes", "mask", "large offsets", "key", "sums of entries", "halfway", "read only"],
-)
-def test_sets_are_of_hashes(compiled: Kernels, keys: KeyHashes, key: Any, sums: Any) -> None:
-    """Other values are refused before anything is read."""
-    with pytest.raises(ValueError, match=REFUSED):
-        compiled.tagging.tag_sets([keys], key, sums)
+def _order(*numbers: int) -> Any:
+    return np.array(numbers, dtype=np.uint32)
 
 
 @pytest.mark.parametrize("parts", [0, 1, 3])
