@@ -3,6 +3,7 @@
 //!
 //! Every function gives DONE, or FAILED where it stopped at an index that is not there; nothing is printed.
 
+mod comparing;
 mod deciding;
 mod reading;
 mod tagging;
@@ -32,6 +33,15 @@ impl<T> Slice<T> {
         // SAFETY: promised by the caller.
         unsafe { from_raw_parts(self.data, self.count) }
     }
+}
+
+/// A slice of slices of values, as checked Rust takes them.
+///
+/// # Safety
+/// As for `Slice::get`, of all of them.
+pub unsafe fn get_all<'a, T>(slices: &Slice<Slice<T>>) -> Vec<&'a [T]> {
+    // SAFETY: promised by the caller.
+    unsafe { slices.get().iter().map(|slice| slice.get()).collect() }
 }
 
 #[repr(C)]

@@ -49,7 +49,7 @@ def test_every_entry_is_in_the_part_of_its_tag(
         first += len(pairs)
     found = {}
     for part in partitions.parts():
-        entries = partitions.load(part)
+        entries = np.concatenate(partitions.pieces([part]))
         assert (entries["high"] >> np.uint64(64 - bits) == part).all()
         assert (np.diff(entries["record"]) > 0).all()
         found.update({entry["record"].item(): (int(entry["high"]), int(entry["low"])) for entry in entries})
@@ -65,7 +65,7 @@ def test_a_part_in_memory_is_bounded(memory_chunks: Callable[[], object], monkey
     for start in range(0, 96, 4):
         partitions.add(partitions.sort(_tags([(number, 0) for number in range(4)]), np.arange(4)), start)
     assert [len(chunk) // ENTRY.itemsize for chunk in chunks.chunks] == [10] * 9  # type: ignore[attr-defined]
-    assert len(partitions.load(0)) == 96
+    assert len(np.concatenate(partitions.pieces([0]))) == 96
 
 
 def test_all_128_bits_make_a_tag() -> None:
@@ -105,7 +105,7 @@ def test_entries_are_put_aside_alike_without_kernels(
         for pairs in batches:
             partitions.add(partitions.sort(_tags(pairs), np.arange(len(pairs))), first)
             first += len(pairs)
-        loaded = [partitions.load(part).tolist() for part in range(2**bits)]
+        loaded = [np.concatenate(partitions.pieces([part])).tolist() for part in range(2**bits)]
         return chunks.chunks, loaded, [repeated(*partitions.pieces(run)).tolist() for run in partitions.runs()]
 
     found = put_aside()

@@ -10,6 +10,7 @@ import numpy as np
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.kernels.comparing import Halves
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.tags import TAG, Tags
 
@@ -74,6 +75,10 @@ class KeyTable:
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
         """The places of those `tags` that are in the set, and the number of each."""
+        if compiled := kernels():
+            numbers = compiled.comparing.find_tags(tags, Halves(self._high, self._low))
+            places = np.flatnonzero(numbers >= 0)
+            return places, numbers[places]
         high, low = tags["high"], tags["low"]
         numbers = np.searchsorted(self._high, high)
         numbers += ~self._is(numbers, high, low)  # two of the set may share their first half

@@ -1,18 +1,9 @@
 //! Tags, and entries in parts.
 
-use super::{guarded, slice_mut, Slice};
+use super::{get_all, guarded, slice_mut, Slice};
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
-
-/// A slice of slices of values, as checked Rust takes them.
-///
-/// # Safety
-/// As for `Slice::get`, of all of them.
-unsafe fn get_all<'a, T>(slices: &Slice<Slice<T>>) -> Vec<&'a [T]> {
-    // SAFETY: promised by the caller.
-    unsafe { slices.get().iter().map(|slice| slice.get()).collect() }
-}
 
 /// The first half of each of `hashes`, masked, at `halves`.
 ///

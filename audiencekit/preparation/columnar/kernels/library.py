@@ -11,13 +11,14 @@ import importlib.util
 from functools import cache
 from typing import Final
 
+from .comparing import Comparing
 from .deciding import Deciding
 from .reading import Reading
 from .tagging import Tagging
 from .writing import Writing
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 8  # of the functions and what they take
+VERSION: Final = 9  # of the functions and what they take
 
 
 class Kernels:
@@ -25,6 +26,7 @@ class Kernels:
     data. What they are told wrongly is a ValueError, and a place that is not there a Bug."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self.comparing = Comparing(library)
         self.deciding = Deciding(library)
         self.reading = Reading(library)
         self.tagging = Tagging(library)

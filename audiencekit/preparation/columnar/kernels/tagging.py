@@ -18,8 +18,8 @@ Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
 
 _WORD: Final = np.dtype("<u8")
-_TAG_WORDS: Final = 2
-_ENTRY_WORDS: Final = 3
+TAG_WORDS: Final = 2
+ENTRY_WORDS: Final = 3
 
 
 class _Buffers(Layout):
@@ -39,10 +39,10 @@ class Tagging:
 
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
-        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _TAG_WORDS * _WORD.itemsize:
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != TAG_WORDS * _WORD.itemsize:
             raise ValueError("there is a half for each hash")
         given = (Slice.of(array, np.uint8) for array in (hashes, mask))
-        begin, count = _place(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
+        begin, count = place_of(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
         require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
 
     def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
@@ -52,7 +52,7 @@ class Tagging:
         """
         places, found = np.empty(len(hashes), dtype=np.int64), ctypes.c_size_t()
         given = (Slice.of(array, np.uint8) for array in (hashes, near, far))
-        room = _place(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        room = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
         return places[: found.value]
 
@@ -62,9 +62,9 @@ class Tagging:
         `tags` are those of all kinds, one kind after the other; `kinds` says of each where in its tags those of each
         record begin, and where the last end, counted from the first number on.
         """
-        given = _words(tags, _TAG_WORDS), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
-        own = _words_to_fill(sums, _TAG_WORDS)
-        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), _place(own), ctypes.c_size_t(own.count)))
+        given = words(tags, TAG_WORDS), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
+        own = _words_to_fill(sums, TAG_WORDS)
+        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
 
     def sort(self, tags: Tagged, records: Counts, entries: Tagged, ends: Counts) -> None:
         """Put the entries of `tags` and `records` in the order of their part, and into `ends` where each part ends.
@@ -73,10 +73,10 @@ class Tagging:
         """
         if not len(tags) == len(records) == len(entries):
             raise ValueError("there is an entry for each tag")
-        given = _words(tags, _TAG_WORDS), Slice.of(records, np.int64)
-        own, own_ends = _words_to_fill(entries, _ENTRY_WORDS), Slice.to_fill(ends, np.int64)
+        given = words(tags, TAG_WORDS), Slice.of(records, np.int64)
+        own, own_ends = _words_to_fill(entries, ENTRY_WORDS), Slice.to_fill(ends, np.int64)
         parts = ctypes.c_size_t(own_ends.count)
-        require(self._library.audiencekit_sort(*map(ctypes.byref, given), _place(own), _place(own_ends), parts))
+        require(self._library.audiencekit_sort(*map(ctypes.byref, given), place_of(own), place_of(own_ends), parts))
 
     def spread(
         self, entries: Tagged, starts: Counts, ends: Counts, *, first: int, buffers: Tagged, filled: Counts
@@ -89,36 +89,37 @@ class Tagging:
         parts = len(ends)
         if buffers.shape[:1] != (parts,) or starts.shape != ends.shape or filled.shape != ends.shape:
             raise ValueError("there is a buffer for each part")
-        own = [_words_to_fill(buffers, _ENTRY_WORDS), *(Slice.to_fill(each, np.int64) for each in (starts, filled))]
+        own = [_words_to_fill(buffers, ENTRY_WORDS), *(Slice.to_fill(each, np.int64) for each in (starts, filled))]
         laid_out = _Buffers(own[0].data, own[0].count // max(parts, 1), own[2].data, parts)
-        given, full = (_words(entries, _ENTRY_WORDS), Slice.of(ends, np.int64)), ctypes.c_size_t()
+        given, full = (words(entries, ENTRY_WORDS), Slice.of(ends, np.int64)), ctypes.c_size_t()
         records = ctypes.c_int64(first)
         more = map(ctypes.byref, (laid_out, full))
-        require(self._library.audiencekit_spread(*map(ctypes.byref, given), _place(own[1]), records, *more))
+        require(self._library.audiencekit_spread(*map(ctypes.byref, given), place_of(own[1]), records, *more))
         return full.value
 
     def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
         """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
         # What is not touched takes no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
-        own, count = _words_to_fill(found, _ENTRY_WORDS), ctypes.c_size_t()
-        given, room = Slice.of_all([_words(piece, _ENTRY_WORDS) for piece in pieces], Slice), ctypes.c_size_t(own.count)
-        require(self._library.audiencekit_repeated(ctypes.byref(given), _place(own), room, ctypes.byref(count)))
+        own, count = _words_to_fill(found, ENTRY_WORDS), ctypes.c_size_t()
+        given, room = Slice.of_all([words(piece, ENTRY_WORDS) for piece in pieces], Slice), ctypes.c_size_t(own.count)
+        require(self._library.audiencekit_repeated(ctypes.byref(given), place_of(own), room, ctypes.byref(count)))
         return found[: count.value].copy()
 
 
-def _words(array: Tagged, words: int, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
-    """So many words are one value."""
-    if array.dtype.itemsize != words * _WORD.itemsize:
+def words(array: Tagged, each: int, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """`array`, of which so many words are one value."""
+    if array.dtype.itemsize != each * _WORD.itemsize:
         raise ValueError("a kernel takes tags of two words, and entries of three")
     made = take(array.view(_WORD), _WORD)
-    made.count //= words
+    made.count //= each
     return made
 
 
-def _words_to_fill(array: Tagged, words: int) -> Slice:
-    return _words(array, words, Slice.to_fill)
+def _words_to_fill(array: Tagged, each: int) -> Slice:
+    return words(array, each, Slice.to_fill)
 
 
-def _place(own: Slice) -> ctypes.c_void_p:
+def place_of(own: Slice) -> ctypes.c_void_p:
+    """Where its values begin."""
     return ctypes.c_void_p(own.data)

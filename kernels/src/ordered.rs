@@ -1,0 +1,129 @@
+//! Numbers of two halves in ascending order, such as tags are: where others stand among them.
+#![forbid(unsafe_code)]
+
+/// With fewer than one asked for so many, each is looked for by halves, and no stretches are made.
+const FEW: usize = 32;
+/// Where more stand in one stretch than in those of numbers that are spread evenly.
+const MANY: usize = 16;
+
+/// Ascending and distinct, the first half of each and the second. What is in another order is found or not.
+pub struct Ordered<'a, Low> {
+    high: &'a [u64],
+    low: &'a [Low],
+    stretches: Option<Stretches>,
+}
+
+/// Equal ranges of first halves, about as many as there are numbers: where those of each begin, and the last end.
+struct Stretches {
+    first: u64,
+    last: u64,
+    shift: u32,
+    begins: Vec<u32>,
+}
+
+impl Stretches {
+    fn of(high: &[u64]) -> Option<Self> {
+        let (&first, &last, count) = (high.first()?, high.last()?, u32::try_from(high.len()).ok()?);
+        let span = last.checked_sub(first)?;
+        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(u32::BITS - count.leading_zeros());
+        let mut begins = Vec::with_capacity((span >> shift) as usize + 2);
+        for (place, high) in (0..count).zip(high) {
+            let stretch = (high.checked_sub(first)?.min(span) >> shift) as usize;
+            begins.resize(begins.len().max(stretch + 1), place);
+        }
+        begins.resize((span >> shift) as usize + 2, count);
+        Some(Self { first, last, shift, begins })
+    }
+
+    /// From where to where a number of this first half may stand.
+    fn range(&self, high: u64) -> (usize, usize) {
+        let stretch = ((high.clamp(self.first, self.last) - self.first) >> self.shift) as usize;
+        (self.begins[stretch] as usize, self.begins[stretch + 1] as usize)
+    }
+}
+
+impl<'a, Low: Ord + Copy> Ordered<'a, Low> {
+    /// To look for so many others.
+    pub fn of(high: &'a [u64], low: &'a [Low], asked: usize) -> Self {
+        assert_eq!(high.len(), low.len());
+        let stretches = if asked >= high.len() / FEW { Stretches::of(high) } else { None };
+        Self { high, low, stretches }
+    }
+
+    /// Where a number stands, or would have to; and whether it is there.
+    pub fn find(&self, high: u64, low: Low) -> (usize, bool) {
+        let (mut place, end) = self.stretches.as_ref().map_or((0, self.high.len()), |made| made.range(high));
+        let is_before = |place: usize| (self.high[place], self.low[place]) < (high, low);
+        if end - place > MANY {
+            let mut past = end;
+            while place < past {
+                let middle = place + (past - place) / 2;
+                (place, past) = if is_before(middle) { (middle + 1, past) } else { (place, middle) };
+            }
+        } else {
+            while place < end && is_before(place) {
+                place += 1;
+            }
+        }
+        let is_there = place < self.high.len() && (self.high[place], self.low[place]) == (high, low);
+        (place, is_there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look drawn.
+    fn drawn(count: u64, spread: u32) -> Vec<u64> {
+        (1..=count).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> spread).collect()
+    }
+
+    #[test]
+    fn each_is_found_where_it_stands() {
+        for (spread, asked) in [(0, 1000), (0, 1), (54, 1000), (60, 1000), (63, 1), (63, 1000)] {
+            let mut pairs: Vec<_> = drawn(400, spread).iter().map(|high| (*high, (high % 3) as u16 * 2)).collect();
+            pairs.push((u64::MAX, 1));
+            pairs.sort_unstable();
+            pairs.dedup();
+            let (high, low): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+            let ordered = Ordered::of(&high, &low, asked);
+            let others = drawn(700, spread).into_iter().chain([0, u64::MAX]);
+            for asked in others.flat_map(|high| [(high, 0), (high, 1), (high, 4), (high, 9)]) {
+                let expected = (pairs.partition_point(|pair| *pair < asked), pairs.contains(&asked));
+                assert_eq!(ordered.find(asked.0, asked.1), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn several_share_their_first_half() {
+        let (high, low) = ([vec![5; 40], vec![6]].concat(), (0..41).collect::<Vec<u64>>());
+        let ordered = Ordered::of(&high, &low, 41);
+        assert_eq!(ordered.find(5, 39), (39, true));
+        assert_eq!(ordered.find(5, 77), (40, false));
+        assert_eq!(ordered.find(6, 40), (40, true));
+        assert_eq!(ordered.find(7, 0), (41, false));
+    }
+
+    #[test]
+    fn nobody_is_among_none() {
+        assert_eq!(Ordered::<u16>::of(&[], &[], 1).find(0, 0), (0, false));
+    }
+
+    #[test]
+    fn no_order_leads_outside() {
+        for high in [[9, 3, 7], [3, 9, 7], [7, 3, 9], [1, 0, u64::MAX]] {
+            let ordered = Ordered::of(&high, &[0u16; 3], 3);
+            for asked in [0, 1, 3, 5, 7, 9, u64::MAX] {
+                assert!(ordered.find(asked, 1).0 <= 3);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic]
+    fn halves_that_are_not_there() {
+        Ordered::of(&[1, 2], &[1u16], 2);
+    }
+}
