@@ -1,10 +1,12 @@
 //! Numbers of two halves in ascending order, such as tags are: where others stand among them.
 #![forbid(unsafe_code)]
 
-/// With fewer than one asked for so many, each is looked for by halves, and no stretches are made.
-const FEW: usize = 32;
+/// With fewer than one asked for so many, no stretches are made.
+const FEW: usize = 4;
 /// Where more stand in one stretch than in those of numbers that are spread evenly.
 const MANY: usize = 16;
+/// So far from where a number would stand among evenly spread ones it is looked for first.
+const NEAR: usize = 64;
 
 /// Ascending and distinct, the first half of each and the second. What is in another order is found or not.
 pub struct Ordered<'a, Low> {
@@ -26,12 +28,16 @@ impl Stretches {
         let (&first, &last, count) = (high.first()?, high.last()?, u32::try_from(high.len()).ok()?);
         let span = last.checked_sub(first)?;
         let shift = (u64::BITS - span.leading_zeros()).saturating_sub(u32::BITS - count.leading_zeros());
-        let mut begins = Vec::with_capacity((span >> shift) as usize + 2);
+        let mut begins = vec![0; (span >> shift) as usize + 2];
         for (place, high) in (0..count).zip(high) {
-            let stretch = (high.checked_sub(first)?.min(span) >> shift) as usize;
-            begins.resize(begins.len().max(stretch + 1), place);
+            let stretch = (high.clamp(&first, &last) - first) >> shift;
+            begins[stretch as usize + 1] = place + 1;
         }
-        begins.resize((span >> shift) as usize + 2, count);
+        let mut end = 0;
+        for begin in &mut begins {
+            end = end.max(*begin);
+            *begin = end;
+        }
         Some(Self { first, last, shift, begins })
     }
 
@@ -52,21 +58,52 @@ impl<'a, Low: Ord + Copy> Ordered<'a, Low> {
 
     /// Where a number stands, or would have to; and whether it is there.
     pub fn find(&self, high: u64, low: Low) -> (usize, bool) {
-        let (mut place, end) = self.stretches.as_ref().map_or((0, self.high.len()), |made| made.range(high));
-        let is_before = |place: usize| (self.high[place], self.low[place]) < (high, low);
-        if end - place > MANY {
-            let mut past = end;
-            while place < past {
-                let middle = place + (past - place) / 2;
-                (place, past) = if is_before(middle) { (middle + 1, past) } else { (place, middle) };
-            }
+        let (begin, end) = match &self.stretches {
+            Some(made) => made.range(high),
+            None => self.range_near(high),
+        };
+        let mut place = begin;
+        if end - begin > MANY {
+            place += self.high[begin..end].partition_point(|&each| each < high);
         } else {
-            while place < end && is_before(place) {
+            // More than two are so seldom that these are looked at whether they are of the range or behind it, which costs
+            // less than a wrong guess of the processor.
+            if let [one, other, ..] = self.high[begin..] {
+                place += usize::from(one < high) + usize::from(other < high);
+            }
+            while place < end && self.high[place] < high {
                 place += 1;
             }
         }
-        let is_there = place < self.high.len() && (self.high[place], self.low[place]) == (high, low);
-        (place, is_there)
+        while self.high.get(place) == Some(&high) {
+            // Two may share their first half.
+            if self.low[place] >= low {
+                return (place, self.low[place] == low);
+            }
+            place += 1;
+        }
+        (place, false)
+    }
+
+    /// From where to where a number may stand, from where it would stand among evenly spread ones.
+    fn range_near(&self, high: u64) -> (usize, usize) {
+        let (count, [first, .., last]) = (self.high.len(), self.high) else { return (0, self.high.len()) };
+        let share = high.saturating_sub(*first) as f64 / (last.saturating_sub(*first) as f64).max(1.0);
+        let place = ((share * count as f64) as usize).min(count);
+        let mut step = NEAR;
+        if place < count && self.high[place] < high {
+            let mut from = place + 1;
+            while count - from > step && self.high[from + step] < high {
+                (from, step) = (from + step + 1, step * 4);
+            }
+            (from, from + step.min(count - from))
+        } else {
+            let mut to = place;
+            while to > step && self.high[to - step - 1] >= high {
+                (to, step) = (to - step - 1, step * 4);
+            }
+            (to.saturating_sub(step), to)
+        }
     }
 }
 
@@ -81,14 +118,14 @@ mod tests {
 
     #[test]
     fn each_is_found_where_it_stands() {
-        for (spread, asked) in [(0, 1000), (0, 1), (54, 1000), (60, 1000), (63, 1), (63, 1000)] {
-            let mut pairs: Vec<_> = drawn(400, spread).iter().map(|high| (*high, (high % 3) as u16 * 2)).collect();
+        for (spread, asked) in [(0, 1000), (0, 1), (54, 1000), (54, 1), (60, 1000), (60, 1), (63, 1), (63, 1000)] {
+            let mut pairs: Vec<_> = drawn(2000, spread).iter().map(|high| (*high, (high % 3) as u16 * 2)).collect();
             pairs.push((u64::MAX, 1));
             pairs.sort_unstable();
             pairs.dedup();
             let (high, low): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
             let ordered = Ordered::of(&high, &low, asked);
-            let others = drawn(700, spread).into_iter().chain([0, u64::MAX]);
+            let others = drawn(3000, spread).into_iter().chain([0, u64::MAX]);
             for asked in others.flat_map(|high| [(high, 0), (high, 1), (high, 4), (high, 9)]) {
                 let expected = (pairs.partition_point(|pair| *pair < asked), pairs.contains(&asked));
                 assert_eq!(ordered.find(asked.0, asked.1), expected);
@@ -99,11 +136,13 @@ mod tests {
     #[test]
     fn several_share_their_first_half() {
         let (high, low) = ([vec![5; 40], vec![6]].concat(), (0..41).collect::<Vec<u64>>());
-        let ordered = Ordered::of(&high, &low, 41);
-        assert_eq!(ordered.find(5, 39), (39, true));
-        assert_eq!(ordered.find(5, 77), (40, false));
-        assert_eq!(ordered.find(6, 40), (40, true));
-        assert_eq!(ordered.find(7, 0), (41, false));
+        for asked in [41, 1] {
+            let ordered = Ordered::of(&high, &low, asked);
+            assert_eq!(ordered.find(5, 39), (39, true));
+            assert_eq!(ordered.find(5, 77), (40, false));
+            assert_eq!(ordered.find(6, 40), (40, true));
+            assert_eq!(ordered.find(7, 0), (41, false));
+        }
     }
 
     #[test]
@@ -114,9 +153,10 @@ mod tests {
     #[test]
     fn no_order_leads_outside() {
         for high in [[9, 3, 7], [3, 9, 7], [7, 3, 9], [1, 0, u64::MAX]] {
-            let ordered = Ordered::of(&high, &[0u16; 3], 3);
-            for asked in [0, 1, 3, 5, 7, 9, u64::MAX] {
-                assert!(ordered.find(asked, 1).0 <= 3);
+            for (several, asked) in
+                [3, 0].iter().flat_map(|several| [0, 1, 3, 5, 9, u64::MAX].map(|each| (several, each)))
+            {
+                assert!(Ordered::of(&high, &[0u16; 3], *several).find(asked, 1).0 <= 3);
             }
         }
     }

@@ -12,14 +12,15 @@ import numpy as np
 
 from audiencekit.preparation.bits import Bools, Indices
 
-_TIMES: Final = 4  # so many times as many batches are counted before it is looked at again
+_TIMES: Final = 2  # so many times as many batches are counted before it is looked at again
+_CHANCE: Final = 2  # so many holders more may be chance, while few are counted
 
 
 class RarestKeys:
     """Counts the holders of keys, each of which some members who leave hold: `owners` those of `numbers`.
 
-    `likely` says of each of so many `keys`, by the holders counted so far, whether of the keys of some member it is one
-    that the fewest hold. It is right when all are counted.
+    `likely` says of each of so many `keys`, by the holders counted so far, whether of the keys of some member it may
+    turn out to be the one that the fewest hold.
     """
 
     def __init__(self, owners: Indices, numbers: Indices, keys: int) -> None:
@@ -44,5 +45,5 @@ class RarestKeys:
         least = np.full(int(self._owners.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(least, self._owners, held)
         likely = np.zeros(len(self.holders), dtype=bool)
-        likely[self._numbers[held == least[self._owners]]] = True
+        likely[self._numbers[held <= least[self._owners] + _CHANCE]] = True
         return likely
