@@ -193,7 +193,7 @@ def _tag_likely(records: HashedRecords, tagger: Tagger, known: KeyFilter) -> tup
         likely = known.likely(matrix := hash_matrix(hashes))
         offsets = list_offsets(lists)
         owners.append(offsets.searchsorted((likely + offsets[0]).astype(offsets.dtype), side="right") - 1)
-        tags.append(tagger.tag_hashes(hash_array(matrix[likely]), kind))
+        tags.append(tagger.tag_hashes(hash_array(matrix.take(likely, axis=0)), kind))
     return np.concatenate(owners), np.concatenate(tags)
 
 
