@@ -1,6 +1,8 @@
 //! Numbers of two halves in ascending order, such as tags are: where others stand among them.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
+
 /// With fewer than one asked for so many, no stretches are made.
 const FEW: usize = 4;
 /// Where more stand in one stretch than in those of numbers that are spread evenly.
@@ -12,25 +14,34 @@ const NEAR: usize = 64;
 pub struct Ordered<'a, Low> {
     high: &'a [u64],
     low: &'a [Low],
-    stretches: Option<Stretches>,
+    stretches: Option<Stretches<'a>>,
 }
 
 /// Equal ranges of first halves, about as many as there are numbers: where those of each begin, and the last end.
-struct Stretches {
+struct Stretches<'a> {
     first: u64,
     last: u64,
     shift: u32,
-    begins: Vec<u32>,
+    begins: Cow<'a, [u32]>,
 }
 
-impl Stretches {
-    fn of(high: &[u64]) -> Option<Self> {
+impl<'a> Stretches<'a> {
+    fn none_of(high: &[u64]) -> Option<Self> {
         let (&first, &last, count) = (high.first()?, high.last()?, u32::try_from(high.len()).ok()?);
         let span = last.checked_sub(first)?;
         let shift = (u64::BITS - span.leading_zeros()).saturating_sub(u32::BITS - count.leading_zeros());
-        let mut begins = vec![0; (span >> shift) as usize + 2];
-        for (place, high) in (0..count).zip(high) {
-            let stretch = (high.clamp(&first, &last) - first) >> shift;
+        Some(Self { first, last, shift, begins: Cow::Borrowed(&[]) })
+    }
+
+    fn count(&self) -> usize {
+        ((self.last - self.first) >> self.shift) as usize + 2
+    }
+
+    fn of(high: &[u64]) -> Option<Self> {
+        let mut made = Self::none_of(high)?;
+        let mut begins = vec![0; made.count()];
+        for (place, high) in (0u32..).zip(high) {
+            let stretch = (high.clamp(&made.first, &made.last) - made.first) >> made.shift;
             begins[stretch as usize + 1] = place + 1;
         }
         let mut end = 0;
@@ -38,7 +49,8 @@ impl Stretches {
             end = end.max(*begin);
             *begin = end;
         }
-        Some(Self { first, last, shift, begins })
+        made.begins = begins.into();
+        Some(made)
     }
 
     /// From where to where a number of this first half may stand.
@@ -48,11 +60,28 @@ impl Stretches {
     }
 }
 
+/// Puts what `Ordered::prepared` takes of these first halves into `begins`; how many there are, none where there is no
+/// order. There must be room for twice as many as there are first halves, and two more.
+pub fn prepare(high: &[u64], begins: &mut [u32]) -> usize {
+    Stretches::of(high).map_or(0, |made| {
+        begins[..made.begins.len()].copy_from_slice(&made.begins);
+        made.begins.len()
+    })
+}
+
 impl<'a, Low: Ord + Copy> Ordered<'a, Low> {
     /// To look for so many others.
     pub fn of(high: &'a [u64], low: &'a [Low], asked: usize) -> Self {
         assert_eq!(high.len(), low.len());
         let stretches = if asked >= high.len() / FEW { Stretches::of(high) } else { None };
+        Self { high, low, stretches }
+    }
+
+    /// To look for others again and again, with what was prepared.
+    pub fn prepared(high: &'a [u64], low: &'a [Low], begins: &'a [u32]) -> Self {
+        assert_eq!(high.len(), low.len());
+        let stretches = Stretches::none_of(high).map(|made| Stretches { begins: begins.into(), ..made });
+        assert_eq!(begins.len(), stretches.as_ref().map_or(0, Stretches::count));
         Self { high, low, stretches }
     }
 
@@ -143,6 +172,32 @@ mod tests {
             assert_eq!(ordered.find(6, 40), (40, true));
             assert_eq!(ordered.find(7, 0), (41, false));
         }
+    }
+
+    #[test]
+    fn what_was_prepared_is_used_again() {
+        let (mut high, mut begins) = (drawn(500, 0), [9; 1002]);
+        high.sort_unstable();
+        let count = prepare(&high, &mut begins);
+        let ordered = Ordered::prepared(&high, &high, &begins[..count]);
+        for (place, &each) in high.iter().enumerate() {
+            assert_eq!(ordered.find(each, each), (place, true));
+            assert_eq!(ordered.find(each, each - 1), (place, false));
+        }
+        assert_eq!(prepare(&[], &mut []), 0);
+        assert_eq!(Ordered::prepared(&[], &[0u16; 0], &[]).find(1, 1), (0, false));
+    }
+
+    #[test]
+    #[should_panic]
+    fn what_was_prepared_for_others() {
+        Ordered::prepared(&[1, 2, 3], &[0u16; 3], &[0, 1]);
+    }
+
+    #[test]
+    #[should_panic]
+    fn stretches_that_are_not_there() {
+        Ordered::prepared(&[1, 2, 3], &[0u16; 3], &[7; 4]).find(2, 0);
     }
 
     #[test]

@@ -72,6 +72,8 @@ class KeyTable:
             is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
         fresh = order[np.append(True, ~(is_same & is_equal))[: len(order)]]
         self._high, self._low = high[fresh], low[fresh]
+        compiled = kernels()
+        self._begins = None if compiled is None else compiled.comparing.prepare(self._high)
 
     def __len__(self) -> int:
         return len(self._high)
@@ -81,8 +83,8 @@ class KeyTable:
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
         """The places of those `tags` that are in the set, and the number of each."""
-        if compiled := kernels():
-            numbers = compiled.comparing.find_tags(tags, Halves(self._high, self._low))
+        if self._begins is not None and (compiled := kernels()):
+            numbers = compiled.comparing.find_tags(tags, Halves(self._high, self._low), self._begins)
             places = np.flatnonzero(numbers >= 0)
             return places, numbers[places]
         high, low = tags["high"], tags["low"]

@@ -2,7 +2,7 @@
 
 use super::{get_all, guarded, slice_mut, Slice};
 use crate::comparison::{compare, Counts, Horizon, Members};
-use crate::ordered::Ordered;
+use crate::ordered::{prepare, Ordered};
 use crate::parts::Entry;
 use crate::tags::Tag;
 
@@ -46,7 +46,24 @@ pub unsafe extern "C" fn audiencekit_find_marks(
     })
 }
 
-/// Where each of `tags` stands in `ordered` at `places`, -1 for one that does not.
+/// What helps to find others among numbers of these first halves, at `begins`; `count` says how much it is.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`, with `room` for twice as many and two more.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_prepare(
+    high: &Slice<u64>,
+    begins: *mut u32,
+    room: usize,
+    count: &mut usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        *count = unsafe { prepare(high.get(), slice_mut(begins, room)) };
+    })
+}
+
+/// Where each of `tags` stands in `ordered`, which was prepared, at `places`, -1 for one that does not.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`, with room for `count` places.
@@ -54,12 +71,13 @@ pub unsafe extern "C" fn audiencekit_find_marks(
 pub unsafe extern "C" fn audiencekit_find_tags(
     tags: &Slice<Tag>,
     ordered: &OrderedSlices<u64>,
+    begins: &Slice<u32>,
     places: *mut i64,
     count: usize,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let ordered = unsafe { Ordered::of(ordered.high.get(), ordered.low.get(), count) };
+        let ordered = unsafe { Ordered::prepared(ordered.high.get(), ordered.low.get(), begins.get()) };
         // SAFETY: promised by the caller.
         let (tags, places) = unsafe { (tags.get(), slice_mut(places, count)) };
         assert_eq!(tags.len(), places.len());

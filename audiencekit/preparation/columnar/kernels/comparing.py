@@ -16,6 +16,7 @@ from .layouts import Layout, Slice, require
 from .tagging import ENTRY_WORDS, TAG_WORDS, Counts, Tagged, place_of, words
 
 Bools = npt.NDArray[np.bool_]
+Begins = npt.NDArray[np.uint32]
 
 
 class _Ordered(Layout):
@@ -105,10 +106,18 @@ class Comparing:
         require(self._library.audiencekit_find_marks(*map(ctypes.byref, given), *own, ctypes.c_size_t(count)))
         return places, known.view(np.bool_)
 
-    def find_tags(self, tags: Tagged, ordered: Halves) -> Counts:
-        """Where each of `tags` stands in `ordered`, -1 for one that does not."""
+    def prepare(self, high: npt.NDArray[np.uint64]) -> Begins:
+        """What `find_tags` takes of numbers in order that have these first halves."""
+        begins, count = np.empty(2 * len(high) + 2, dtype=np.uint32), ctypes.c_size_t()
+        own = place_of(Slice.to_fill(begins, np.uint32)), ctypes.c_size_t(len(begins))
+        given = Slice.of(high, np.uint64)
+        require(self._library.audiencekit_prepare(ctypes.byref(given), *own, ctypes.byref(count)))
+        return begins[: count.value].copy()
+
+    def find_tags(self, tags: Tagged, ordered: Halves, begins: Begins) -> Counts:
+        """Where each of `tags` stands in `ordered`, -1 for one that does not; `begins` are what was prepared of it."""
         places = np.empty(len(tags), dtype=np.int64)
-        given = words(tags, TAG_WORDS), ordered.laid_out(np.uint64)
+        given = words(tags, TAG_WORDS), ordered.laid_out(np.uint64), Slice.of(begins, np.uint32)
         own = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_find_tags(*map(ctypes.byref, given), *own))
         return places

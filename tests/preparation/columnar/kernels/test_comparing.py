@@ -14,6 +14,7 @@ from audiencekit.preparation.partitions import ENTRY
 from audiencekit.preparation.tags import TAG
 
 REFUSED = "a kernel|there is|contiguous"
+BEGINS = np.array([0, 1], dtype=np.uint32)  # of one number
 BY = Deciding(lapsed_before=100, renewed_to=130, everybody=False, doubtful=0, dropped=-1)
 
 
@@ -46,9 +47,9 @@ def test_halves_belong_together(compiled: Kernels) -> None:
     with pytest.raises(ValueError, match=REFUSED):
         compiled.comparing.find_marks(_halves(1, low=np.uint64), _halves(1))
     with pytest.raises(ValueError, match=REFUSED):
-        compiled.comparing.find_tags(np.zeros(1, dtype=TAG), _halves(1))
+        compiled.comparing.find_tags(np.zeros(1, dtype=TAG), _halves(1), BEGINS)
     with pytest.raises(ValueError, match=REFUSED):
-        compiled.comparing.find_tags(np.zeros(1, dtype=TAG), short)
+        compiled.comparing.find_tags(np.zeros(1, dtype=TAG), short, BEGINS)
     with pytest.raises(ValueError, match=REFUSED):
         compiled.comparing.compare([], np.zeros(0, np.uint8), short, np.zeros(2, dtype=np.int16), BY)
 
@@ -65,7 +66,25 @@ def test_no_order_leads_outside(compiled: Kernels, high: tuple[int, ...]) -> Non
 def test_tags_are_looked_for(compiled: Kernels, tags: Any) -> None:
     """Other values are refused before anything is read."""
     with pytest.raises(ValueError, match=REFUSED):
-        compiled.comparing.find_tags(tags, _halves(1, low=np.uint64))
+        compiled.comparing.find_tags(tags, _halves(1, low=np.uint64), BEGINS)
+
+
+@pytest.mark.parametrize("begins", [[], [0], [0, 1, 1], [1, 0], [2**32 - 1] * 2])
+def test_what_was_prepared_is_of_what_is_in_order(compiled: Kernels, begins: list[int]) -> None:
+    """What is not leads nowhere."""
+    with pytest.raises(Bug, match="a place that is not there"):
+        compiled.comparing.find_tags(
+            np.zeros(1, dtype=TAG), _halves(1, low=np.uint64), np.array(begins, dtype=np.uint32)
+        )
+
+
+def test_what_is_prepared_is_of_words(compiled: Kernels) -> None:
+    """Other values are refused; of what is in no order there is nothing to prepare."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.comparing.prepare(np.zeros(4, dtype=np.uint64)[::2])
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.comparing.find_tags(np.zeros(1, dtype=TAG), _halves(1, low=np.uint64), np.zeros(2, dtype=np.int64))
+    assert not len(compiled.comparing.prepare(np.array([2, 1], dtype=np.uint64)))
 
 
 @pytest.mark.parametrize("record", [16, -1, 2**62])
