@@ -52,12 +52,16 @@ class Bits:
     def slice(self, start: int, end: int) -> Bools:
         """The bits from `start` to `end`."""
         first = start // 8
-        packed = np.frombuffer(self._bytes, dtype=np.uint8)[first : -(-end // 8)]
+        packed = self.packed()[first : -(-end // 8)]
         return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].view(np.bool_)
+
+    def packed(self) -> npt.NDArray[np.uint8]:
+        """Its bytes, without a copy; nothing is to be appended while somebody has them."""
+        return np.frombuffer(self._bytes, dtype=np.uint8)
 
     def at(self, indices: Indices) -> Bools:
         """The bits of `indices`."""
-        packed = np.frombuffer(self._bytes, dtype=np.uint8)[indices >> 3]
+        packed = self.packed()[indices >> 3]
         found: Bools = (packed >> (indices & 7).astype(np.uint8) & 1).astype(bool)
         return found
 
@@ -65,7 +69,7 @@ class Bits:
         """Make the bits of `indices` equal to `value`."""
         if not len(indices):
             return
-        packed = np.frombuffer(self._bytes, dtype=np.uint8)
+        packed = self.packed()
         masks = np.left_shift(np.uint8(1), (indices & 7).astype(np.uint8))
         if value:
             np.bitwise_or.at(packed, indices >> 3, masks)
@@ -74,8 +78,8 @@ class Bits:
 
     def subtract(self, others: Bits) -> None:
         """Clear every bit that is set in `others`, which has as many."""
-        own = np.frombuffer(self._bytes, dtype=np.uint8)
-        np.bitwise_and(own, ~np.frombuffer(others._bytes, dtype=np.uint8), out=own)
+        own = self.packed()
+        np.bitwise_and(own, ~others.packed(), out=own)
 
     def count(self) -> int:
         """How many are set."""

@@ -110,9 +110,12 @@ class KeySets:
         self.suppress(tagged.suppressed)
         self._deletes.append(tagged.deletes)
 
-    def tagged(self, part: int) -> Entries:
-        """The tags of the key sets of one part, in the order of their records. May be called from any thread."""
-        return self._key_sets.load(part)
+    def tagged(self, part: int) -> list[Entries]:
+        """The tags of the key sets of one part, in the order of their records, as they were put aside.
+
+        May be called from any thread.
+        """
+        return self._key_sets.pieces([part])
 
     def select(self) -> Selection:
         """One record of each key set is sent; the waves keep conflicts in row order.

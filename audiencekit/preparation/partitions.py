@@ -109,10 +109,6 @@ class Partitions:
         if held:
             yield range(first, 2**self._bits)
 
-    def load(self, part: int) -> Entries:
-        """The entries of one part, in the order they came in. May be called in any thread."""
-        return np.concatenate(self.pieces([part]))
-
     def pieces(self, parts: Iterable[int]) -> list[Entries]:
         """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""
         found = []

@@ -52,7 +52,8 @@ class RejectionsFile:
     def add(self, rejections: Any) -> None:
         """Append a RecordBatch of REJECTION_SCHEMA. Raises InputOutputFailed when the disk does."""
         try:
-            self._file.write(_lines(rejections))
+            self._file.flush()
+            self._file.buffer.write(_lines(rejections))
         except OSError as error:
             raise self._failure(error) from None
 
@@ -95,14 +96,14 @@ def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -
         file.add_rows(rows)
 
 
-def _lines(rejections: Any) -> str:
+def _lines(rejections: Any) -> bytes:
     """What the writer would make of the rows: only columns need quotes, and there are few of them."""
     rows, columns, reasons = rejections.columns
     names = columns.dictionary_encode(null_encoding="encode")
     cells = pa.array([_cell(name) for name in names.dictionary.to_pylist()], pa.string()).take(names.indices)
     ends = pc.binary_join_element_wise(reasons, "\n", "")
     _, content = text_buffers(pc.binary_join_element_wise(rows.cast(pa.string()), cells, ends, ","))
-    return content.tobytes().decode()
+    return content.tobytes()
 
 
 def _cell(column: str | None) -> str:

@@ -3,6 +3,7 @@
 //!
 //! Every function gives DONE, or FAILED where it stopped at an index that is not there; nothing is printed.
 
+mod comparing;
 mod deciding;
 mod reading;
 mod tagging;

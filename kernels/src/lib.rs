@@ -4,6 +4,7 @@
 mod cells;
 mod classes;
 mod columns;
+mod comparison;
 mod digits;
 mod distinct;
 mod door;
@@ -15,6 +16,7 @@ mod international;
 mod letters;
 mod lines;
 mod lists;
+mod ordered;
 mod parts;
 mod phones;
 mod punycode;

@@ -10,7 +10,7 @@ pub type Entry = [u32; 5];
 /// So many places there are for each entry where those that may be repeated are looked for.
 const PLACES_AN_ENTRY: usize = 16;
 
-fn entry_of(tag: &Tag, record: u32) -> Entry {
+pub fn entry_of(tag: &Tag, record: u32) -> Entry {
     let [high, low] = tag.map(u64::from_le);
     [high as u32, (high >> 32) as u32, low as u32, (low >> 32) as u32, record].map(u32::to_le)
 }

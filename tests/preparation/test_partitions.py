@@ -59,7 +59,7 @@ def test_every_entry_is_in_the_part_of_its_tag(
         first += len(pairs)
     found = {}
     for part in partitions.parts():
-        entries = partitions.load(part)
+        entries = np.concatenate(partitions.pieces([part]))
         assert (entries["high"] >> np.uint64(64 - bits) == part).all()
         assert (np.diff(entries["record"]) > 0).all()
         found.update({entry["record"].item(): (int(entry["high"]), int(entry["low"])) for entry in entries})
@@ -75,7 +75,7 @@ def test_a_part_in_memory_is_bounded(memory_chunks: Callable[[], object], monkey
     for start in range(0, 96, 4):
         partitions.add(partitions.sort(_tags([(number, 0) for number in range(4)])), start)
     assert [len(chunk) // ENTRY.itemsize for chunk in chunks.chunks] == [10] * 9  # type: ignore[attr-defined]
-    assert len(partitions.load(0)) == 96
+    assert len(np.concatenate(partitions.pieces([0]))) == 96
 
 
 @pytest.mark.parametrize("by", ["kernel", "columns"])
@@ -88,7 +88,7 @@ def test_a_run_has_no_more_records_than_entries_can_tell(
     partitions = Partitions(memory_chunks(), bits=1)
     batch = partitions.sort(_tags([(1, 1), (2, 2)]))
     partitions.add(batch, NOBODY - 2)
-    assert records_of(partitions.load(0)).tolist() == [NOBODY - 2, NOBODY - 1]
+    assert records_of(np.concatenate(partitions.pieces([0]))).tolist() == [NOBODY - 2, NOBODY - 1]
     with pytest.raises(PlanRefused, match="4,294,967,295 records in one run"):
         partitions.add(batch, NOBODY - 1)
 
@@ -132,7 +132,7 @@ def test_entries_are_put_aside_alike_without_kernels(
             owners = np.arange(len(pairs))[::-1] // 2 if shared else None
             partitions.add(partitions.sort(_tags(pairs), owners), first)
             first += len(pairs)
-        loaded = [partitions.load(part).tolist() for part in range(2**bits)]
+        loaded = [np.concatenate(partitions.pieces([part])).tolist() for part in range(2**bits)]
         return chunks.chunks, loaded, [repeated(*partitions.pieces(run)).tolist() for run in partitions.runs()]
 
     found = put_aside()

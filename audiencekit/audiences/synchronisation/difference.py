@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -16,11 +16,13 @@ from audiencekit.audiences.synchronisation.members import (
     to_bytes,
 )
 from audiencekit.audiences.synchronisation.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
 from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.columnar.kernels.comparing import Compared, Deciding
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.partitions import Entries, records_of
 
@@ -102,35 +104,31 @@ def find_difference(
 
 @guarded
 def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
-    index, entries = snapshot.index(part), keysets.tagged(part)
-    if not len(entries) and not len(index):
-        return _OfPart(0, 0, 0, records_of(entries), snapshot.chosen(part, index))
-    records, marks = _wanted(entries, wanted)
-    places, known = marks.find_in(index.marks)
+    index, pieces = snapshot.index(part), keysets.tagged(part)
+    found = _compare_marks(pieces, wanted, index, horizon)
+    return _OfPart(
+        additions=found.additions,
+        renewals=len(found.sent) - found.additions,
+        unchanged=found.wanted - len(found.sent),
+        sent=found.sent,
+        removed=snapshot.chosen(part, index.take(found.gone)),
+    )
+
+
+def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Compared:
+    if compiled := kernels():
+        by = Deciding(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
+        return compiled.comparing.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
+    entries = np.concatenate(pieces)
+    entries = entries[wanted.at(entries["record"])]
+    places, known = Marks.of(entries).find_in(index.marks)
     places[~known] = len(index)
     days = np.append(index.days, np.int16(DROPPED)).take(places)
     unknown = (days == DOUBTFUL) | (days < horizon.lapsed_before)
     is_sent = unknown | (days <= horizon.renewed_to) | horizon.everybody
-    additions, sent = int(unknown.sum()), records[is_sent]
     gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
     gone[places] = False
-    return _OfPart(
-        additions=additions,
-        renewals=len(sent) - additions,
-        unchanged=len(records) - len(sent),
-        sent=sent,
-        removed=snapshot.chosen(part, index.take(np.flatnonzero(gone))),
-    )
-
-
-def _wanted(entries: Entries, wanted: Bits) -> tuple[Indices, Marks]:
-    """The records that are `wanted`, of all `entries`, and the mark of each."""
-    records, marks = records_of(entries), Marks.of(entries)
-    heeded = wanted.at(records)
-    if heeded.all():
-        return records, marks
-    places = np.flatnonzero(heeded)
-    return records.take(places), marks.take(places)
+    return Compared(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
 
 
 @guarded

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.kernels.comparing import Halves
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.tags import TAG, Tags
 
@@ -33,7 +35,8 @@ class KeyFilter:
         """Take in these keys."""
         for word, bits in enumerate((self._near, self._far)):
             numbers = _numbers(hashes, word, bits)
-            np.bitwise_or.at(bits, numbers >> 3, _masks(numbers))
+            for bit in range(8):  # all that set the same one at once
+                bits[numbers[numbers & 7 == bit] >> 3] |= np.uint8(1 << bit)
 
     def likely(self, hashes: Matrix) -> Indices:
         """The places of those `hashes` that may have been added."""
@@ -61,10 +64,16 @@ class KeyTable:
 
     def __init__(self, tags: Sequence[Tags]) -> None:
         every = np.concatenate([np.zeros(0, dtype=TAG), *tags])
-        every = every[np.lexsort((every["low"], every["high"]))]
-        fresh = np.ones(len(every), dtype=bool)
-        fresh[1:] = (every["high"][1:] != every["high"][:-1]) | (every["low"][1:] != every["low"][:-1])
-        self._high, self._low = every["high"][fresh], every["low"][fresh]
+        high, low = np.ascontiguousarray(every["high"]), np.ascontiguousarray(every["low"])
+        order = np.argsort(high)
+        is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
+        if bool((is_same & ~is_equal).any()):  # hardly ever
+            order = np.lexsort((low, high))
+            is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
+        fresh = order[np.append(True, ~(is_same & is_equal))[: len(order)]]
+        self._high, self._low = high[fresh], low[fresh]
+        compiled = kernels()
+        self._begins = None if compiled is None else compiled.comparing.prepare(self._high)
 
     def __len__(self) -> int:
         return len(self._high)
@@ -74,6 +83,10 @@ class KeyTable:
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
         """The places of those `tags` that are in the set, and the number of each."""
+        if self._begins is not None and (compiled := kernels()):
+            numbers = compiled.comparing.find_tags(tags, Halves(self._high, self._low), self._begins)
+            places = np.flatnonzero(numbers >= 0)
+            return places, numbers[places]
         high, low = tags["high"], tags["low"]
         numbers = np.searchsorted(self._high, high)
         numbers += ~self._is(numbers, high, low)  # two of the set may share their first half
@@ -86,3 +99,10 @@ class KeyTable:
             return np.zeros(len(numbers), dtype=bool)
         same: Bools = (self._high[within] == high) & (self._low[within] == low) & (numbers < len(self))
         return same
+
+
+def _neighbours(halves: npt.NDArray[np.uint64], order: Indices) -> Bools:
+    """Of all but the first in this order, whether each is equal to the one before it."""
+    ordered = halves[order]
+    equal: Bools = ordered[1:] == ordered[:-1]
+    return equal

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.columnar.kernels.comparing import Halves
+from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.partitions import PARTITION_BITS
 from audiencekit.preparation.tags import Tags
 
@@ -22,8 +24,6 @@ MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
 _PART_SHIFT: Final = np.uint64(64 - PARTITION_BITS)
 _STORED_HIGH_BYTES: Final = 7
 _STORED_HIGH: Final = np.uint64((1 << 8 * _STORED_HIGH_BYTES) - 1)
-_MOST_STEPS: Final = 16  # to a place from the beginning of its stretch: of tags, hardly ever more than six
-_FEW_SHARE: Final = 0.1  # fewer are found one by one sooner than the others are cut into stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,9 @@ class Marks:
         """Where each stands in `ordered`, ascending and distinct, or would have to; and whether it is there."""
         if not len(ordered):
             return np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=bool)
-        places = _search(self.high, ordered.high)
+        if compiled := kernels():
+            return compiled.comparing.find_marks(self.halves(), ordered.halves())
+        places: Indices = ordered.high.searchsorted(self.high)
         while True:
             same, within = _same_high(self.high, ordered.high, places)
             behind = same & (ordered.low[within] < self.low)  # two may share their first half
@@ -85,32 +87,12 @@ class Marks:
                 return places, same & (ordered.low[within] == self.low)
             places = places + behind
 
+    def halves(self) -> Halves:
+        """The same, as the kernels take them."""
+        return Halves(self.high, self.low)
+
 
 NO_MARKS: Final = Marks(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint16))
-
-
-def _search(asked: npt.NDArray[np.uint64], ordered: npt.NDArray[np.uint64]) -> Indices:
-    """`np.searchsorted`, several times faster for numbers that are spread evenly, as tags are.
-
-    `ordered` is cut into as many stretches of equal width as there are numbers: where the stretch of a number begins it
-    is a step or two away.
-    """
-    if len(asked) < len(ordered) * _FEW_SHARE:
-        return ordered.searchsorted(asked)
-    first, last = ordered[0], ordered[-1]
-    shift = np.uint64(max(int(last - first).bit_length() - len(ordered).bit_length(), 0))
-    counts = np.bincount(((ordered - first) >> shift).astype(np.int64))
-    begins = np.cumsum(counts) - counts
-    places: Indices = begins.take(((np.clip(asked, first, last) - first) >> shift).astype(np.int64))
-    ended = np.append(ordered, np.uint64(2**64 - 1))
-    behind = np.flatnonzero(ended.take(places) < asked)
-    for _ in range(_MOST_STEPS):
-        if not len(behind):
-            return places
-        places[behind] += 1
-        behind = behind[ended.take(places[behind]) < asked[behind]]
-    places[behind] = np.searchsorted(ordered, asked[behind])
-    return places
 
 
 def _same_high(

@@ -134,10 +134,12 @@ class _EarlierFile(PartsFile):
         return from_bytes(self._read(_INDEX + part))
 
 
-def write_parts(spool: KeptSpool, parts: Callable[[int], NewPart], facts: SnapshotFacts) -> None:
-    """Fill an empty `spool` and finish it. What the `parts` add is added to `facts`. They are made in several threads.
+def write_parts(
+    spool: KeptSpool, parts: Callable[[int], NewPart], facts: SnapshotFacts, *, workers: int | None = None
+) -> None:
+    """Fill an empty `spool` and finish it. What the `parts` add is added to `facts`.
 
-    Raises InputOutputFailed when the disk fails.
+    They are made by so many `workers`, one a core by default. Raises InputOutputFailed when the disk fails.
     """
 
     def write(part: int) -> tuple[Counter[int], int]:
@@ -147,7 +149,7 @@ def write_parts(spool: KeptSpool, parts: Callable[[int], NewPart], facts: Snapsh
 
     days = Counter({int(day): count for day, count in facts.days.items()})
     identifiers = facts.identifiers
-    for added, count in in_order(write, range(PARTS), workers=cores()):
+    for added, count in in_order(write, range(PARTS), workers=workers or cores()):
         days.update(added)
         identifiers += count
     counted = {str(day): days[day] for day in sorted(days) if days[day]}

@@ -10,29 +10,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
+from audiencekit.audiences.synchronisation.members import count_members
+from audiencekit.audiences.synchronisation.rarestkeys import RarestKeys
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix
+from audiencekit.preparation.columnar.buffers import list_offsets
+from audiencekit.preparation.columnar.hexadecimal import hash_array, hash_matrix
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.tags import TAG, Tagger, Tags, hashes_by_kind
+
+_NO_PLACES: Final = np.zeros(0, dtype=np.int64)
+_NO_TAGS: Final = np.zeros(0, dtype=TAG)
 
 
 @dataclass(frozen=True, slots=True)
 class Staying:
     """The records that stay: those `wanted` of all batches, each of which begins with the record `firsts` says.
 
-    `heard` is told of each batch: its number, its records, and the places of those that hold a key which is looked for.
+    `heard` is told of each batch: its number, its records, and the places of those that hold a key which may be struck.
     """
 
     wanted: Bits
@@ -41,18 +47,18 @@ class Staying:
     tagger: Tagger
     heard: Callable[[int, HashedRecords, Indices], None]
 
-    def holders(self, table: KeyTable, known: KeyFilter) -> Iterator[tuple[Indices, Indices]]:
+    def holders(self, table: KeyTable, known: KeyFilter, rarest: RarestKeys) -> Iterator[tuple[Indices, Indices]]:
         """The records that hold keys of `table`, which are `known`, and the numbers of those keys, batch by batch."""
-        return in_order(lambda batch: self._look(batch, table, known), range(len(self.firsts)), workers=cores())
+        return in_order(lambda batch: self._look(batch, table, known, rarest), range(len(self.firsts)), workers=cores())
 
-    def _look(self, batch: int, table: KeyTable, known: KeyFilter) -> tuple[Indices, Indices]:
+    def _look(self, batch: int, table: KeyTable, known: KeyFilter, rarest: RarestKeys) -> tuple[Indices, Indices]:
         records = self.unsealed(batch)
         owners, tags = _tag_likely(records, self.tagger, known)
         places, numbers = table.find(tags)
         owners = owners[places] + self.firsts[batch]
         heeded = self.wanted.at(owners)
         owners, numbers = owners[heeded], numbers[heeded]
-        self.heard(batch, records, owners - self.firsts[batch])
+        self.heard(batch, records, owners[rarest.likely[numbers]] - self.firsts[batch])
         return owners, numbers
 
 
@@ -84,16 +90,22 @@ class Reduced:
 
 def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
     """The keys of all who leave, and how many of those who stay hold each."""
-    known, found = KeyFilter(), []
+    known, found, owners, count = KeyFilter(), [_NO_TAGS], [_NO_PLACES], 0
     for members in leaving:
-        found += [tags for _, tags in _tag_keys(members, staying.tagger)]
+        for own, tags in _tag_keys(members, staying.tagger):
+            owners.append(own + count)
+            found.append(tags)
+        count += count_members(members)
         _add_keys(members, known)
     table = KeyTable(found)
-    holders = np.zeros(len(table), dtype=np.int64)
-    held = [(records, numbers) for records, numbers in staying.holders(table, known) if len(numbers)]
-    for _, numbers in held:
-        holders += np.bincount(numbers, minlength=len(table))
-    return Keys(table, holders, held)
+    numbers_of_all = np.concatenate([table.find(tags)[1] for tags in found])
+    rarest = RarestKeys(np.concatenate(owners), numbers_of_all, len(table))
+    held = []
+    for records, numbers in staying.holders(table, known, rarest):
+        rarest.count(numbers)
+        if len(numbers):
+            held.append((records, numbers))
+    return Keys(table, rarest.holders, held)
 
 
 @guarded
@@ -176,11 +188,12 @@ def _add_keys(members: HashedRecords, known: KeyFilter) -> None:
 @guarded
 def _tag_likely(records: HashedRecords, tagger: Tagger, known: KeyFilter) -> tuple[Indices, Tags]:
     """The owners and the tags of the keys that may be `known`."""
-    owners, tags = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=TAG)]
+    owners, tags = [_NO_PLACES], [_NO_TAGS]
     for kind, lists, hashes in hashes_by_kind(records.unwrap()):
-        likely = known.likely(hash_matrix(hashes))
-        owners.append(lists.value_parent_indices().to_numpy(zero_copy_only=False)[likely].astype(np.int64))
-        tags.append(tagger.tag_hashes(hashes.take(pa.array(likely)), kind))
+        likely = known.likely(matrix := hash_matrix(hashes))
+        offsets = list_offsets(lists)
+        owners.append(offsets.searchsorted((likely + offsets[0]).astype(offsets.dtype), side="right") - 1)
+        tags.append(tagger.tag_hashes(hash_array(matrix.take(likely, axis=0)), kind))
     return np.concatenate(owners), np.concatenate(tags)
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from audiencekit.audiences.synchronisation.difference import Difference, Horizon, find_difference
 from audiencekit.audiences.synchronisation.members import MemberChunk, from_bytes
 from audiencekit.audiences.synchronisation.removals import (
+    Keys,
+    Reduced,
     Rounds,
     Staying,
     as_records,
@@ -21,6 +23,7 @@ from audiencekit.audiences.synchronisation.removals import (
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.delivery.spool import Spool
+from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered
 from audiencekit.preparation.bits import Bits, Indices
@@ -92,18 +95,21 @@ class Revision:
         parts = range(len(self.difference.removed))
         keys = count_holders((self._leaving(part) for part in parts), staying)
         places, struck = [], []
-        for part in parts:
-            before = self._before(part)
-            reduced = reduce_members(self._leaving(part), keys, tagger, first_row=self._first_row + before)
+        reduce = functools.partial(self._reduce, keys, tagger)
+        for part, reduced in enumerate(in_order(reduce, parts, workers=cores())):
             self.gathered.append(reduced.records)
             self.lost += reduced.lost
-            places.append(reduced.places + before)
+            places.append(reduced.places + self._before(part))
             struck.append(reduced.keys)
         numbers = np.concatenate(struck)
         rounds = plan_rounds(numbers, keys, staying.wanted.count())
         of_removal = np.zeros(self.difference.removals, dtype=np.int64)
         of_removal[np.concatenate(places)] = rounds.of_key[numbers]
         self._put_in_waves(of_removal, rounds)
+
+    def _reduce(self, keys: Keys, tagger: Tagger, part: int) -> Reduced:
+        first_row = self._first_row + self._before(part)
+        return reduce_members(self._leaving(part), keys, tagger, first_row=first_row)
 
     def _keep(self, firsts: list[int], batch: int, records: HashedRecords, holders: Indices) -> None:
         """Copy out those who are sent and those who may have to be put back."""

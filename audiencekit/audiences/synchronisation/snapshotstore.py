@@ -119,20 +119,30 @@ class SnapshotStore:
         self._write(SNAPSHOT, parts, replace(facts, days={}, identifiers=0, whole_serial=0, whole_at=at))
         self._remove_recent()
 
-    def write_recent(self, parts: Callable[[int], NewPart], facts: SnapshotFacts, whole: SnapshotFacts) -> None:
+    def write_recent(
+        self,
+        parts: Callable[[int], NewPart],
+        facts: SnapshotFacts,
+        whole: SnapshotFacts,
+        *,
+        workers: int | None = None,
+    ) -> None:
         """The same, with `parts` that hold what has changed since everybody was written, with the facts `whole`.
 
-        What the parts count is added to what `facts` say.
+        What the parts count is added to what `facts` say. They are made by so many `workers`, one a core by default.
         """
-        self._write(RECENT, parts, replace(facts, whole_serial=whole.serial, whole_at=whole.whole_at))
+        followed = replace(facts, whole_serial=whole.serial, whole_at=whole.whole_at)
+        self._write(RECENT, parts, followed, workers=workers)
 
-    def _write(self, name: str, parts: Callable[[int], NewPart], facts: SnapshotFacts) -> None:
+    def _write(
+        self, name: str, parts: Callable[[int], NewPart], facts: SnapshotFacts, *, workers: int | None = None
+    ) -> None:
         if self._read_serial() != facts.serial:  # a kill came before it was written
             self._write_serial(facts.serial)
         path = self._directory / f"{_ASIDE}{secrets.token_hex(8)}"
         spool = KeptSpool.create(path, self.spool_key())
         try:
-            write_parts(spool, parts, replace(facts, serial=facts.serial + 1))
+            write_parts(spool, parts, replace(facts, serial=facts.serial + 1), workers=workers)
         except BaseException:
             with contextlib.suppress(OSError):
                 path.unlink()

@@ -26,7 +26,7 @@ from audiencekit.audiences.synchronisation.members import (
     joined,
     with_days,
 )
-from audiencekit.audiences.synchronisation.partsfile import NewPart, PartIndex
+from audiencekit.audiences.synchronisation.partsfile import PARTS, NewPart, PartIndex
 from audiencekit.audiences.synchronisation.snapshot import NOBODY, Index, Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import FORM, SnapshotFacts
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
@@ -34,6 +34,7 @@ from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAP
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
 
+_FEW = 4_096  # changes of one part
 _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat less
 
 
@@ -53,7 +54,9 @@ class Successor:
         if (whole := self.snapshot.whole) is None or self.is_due(at):
             store.write_whole(self._whole, facts, at)
         else:
-            store.write_recent(self._recent, facts, whole.facts)
+            # Of small parts the threads would mostly hand the lock of the interpreter to each other.
+            workers = 1 if self.effects.members < PARTS * _FEW else None
+            store.write_recent(self._recent, facts, whole.facts, workers=workers)
 
     def is_due(self, at: float) -> bool:
         """Whether everybody is to be written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audiencekit.audiences.synchronisation import difference, marks
 from audiencekit.audiences.synchronisation.difference import Difference, Horizon, find_difference
-from audiencekit.audiences.synchronisation.members import DOUBTFUL, MemberChunk, from_bytes
+from audiencekit.audiences.synchronisation.marks import Marks
+from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, MemberChunk, from_bytes
+from audiencekit.audiences.synchronisation.snapshot import Index
 from audiencekit.delivery.spool import Spool
 from audiencekit.preparation.bits import Bits
 from audiencekit.preparation.keysets import KeySets
+from audiencekit.preparation.partitions import ENTRY
+from audiencekit.preparation.tags import TAG
 from tests.examples import examples
 
 from .people import TAGGER, Known, names, records
@@ -45,6 +51,10 @@ def _find(
 def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) -> None:
     """Additions, renewals and unchanged are of the source; whoever is in it no more and may still be in goes."""
     found, gone = _find(source, days)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (difference, marks):
+            patch.setattr(module, "kernels", lambda: None)
+        assert repr(_find(source, days)) == repr((found, gone))
     live = {person for person, day in days.items() if day == DOUBTFUL or day >= 100}
     known = {person for person in live if days[person] != DOUBTFUL}
     assert sorted(gone) == sorted(live - set(source))
@@ -54,6 +64,40 @@ def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) 
     sent = found.sent.slice(0, len(source)).tolist()
     assert sent == [person not in known or days[person] <= 130 for person in source]
     assert found.unchanged == sent.count(False)
+
+
+HALVES = st.tuples(st.integers(0, 2), st.integers(0, 2))
+
+
+@settings(max_examples=examples(100))
+@given(
+    st.lists(st.lists(st.tuples(HALVES, st.integers(0, 19)), max_size=8), min_size=1, max_size=3),
+    st.lists(st.booleans(), min_size=20, max_size=20),
+    st.dictionaries(HALVES, DAYS | st.just(DROPPED), max_size=8),
+    st.booleans(),
+)
+def test_kernels_compare_alike(
+    pieces: list[list[tuple[tuple[int, int], int]]],
+    wanted: list[bool],
+    days: dict[tuple[int, int], int],
+    everybody: bool,
+) -> None:
+    """Also entries of one mark, marks that share their first half, and bits beyond a mark."""
+    given = [np.array([(high << 62, low << 48 | n, n) for (high, low), n in piece], dtype=ENTRY) for piece in pieces]
+    bits = Bits()
+    bits.append(np.array(wanted))
+    tags = np.array([(high << 62, low << 48) for high, low in sorted(days)], dtype=TAG)
+    own_days = np.array([days[key] for key in sorted(days)], dtype=np.int16)
+    index = Index(Marks.of(tags), own_days, np.arange(len(days)), len(days))
+    horizon = replace(HORIZON, everybody=everybody)
+    compared = difference._compare_marks(given, bits, index, horizon)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (difference, marks):
+            patch.setattr(module, "kernels", lambda: None)
+        expected = difference._compare_marks(given, bits, index, horizon)
+    assert (compared.wanted, compared.additions) == (expected.wanted, expected.additions)
+    assert compared.sent.tolist() == expected.sent.tolist()
+    assert compared.gone.tolist() == expected.gone.tolist()
 
 
 @pytest.mark.parametrize(

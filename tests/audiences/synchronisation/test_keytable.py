@@ -28,6 +28,9 @@ def test_what_is_found_is_what_is_in(members: list[tuple[int, int]], asked: list
     assert len(table) == len(numbered)
     expected = [(place, numbered[pair]) for place, pair in enumerate(asked) if pair in numbered]
     assert list(zip(places.tolist(), numbers.tolist(), strict=True)) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keytable, "kernels", lambda: None)
+        assert [each.tolist() for each in table.find(_tags(asked))] == [places.tolist(), numbers.tolist()]
 
 
 @settings(deadline=None)  # 16 MB each

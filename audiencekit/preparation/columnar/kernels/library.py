@@ -11,6 +11,7 @@ import importlib.util
 from functools import cache
 from typing import Final
 
+from .comparing import Comparing
 from .deciding import Deciding
 from .reading import Reading
 from .tagging import Tagging
@@ -25,6 +26,7 @@ class Kernels:
     data. What they are told wrongly is a ValueError, and a place that is not there a Bug."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self.comparing = Comparing(library)
         self.deciding = Deciding(library)
         self.reading = Reading(library)
         self.tagging = Tagging(library)
