@@ -8,39 +8,34 @@ requests/000001.json    with `requests`: each body, byte for byte
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from itertools import takewhile
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
 import orjson
-import pyarrow.parquet as pq
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.machine.heap import give_back, giving_back
-from audiencekit.machine.workers import one_ahead
-from audiencekit.personal import guarded
+from audiencekit.machine.heap import give_back
+from audiencekit.machine.largefiles import write_file
+from audiencekit.planning.bodyfiles import write_bodies
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.recordsfile import write_records
 from audiencekit.planning.terms import Means, Terms
-from audiencekit.preparation.batches import OPERATION, ROW
-from audiencekit.preparation.packing import pack_request
-from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
+from audiencekit.preparation.textrecords import PREPARED_FORMAT
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
-_GIVE_BACK_EVERY: Final = 2  # batches or bodies; half as often would take 20 MB more of a long list
 STAGING: Final = ".preparing-"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
@@ -117,52 +112,26 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
         if requests:
             _write_side_by_side(staging, planned, progress)
         else:
-            _write_records(staging / RECORDS, planned, Event())
+            with _explained(staging / RECORDS):
+                write_records(staging / RECORDS, planned, Event())
         manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
-        _write_private(staging / MANIFEST, manifest)
+        write_file(staging / MANIFEST, manifest, past_cache=False)
 
 
 def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:
     """The records in a thread of their own: one alone can write them, and takes as long as another for all bodies."""
     halted = Event()
     with ThreadPoolExecutor(1, "audiencekit") as pool:
-        records = pool.submit(_write_records, staging / RECORDS, planned, halted)
+        records = pool.submit(write_records, staging / RECORDS, planned, halted)
         try:
-            for _ in _write_requests(staging / REQUESTS, planned, progress):
-                if records.done():
-                    records.result()  # when it failed, no other body is written
+            with closing(write_bodies(staging / REQUESTS, planned, progress)) as bodies:
+                for _ in bodies:
+                    if records.done():
+                        records.result()  # when it failed, no other body is written
             records.result()
         except BaseException:
             halted.set()
             raise
-
-
-@guarded
-def _write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
-    """Write all batches, or those until `halted` is set."""
-    schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
-    # No two hashes are alike: a dictionary of them, or their least and greatest, would only take room.
-    worth = {"use_dictionary": [OPERATION], "write_statistics": [ROW]}
-    with (
-        _explained(path),
-        open(path, "wb", opener=_open_private) as file,
-        pq.ParquetWriter(file, schema, compression="zstd", **worth) as writer,
-    ):
-        batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())
-        prepared = one_ahead(lambda batch: to_prepared(*planned.kept_records(batch)), batches)
-        for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
-            if rows := records.unwrap().num_rows:
-                writer.write_batch(records.unwrap(), row_group_size=rows)
-
-
-def _write_requests(directory: Path, planned: PlannedRun, progress: Progress) -> Iterator[None]:
-    """Write the bodies, and yield after each."""
-    directory.mkdir(mode=0o700)
-    packed = (pack_request(request, planned.users_of, planned.times) for request in planned.requests)
-    for request in giving_back(packed, every=_GIVE_BACK_EVERY):
-        _write_private(directory / f"{request.number:06}.json", request.body.unwrap())
-        progress.step("writing", request.number, len(planned.requests), unit="requests")
-        yield
 
 
 def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
@@ -177,15 +146,6 @@ def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
         for request in planned.requests
     ]
     return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
-
-
-def _write_private(path: Path, content: bytes | memoryview) -> None:
-    with open(path, "wb", opener=_open_private) as file:
-        file.write(content)
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import Personal, guarded
-from audiencekit.preparation.entries import write_operations
+from audiencekit.preparation.entries import Octets, write_operations
 from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
@@ -50,17 +50,25 @@ def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, times: P
     return in_order(lambda request: pack_request(request, users_of, times), planned, workers=cores())
 
 
-def pack_request(request: PlannedRequest, users_of: UsersOf, times: PlanTimes) -> PackedRequest:
-    """The body of one request. Raises Bug when it is not what was planned."""
+def pack_request(
+    request: PlannedRequest, users_of: UsersOf, times: PlanTimes, room: Octets | None = None
+) -> PackedRequest:
+    """The body of one request. Raises Bug when it is not what was planned.
+
+    It is written into `room`, and holds until something else is; without, into room of its own.
+    """
     updates, deletes = users_of(request)
-    return _pack(request, updates, deletes, times)
+    room = np.empty(request.body_bytes, dtype=np.uint8) if room is None else room[: request.body_bytes]
+    return _pack(request, updates, deletes, times, room)
 
 
 @guarded
-def _pack(request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes) -> PackedRequest:
+def _pack(
+    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes, body: Octets
+) -> PackedRequest:
     if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
         raise AssertionError("there are not as many users as planned")
-    body, end = np.empty(request.body_bytes, dtype=np.uint8), len(_OPEN)
+    end = len(_OPEN)
     verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
     for verb, users, operations in verbs:
         prefix = operation_prefix(verb, times)

@@ -32,11 +32,12 @@ def test_records_end_when_a_body_cannot_be_written(
     """The error is that of the body, and nothing is left of the directory."""
     seen: list[bool] = []
 
-    def fail(path: Path, content: Any) -> None:
+    def fail(directory: Path, planned: Any, progress: Any) -> Iterator[None]:
+        yield
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(prepared, "_write_private", fail)
-    monkeypatch.setattr(prepared, "_write_records", lambda path, planned, halted: seen.append(halted.wait(60)))
+    monkeypatch.setattr(prepared, "write_bodies", fail)
+    monkeypatch.setattr(prepared, "write_records", lambda path, planned, halted: seen.append(halted.wait(60)))
     with pytest.raises(InputOutputFailed, match="No space left"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
     assert seen == [True]
@@ -55,8 +56,8 @@ def test_bodies_end_when_the_records_cannot_be_written(
         while True:
             yield
 
-    monkeypatch.setattr(prepared, "_write_records", fail)
-    monkeypatch.setattr(prepared, "_write_requests", endless)
+    monkeypatch.setattr(prepared, "write_records", fail)
+    monkeypatch.setattr(prepared, "write_bodies", endless)
     with pytest.raises(InputOutputFailed, match="the records cannot be written"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
     assert list((tmp_path / "out").iterdir()) == []
@@ -71,15 +72,18 @@ def test_records_end_when_waiting_for_them_is_interrupted(
 
     def write(path: Path, planned: Any, halted: Event) -> None:
         assert written.wait(60)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        seen.append(halted.wait(60))
+        for _ in range(60):  # one that comes just before the main thread sleeps does not wake it
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            if halted.wait(1):
+                break
+        seen.append(halted.is_set())
 
     def write_none(directory: Path, planned: Any, progress: Any) -> Iterator[None]:
         written.set()
-        return iter(())
+        yield from ()
 
-    monkeypatch.setattr(prepared, "_write_records", write)
-    monkeypatch.setattr(prepared, "_write_requests", write_none)
+    monkeypatch.setattr(prepared, "write_records", write)
+    monkeypatch.setattr(prepared, "write_bodies", write_none)
     with pytest.raises(KeyboardInterrupt):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
     assert seen == [True]
@@ -91,9 +95,9 @@ def test_halted_records_are_left(
     contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_halted: bool, rows: int
 ) -> None:
     """Between two batches."""
-    write, halted = prepared._write_records, Event()
+    write, halted = prepared.write_records, Event()
     if is_halted:
         halted.set()
-    monkeypatch.setattr(prepared, "_write_records", lambda path, planned, _: write(path, planned, halted))
+    monkeypatch.setattr(prepared, "write_records", lambda path, planned, _: write(path, planned, halted))
     audiencekit.prepare(contacts, out=tmp_path / "out")
     assert pq.read_metadata(tmp_path / "out" / "records.parquet").num_rows == rows

@@ -1,0 +1,175 @@
+"""Large files, past the cache and through it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.machine import largefiles
+from audiencekit.machine.largefiles import BLOCK_BYTES, LargeFile, make_room, write_file
+
+MEBIBYTE = 1_048_576
+SIZES = [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES, 5_000_000]
+only_past = pytest.mark.skipif(not hasattr(os, "O_DIRECT"), reason="the system always has its cache between")
+
+
+def _filled(size: int) -> Any:
+    room = make_room(size)
+    room[:] = memoryview(os.urandom(size))
+    return room
+
+
+@pytest.mark.parametrize("past_cache", [True, False])
+@pytest.mark.parametrize("size", SIZES)
+def test_files_hold_what_they_are_given(tmp_path: Path, size: int, past_cache: bool) -> None:
+    """To the byte, and for nobody but their owner."""
+    content = _filled(size)
+    write_file(tmp_path / "file", content.data.toreadonly(), past_cache=past_cache)
+    assert (tmp_path / "file").read_bytes() == content.tobytes()
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+
+
+def test_content_from_anywhere(tmp_path: Path) -> None:
+    """What stands at no block goes through the cache."""
+    content = _filled(3 * BLOCK_BYTES + 1)[1:]
+    write_file(tmp_path / "file", content.data, past_cache=True)
+    assert (tmp_path / "file").read_bytes() == content.tobytes()
+
+
+@pytest.mark.parametrize("piece", [1_000, 4_096, 700_001, 4 * MEBIBYTE, 9 * MEBIBYTE])
+def test_pieces_follow_one_another(tmp_path: Path, piece: int) -> None:
+    """Smaller and larger than what is gathered of them."""
+    content = os.urandom(10_000_000)
+    with LargeFile(tmp_path / "file") as file:
+        for begin in range(0, len(content), piece):
+            file.write(content[begin : begin + piece])
+    assert (tmp_path / "file").read_bytes() == content
+
+
+def _record(monkeypatch: pytest.MonkeyPatch, fail: Callable[[bool], bool] = lambda past: False) -> list[bool]:
+    """Of each write whether it goes past the cache; those for which `fail` is true are refused."""
+    seen: list[bool] = []
+    write = os.write
+    import fcntl
+
+    def record(file: int, content: Any) -> int:
+        seen.append(bool(fcntl.fcntl(file, fcntl.F_GETFL) & os.O_DIRECT))
+        if fail(seen[-1]):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return write(file, content)
+
+    monkeypatch.setattr(largefiles.os, "write", record)
+    return seen
+
+
+@only_past
+def test_whole_blocks_go_past_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what is less than a block through it."""
+    seen = _record(monkeypatch)
+    write_file(tmp_path / "file", _filled(2 * BLOCK_BYTES + 1).data, past_cache=True)
+    assert seen == [True, False]
+
+
+@only_past
+@pytest.mark.parametrize(("seconds", "past"), [(0.001, [True, True, False]), (1.0, [True, False, False])])
+def test_a_busy_disk_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, past: list[bool]
+) -> None:
+    """After a slow write all others go through the cache."""
+    seen, content = _record(monkeypatch), os.urandom(9 * MEBIBYTE)
+    times = iter(range(100))
+    with LargeFile(tmp_path / "file", clock=lambda: next(times) * seconds) as file:
+        file.write(content)
+    assert seen == past
+    assert (tmp_path / "file").read_bytes() == content
+
+
+@only_past
+def test_file_systems_that_refuse_to_write_past_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are given everything through it."""
+    seen, content = _record(monkeypatch, fail=lambda past: past), _filled(3 * BLOCK_BYTES)
+    write_file(tmp_path / "file", content.data, past_cache=True)
+    assert seen == [True, False]
+    assert (tmp_path / "file").read_bytes() == content.tobytes()
+
+
+@only_past
+def test_file_systems_that_refuse_to_open_past_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many did once."""
+    opened = os.open
+
+    def refuse(path: Path, flags: int, mode: int) -> int:
+        if flags & os.O_DIRECT:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(largefiles.os, "open", refuse)
+    content = _filled(3 * BLOCK_BYTES)
+    write_file(tmp_path / "file", content.data, past_cache=True)
+    assert (tmp_path / "file").read_bytes() == content.tobytes()
+
+
+@only_past
+def test_a_part_of_a_block_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest follows it."""
+    write, sizes = os.write, iter([BLOCK_BYTES, 100])
+    monkeypatch.setattr(largefiles.os, "write", lambda file, content: write(file, _shortened(file, content, sizes)))
+    content = _filled(5 * BLOCK_BYTES)
+    write_file(tmp_path / "file", content.data, past_cache=True)
+    assert (tmp_path / "file").read_bytes() == content.tobytes()
+
+
+def _shortened(file: int, content: Any, sizes: Any) -> Any:
+    import fcntl
+
+    size = next(sizes, len(content))
+    if size % BLOCK_BYTES:  # no real disk takes a part of a block past the cache
+        fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) & ~os.O_DIRECT)
+    return content[:size]
+
+
+@pytest.mark.parametrize("there", ["file", "link"])
+def test_nothing_is_written_over(tmp_path: Path, there: str) -> None:
+    """Neither a file nor what a link points at."""
+    target = tmp_path / "target"
+    target.write_bytes(b"before")
+    path = target if there == "file" else tmp_path / "link"
+    if there == "link":
+        path.symlink_to(target)
+    with pytest.raises(FileExistsError):
+        write_file(path, b"after", past_cache=True)
+    with pytest.raises(FileExistsError):
+        LargeFile(path)
+    assert target.read_bytes() == b"before"
+
+
+def test_other_failures_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is none that refuses."""
+
+    def fail(file: int, content: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(largefiles.os, "write", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_file(tmp_path / "one", _filled(BLOCK_BYTES).data, past_cache=True)
+    with pytest.raises(OSError, match="No space left"), LargeFile(tmp_path / "two") as file:
+        file.write(b"a")
+
+
+def test_a_file_that_is_given_up_is_closed(tmp_path: Path) -> None:
+    """What was gathered is not written then."""
+    files = set(os.listdir("/dev/fd"))
+    with pytest.raises(TypeError), LargeFile(tmp_path / "file") as file:
+        _give_up(file)
+    assert set(os.listdir("/dev/fd")) == files
+    assert (tmp_path / "file").read_bytes() == b""
+
+
+def _give_up(file: LargeFile) -> None:
+    file.write(b"a")
+    raise TypeError

@@ -1,0 +1,90 @@
+"""Bodies on disk, whether it is busy or not."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import audiencekit
+from audiencekit.errors import InputOutputFailed
+from audiencekit.planning import bodyfiles
+from audiencekit.preparation.packing import RequestBody
+from audiencekit.reporting.progress import NoProgress
+
+
+@pytest.fixture
+def contacts(tmp_path: Path) -> Path:
+    """A list that makes several bodies."""
+    path = tmp_path / "contacts.csv"
+    path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(150_000)))
+    return path
+
+
+def _bodies(contacts: Path, out: Path) -> dict[str, bytes]:
+    audiencekit.prepare(contacts, out=out, requests=True, plan_time="2026-01-01T00:00:00Z")
+    return {path.name: path.read_bytes() for path in sorted((out / "requests").iterdir())}
+
+
+def test_a_busy_disk_changes_nothing(contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it still has the first body, the others go through the cache, each as it would be."""
+    quiet = _bodies(contacts, tmp_path / "quiet")
+    assert len(quiet) >= 3
+    write, others_are_written, seen = bodyfiles.write_file, threading.Event(), []
+
+    def write_slowly(path: Path, content: Any, *, past_cache: bool) -> None:
+        if past_cache:
+            assert others_are_written.wait(60)
+        write(path, content, past_cache=past_cache)
+        seen.append(past_cache)
+        if len(seen) == len(quiet) - 1:
+            others_are_written.set()
+
+    monkeypatch.setattr(bodyfiles, "write_file", write_slowly)
+    assert _bodies(contacts, tmp_path / "busy") == quiet
+    assert seen == [False] * (len(quiet) - 1) + [True]
+
+
+@pytest.mark.parametrize("failing", [True, False])
+def test_a_body_that_cannot_be_written(
+    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: bool
+) -> None:
+    """The one that the disk fetches, or one that goes through the cache: nothing is left."""
+    write, failed = bodyfiles.write_file, threading.Event()
+
+    def fail(path: Path, content: Any, *, past_cache: bool) -> None:
+        if past_cache is failing:
+            failed.set()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        if past_cache:
+            assert failed.wait(60)
+        write(path, content, past_cache=past_cache)
+
+    monkeypatch.setattr(bodyfiles, "write_file", fail)
+    with pytest.raises(InputOutputFailed, match="No space left"):
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_nothing_is_written_any_more_when_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who leaves while the disk has a body waits for it, and may then remove the directory."""
+    leaving, written = threading.Event(), []
+
+    def write_slowly(path: Path, content: Any, *, past_cache: bool) -> None:
+        assert leaving.wait(60)
+        written.append(path.name)
+
+    monkeypatch.setattr(bodyfiles, "write_file", write_slowly)
+    monkeypatch.setattr(bodyfiles, "pack_request", lambda *_: SimpleNamespace(body=RequestBody(b"[]")))
+    requests = [SimpleNamespace(number=number, body_bytes=2) for number in (1, 2)]
+    planned: Any = SimpleNamespace(requests=requests, users_of=None, times=None)
+    with closing(bodyfiles.write_bodies(tmp_path / "requests", planned, NoProgress())) as bodies:
+        next(bodies)
+        assert written == []
+        leaving.set()
+    assert written == ["000001.json"]
