@@ -11,6 +11,7 @@ import io
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
@@ -107,14 +108,11 @@ class _NewFile:
     """An open file, written in whole blocks until it goes through the cache."""
 
     def __init__(self, path: Path, *, past_cache: bool) -> None:
-        self._flag = _PAST_CACHE if past_cache else 0
-        try:
-            self._file = os.open(path, _NEW_FILE | self._flag, 0o600)
-        except OSError as error:
-            if not self._is_refusal(error):
-                raise
-            self._flag = 0
-            self._file = os.open(path, _NEW_FILE, 0o600)
+        self._file, self._flag = os.open(path, _NEW_FILE, 0o600), 0
+        if past_cache and _PAST_CACHE:
+            # Not as it is opened: a file system that refuses then has made the file already.
+            with suppress(OSError):
+                self._set_flag(_PAST_CACHE)
 
     def __enter__(self) -> Self:
         return self
@@ -130,20 +128,20 @@ class _NewFile:
             try:
                 written = os.write(self._file, content)
             except OSError as error:
-                if not self._is_refusal(error):
+                if not self._flag or error.errno != errno.EINVAL:
                     raise
-                self.go_through_cache()
+                self.go_through_cache()  # which this file system never leaves, or not for this
             else:
                 content = content[written:]
 
     def go_through_cache(self) -> None:
         """From here on."""
         if self._flag:
-            import fcntl  # where there is the flag, there is this
+            self._set_flag(0)
 
-            fcntl.fcntl(self._file, fcntl.F_SETFL, fcntl.fcntl(self._file, fcntl.F_GETFL) & ~self._flag)
-            self._flag = 0
+    def _set_flag(self, flag: int) -> None:
+        import fcntl  # where there is the flag, there is this
 
-    def _is_refusal(self, error: OSError) -> bool:
-        """Whether the file system will not write past the cache."""
-        return bool(self._flag) and error.errno == errno.EINVAL
+        others = fcntl.fcntl(self._file, fcntl.F_GETFL) & ~_PAST_CACHE
+        fcntl.fcntl(self._file, fcntl.F_SETFL, others | flag)
+        self._flag = flag

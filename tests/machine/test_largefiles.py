@@ -100,18 +100,30 @@ def test_file_systems_that_refuse_to_write_past_the_cache(tmp_path: Path, monkey
 
 @only_past
 def test_file_systems_that_refuse_to_open_past_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many did once."""
-    opened = os.open
+    """As memory did for long. Linux has made the file when it says so."""
+    import fcntl
+
+    opened, control = os.open, fcntl.fcntl
 
     def refuse(path: Path, flags: int, mode: int) -> int:
+        file = opened(path, flags & ~os.O_DIRECT, mode)
         if flags & os.O_DIRECT:
+            os.close(file)
             raise OSError(errno.EINVAL, "Invalid argument")
-        return opened(path, flags, mode)
+        return file
+
+    def refuse_later(file: int, command: int, argument: int = 0) -> int:
+        if command == fcntl.F_SETFL and argument & os.O_DIRECT:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return control(file, command, argument)
 
     monkeypatch.setattr(largefiles.os, "open", refuse)
+    monkeypatch.setattr(fcntl, "fcntl", refuse_later)
     content = _filled(3 * BLOCK_BYTES)
-    write_file(tmp_path / "file", content.data, past_cache=True)
-    assert (tmp_path / "file").read_bytes() == content.tobytes()
+    write_file(tmp_path / "one", content.data, past_cache=True)
+    with LargeFile(tmp_path / "two") as file:
+        file.write(content)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == content.tobytes()
 
 
 @only_past
