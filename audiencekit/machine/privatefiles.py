@@ -19,11 +19,14 @@ STATE_HINT: Final = "the state directory must be writable and have space; AUDIEN
 
 @contextlib.contextmanager
 def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None]:
-    """Raises InputOutputFailed, with `what` and `path`, for what the system refuses inside."""
+    """Raises InputOutputFailed, with `what` and `path` and no frames, for what the system refuses inside."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
+        error.__traceback__ = error.__context__ = (
+            None  # which the new one keeps, and whose frames hold what was written
+        )
         raise InputOutputFailed(f"{what}: {str(path)!r}: {reason}", hint=hint) from None
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from audiencekit.machine.heap import giving_back
 from audiencekit.machine.largefiles import make_room, write_file
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.preparation.packing import pack_request
+from audiencekit.preparation.packing import BodyRoom, pack_request
 from audiencekit.reporting.progress import Progress
 
 _GIVE_BACK_EVERY: Final = 8  # bodies; twice as often would take twice as many faults, and save 10 MB
@@ -26,7 +26,7 @@ def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Ge
     """
     directory.mkdir(mode=0o700)
     largest = max((request.body_bytes for request in planned.requests), default=0)
-    room, fetched = make_room(largest), make_room(largest)
+    room, fetched = BodyRoom(make_room(largest)), BodyRoom(make_room(largest))
     fetching: Future[None] | None = None
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         for request in giving_back(planned.requests, every=_GIVE_BACK_EVERY):

@@ -21,9 +21,10 @@ from typing import Any, Final
 import orjson
 
 from audiencekit import __version__
-from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.errors import UsageError
 from audiencekit.machine.heap import give_back
 from audiencekit.machine.largefiles import write_file
+from audiencekit.machine.privatefiles import explained
 from audiencekit.planning.bodyfiles import write_bodies
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
@@ -37,6 +38,7 @@ from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
 STAGING: Final = ".preparing-"
+_UNWRITTEN: Final = "what is prepared cannot be written"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
 
@@ -64,7 +66,7 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
 
     Raises UsageError when `out` holds what no `prepare` wrote, or the source.
     """
-    with _explained(out):
+    with explained(_UNWRITTEN, out, hint=""):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         if any(_lies_in(source, out) for source in sources if source != STANDARD_INPUT):
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
@@ -97,7 +99,7 @@ def _entries(out: Path) -> Iterator[str]:
 
 def _replace(out: Path, staging: Path) -> None:
     """The files of `staging` in place of those of an earlier `prepare`; the manifest goes first and comes last."""
-    with _explained(out):
+    with explained(_UNWRITTEN, out, hint=""):
         for name in (MANIFEST, RECORDS, REJECTIONS):
             (out / name).unlink(missing_ok=True)
         if (out / REQUESTS).is_dir():
@@ -108,12 +110,11 @@ def _replace(out: Path, staging: Path) -> None:
 
 
 def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool, progress: Progress) -> None:
-    with _explained(staging):
+    with explained(_UNWRITTEN, staging, hint=""):
         if requests:
             _write_side_by_side(staging, planned, progress)
         else:
-            with _explained(staging / RECORDS):
-                write_records(staging / RECORDS, planned, Event())
+            write_records(staging / RECORDS, planned, Event())
         manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
         write_file(staging / MANIFEST, manifest, past_cache=False)
 
@@ -146,14 +147,3 @@ def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
         for request in planned.requests
     ]
     return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    failed: InputOutputFailed
-    try:
-        yield
-        return
-    except OSError as error:
-        failed = InputOutputFailed(f"{str(path)!r} cannot be written: {error.strerror}")
-    raise failed

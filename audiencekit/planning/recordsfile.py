@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from audiencekit.machine.heap import giving_back
 from audiencekit.machine.largefiles import LargeFile
+from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import guarded
 from audiencekit.planning.plannedrun import PlannedRun
@@ -22,11 +23,15 @@ _GIVE_BACK_EVERY: Final = 8  # batches; twice as often would take twice as many 
 
 @guarded
 def write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
-    """Write all batches, or those until `halted` is set."""
+    """Write all batches, or those until `halted` is set. Raises InputOutputFailed."""
     schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
     # No two hashes are alike: a dictionary of them, or their least and greatest, would only take room.
     worth = {"use_dictionary": [OPERATION], "write_statistics": [ROW]}
-    with LargeFile(path) as file, pq.ParquetWriter(file, schema, compression="zstd", **worth) as to:
+    with (
+        explained("the records cannot be written", path, hint=""),
+        LargeFile(path) as file,
+        pq.ParquetWriter(file, schema, compression="zstd", **worth) as to,
+    ):
         batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())
         prepared = one_ahead(lambda batch: to_prepared(*planned.kept_records(batch)), batches)
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):

@@ -22,6 +22,10 @@ class RequestBody(Personal[bytes | memoryview]):
     """The JSON of one request. Hashes are personal data."""
 
 
+class BodyRoom(Personal[Octets]):
+    """Where bodies are made, one after the other."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedRequest:
     """One request ready to be sent. `rows` are the source rows of its records, in the order of the body."""
@@ -51,24 +55,23 @@ def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, times: P
 
 
 def pack_request(
-    request: PlannedRequest, users_of: UsersOf, times: PlanTimes, room: Octets | None = None
+    request: PlannedRequest, users_of: UsersOf, times: PlanTimes, room: BodyRoom | None = None
 ) -> PackedRequest:
     """The body of one request. Raises Bug when it is not what was planned.
 
     It is written into `room`, and holds until something else is; without, into room of its own.
     """
     updates, deletes = users_of(request)
-    room = np.empty(request.body_bytes, dtype=np.uint8) if room is None else room[: request.body_bytes]
-    return _pack(request, updates, deletes, times, room)
+    return _pack(request, updates, deletes, times, room or BodyRoom(np.empty(request.body_bytes, dtype=np.uint8)))
 
 
 @guarded
 def _pack(
-    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes, body: Octets
+    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes, room: BodyRoom
 ) -> PackedRequest:
     if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
         raise AssertionError("there are not as many users as planned")
-    end = len(_OPEN)
+    body, end = room.unwrap()[: request.body_bytes], len(_OPEN)
     verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
     for verb, users, operations in verbs:
         prefix = operation_prefix(verb, times)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any
 import pytest
 
 import audiencekit
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.planning import bodyfiles
+from audiencekit.preparation import packing
 from audiencekit.preparation.packing import RequestBody
 from audiencekit.reporting.progress import NoProgress
+from tests.canary.witnesses import frames_of
 
 
 @pytest.fixture
@@ -69,6 +72,29 @@ def test_a_body_that_cannot_be_written(
     with pytest.raises(InputOutputFailed, match="No space left"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("failing", ["write_file", "write_operations"])
+def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    """Neither of a body that cannot be written, nor of one that is made to its half."""
+    contacts = tmp_path / "contacts.csv"
+    contacts.write_text("email\np1@example.com\np2@example.com\n")
+    module: Any = {"write_file": bodyfiles, "write_operations": packing}[failing]
+    work, calls = getattr(module, failing), iter(range(10))
+
+    def fail(*args: Any, **keywords: Any) -> Any:
+        if next(calls) == (0 if failing == "write_file" else 1):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return work(*args, **keywords)
+
+    monkeypatch.setattr(module, failing, fail)
+    with pytest.raises(AudiencekitError) as caught:
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    frames = frames_of(caught.value).decode()
+    assert "write_bodies" in frames or failing == "write_file"
+    # An array shows its numbers, which are the characters of the body.
+    shown = [bytes(map(int, numbers.split(","))) for numbers in re.findall(r"\[([\s0-9,]+)\]", frames)]
+    assert [body for body in shown if b"email" in body] == []
 
 
 def test_nothing_is_written_any_more_when_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

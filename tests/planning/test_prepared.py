@@ -15,6 +15,7 @@ import pytest
 
 import audiencekit
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.largefiles import LargeFile
 from audiencekit.planning import prepared
 
 
@@ -60,6 +61,21 @@ def test_bodies_end_when_the_records_cannot_be_written(
     monkeypatch.setattr(prepared, "write_bodies", endless)
     with pytest.raises(InputOutputFailed, match="the records cannot be written"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("requests", [False, True])
+def test_records_that_have_no_room(
+    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requests: bool
+) -> None:
+    """They are no fault of the program: the file and the reason are told, and nothing is left."""
+
+    def fail(file: LargeFile, content: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(LargeFile, "write", fail)
+    with pytest.raises(InputOutputFailed, match=r"records\.parquet.*No space left"):
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=requests)
     assert list((tmp_path / "out").iterdir()) == []
 
 
