@@ -21,7 +21,9 @@ REPORT: Final = "report.json"
 LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
-_OWN_ID: Final = re.compile(r"(?P<second>[0-9]{8}-[0-9]{6})-(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}")
+_OWN_ID: Final = re.compile(  # those of older versions tell no fraction
+    r"(?P<second>[0-9]{8}-[0-9]{6})-(?:(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}|[0-9a-f]{6})"
+)
 _FRACTIONS: Final = 0x10000  # of a second, in an id
 _SHOWN_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
@@ -133,8 +135,9 @@ class RunStore:
     def places(self) -> dict[str, tuple[str, float]]:
         """Where each run stands in time: its second, as reports write it, and its moment in epoch seconds.
 
-        Ids that callers chose tell the one at best. For them the last change in the directory does: of two runs one
-        after the other the second is the later one, however they are called.
+        Ids of older versions tell the second only, and those that callers chose neither: a time in them is what the run
+        is for. For them the last change in the directory does: of two runs one after the other the second is the later
+        one, however they are called.
         """
         with explained("the runs cannot be listed", self._runs):
             try:
@@ -143,7 +146,7 @@ class RunStore:
                 return {}
             return {
                 entry.name: place_of(entry.name)
-                or _place_of_chosen(entry.name, entry.stat(follow_symlinks=False).st_mtime)
+                or _place_by_change(entry.name, entry.stat(follow_symlinks=False).st_mtime)
                 for entry in entries
                 if RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
             }
@@ -166,20 +169,21 @@ def _place_in_line(run_id: str) -> int:
 
 def time_of(run_id: str) -> str | None:
     """When `run_id` was made, as reports write times; None for an id that does not tell."""
-    made = _second_of(run_id[:15])
+    found = _OWN_ID.fullmatch(run_id)
+    made = _second_of(found["second"]) if found else None
     return None if made is None else made.strftime(_SHOWN_TIME)
 
 
 def place_of(run_id: str) -> tuple[str, float] | None:
-    """Where an id that `new_run_id` made stands in time, as in `RunStore.places`; None for any other."""
+    """Where an id that `new_run_id` makes stands in time, as in `RunStore.places`; None for any other."""
     found = _OWN_ID.fullmatch(run_id)
     made = _second_of(found["second"]) if found else None
-    if found is None or made is None:
+    if found is None or found["fraction"] is None or made is None:
         return None
     return made.strftime(_SHOWN_TIME), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
 
 
-def _place_of_chosen(run_id: str, changed_at: float) -> tuple[str, float]:
+def _place_by_change(run_id: str, changed_at: float) -> tuple[str, float]:
     return time_of(run_id) or datetime.fromtimestamp(changed_at, UTC).strftime(_SHOWN_TIME), changed_at
 
 

@@ -200,6 +200,18 @@ def test_last_is_the_run_that_was_made_last(store: RunStore) -> None:
     assert store.find("last") == "a-daily-list"
 
 
+@pytest.mark.parametrize(
+    "chosen", ["20261101-000000-daily-list", "20991231-235959-daily-list", "20261101-000000-0123456789abcdef"]
+)
+def test_a_time_in_an_id_that_a_caller_chose_is_not_that_of_the_run(store: RunStore, chosen: str) -> None:
+    """It is what the run is for: a day before, or a year. When it began is not known then, but what came after it."""
+    moments = {OLD: 0, chosen: 1_795_224_600, new_run_id(1_795_224_601): 0}
+    for run_id, moment in moments.items():
+        os.utime(store.create(run_id), (moment, moment))
+    assert store.ids() == list(moments)[::-1]
+    assert [run["started_at"] for run in store.list_runs()][1] is None
+
+
 def test_of_one_second_the_run_that_changed_last_is_last(store: RunStore) -> None:
     """A name that sorts later, a 9 before a 10, and random digits make no run newer."""
     second = 1_795_224_601

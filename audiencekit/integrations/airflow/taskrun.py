@@ -16,7 +16,7 @@ _DIGITS: Final = 16
 def run_id_of(context: Mapping[str, Any]) -> str:
     """The id of the task's run, from the ids of its DAG, its DAG run and itself, and its map index.
 
-    It begins with the time that the DAG run is for, so that lists of runs are in order.
+    It begins with the time that the DAG run is for, by which people find it.
     """
     task, dag_run = context["ti"], context["dag_run"]
     names = json.dumps([task.dag_id, task.task_id, task.run_id, task.map_index])
