@@ -116,10 +116,14 @@ class SealedFile:
         if not _SEALS_IN_PLACE:
             return b"".join(self._unsealed(number, place) for number, place in zip(numbers, places, strict=True))
         ends = list(accumulate((size - SEAL_BYTES for *_, size in places), initial=0))
-        chunks = np.empty(ends[-1], dtype=np.uint8).data
-        for number, place, begin, end in zip(numbers, places, ends[:-1], ends[1:], strict=True):
-            self._unsealed(number, place, chunks[begin:end])
-        return chunks.toreadonly()
+        chunks = np.empty(ends[-1], dtype=np.uint8)
+        try:
+            for number, place, begin, end in zip(numbers, places, ends[:-1], ends[1:], strict=True):
+                self._unsealed(number, place, chunks.data[begin:end])
+        except BaseException:
+            chunks.fill(0)  # no frame of a failure holds what was unsealed, which is before the seal is looked at
+            raise
+        return chunks.data.toreadonly()
 
     def chunks(self) -> Iterator[bytes | memoryview]:
         """Every chunk in order, unsealed one at a time. Several readings may go on at once."""

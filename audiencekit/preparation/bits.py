@@ -88,5 +88,6 @@ class Bits:
 
 def bools_of(column: Any) -> Bools:
     """The values of an Arrow array of booleans, none of them null. Arrow itself takes several times as long."""
-    packed, end = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8), column.offset + len(column)
-    return np.unpackbits(packed, count=end, bitorder="little")[column.offset :].view(np.bool_)
+    first, start = divmod(column.offset, 8)  # of a slice, only what is its own
+    packed = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8)[first:]
+    return np.unpackbits(packed, count=start + len(column), bitorder="little")[start:].view(np.bool_)

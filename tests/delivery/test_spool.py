@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import HealthCheck, given, settings
@@ -272,7 +273,7 @@ def held_in(value: object) -> bytes:
     """All bytes of a local variable."""
     if isinstance(value, list):
         return b"".join(map(held_in, value))
-    return bytes(value) if isinstance(value, bytes | memoryview) else b""
+    return bytes(value) if isinstance(value, bytes | memoryview | np.ndarray) else b""
 
 
 @pytest.mark.parametrize("put", [put_one, put_several])
@@ -292,6 +293,24 @@ def test_failure_holds_nothing_of_the_chunk(
     assert not [name for frame in frames for name, value in frame.items() if MARKER in held_in(value)]
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_failure_to_read_holds_nothing_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: int, in_place: bool
+) -> None:
+    """Neither of the chunks before the damaged one nor of that one, which is unsealed before its seal is looked at."""
+    monkeypatch.setattr(spool_module, "_SEALS_IN_PLACE", in_place and spool_module._SEALS_IN_PLACE)
+    with Spool(tmp_path) as spool:
+        put_several(spool)
+        end = len(sealed_file(spool)) // 2 * (damaged + 1)
+        os.pwrite(spool.fileno(), bytes([sealed_file(spool)[end - 1] ^ 1]), end - 1)
+        with pytest.raises(InputOutputFailed, match=f"chunk {damaged + 1} of the spool was changed") as caught:
+            spool.read_all([0, 1])
+    frames = list(frames_of(caught.value.__traceback__))
+    assert frames
+    assert not [name for frame in frames for name, value in frame.items() if MARKER in held_in(value)]
 
 
 @pytest.mark.parametrize("chunk", ["text", memoryview(b"abcdef")[::2], None])

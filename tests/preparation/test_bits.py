@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -51,3 +53,14 @@ def test_booleans_of_arrow_are_read(values: list[bool], start: int, count: int) 
     """Of slices as well, wherever in a byte they begin."""
     column = pa.array(values, pa.bool_()).slice(min(start, len(values)), count)
     assert bools_of(column).tolist() == column.to_pylist()
+
+
+def test_of_a_slice_no_more_is_read_than_its_own() -> None:
+    """However far behind the beginning of its column it stands."""
+    column = pa.array(np.ones(8_000_000, dtype=bool)).slice(7_999_000, 10)
+    tracemalloc.start()
+    try:
+        assert bools_of(column).all()
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()

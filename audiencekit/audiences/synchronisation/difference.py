@@ -21,7 +21,7 @@ from audiencekit.delivery.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.kernels.comparing import Compared, Deciding
+from audiencekit.preparation.columnar.kernels.comparing import Compared, DecidingDays
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.partitions import Entries, records_of
@@ -117,7 +117,7 @@ def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, hori
 
 def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Compared:
     if compiled := kernels():
-        by = Deciding(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
+        by = DecidingDays(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
         return compiled.comparing.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
     entries = np.concatenate(pieces)
     entries = entries[wanted.at(entries["record"])]

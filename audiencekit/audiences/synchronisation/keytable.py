@@ -15,6 +15,9 @@ from audiencekit.preparation.columnar.kernels.comparing import Halves
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.tags import TAG, Tags
 
+Numbers = npt.NDArray[np.uint64]
+
+_NO_TAGS: Final = np.zeros(0, dtype=TAG)
 _NEAR_BITS: Final = 24  # of 200,000 keys one in eighty others passes; two megabytes
 _FAR_BITS: Final = 27  # and of these one in six hundred; 16 megabytes
 
@@ -63,15 +66,8 @@ class KeyTable:
     """Numbers the distinct `tags` from 0."""
 
     def __init__(self, tags: Sequence[Tags]) -> None:
-        every = np.concatenate([np.zeros(0, dtype=TAG), *tags])
-        high, low = np.ascontiguousarray(every["high"]), np.ascontiguousarray(every["low"])
-        order = np.argsort(high)
-        is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
-        if bool((is_same & ~is_equal).any()):  # hardly ever
-            order = np.lexsort((low, high))
-            is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
-        fresh = order[np.append(True, ~(is_same & is_equal))[: len(order)]]
-        self._high, self._low = high[fresh], low[fresh]
+        halves = (np.concatenate([_NO_TAGS[half], *(each[half] for each in tags)]) for half in ("high", "low"))
+        self._high, self._low = _distinct(*halves)
         compiled = kernels()
         self._begins = None if compiled is None else compiled.comparing.prepare(self._high)
 
@@ -101,7 +97,18 @@ class KeyTable:
         return same
 
 
-def _neighbours(halves: npt.NDArray[np.uint64], order: Indices) -> Bools:
+def _distinct(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
+    """Each pair of halves once, ascending."""
+    order = np.argsort(high)
+    is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
+    if bool((is_same & ~is_equal).any()):  # hardly ever
+        order = np.lexsort((low, high))
+        is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
+    order = order[np.append(True, ~(is_same & is_equal))[: len(order)]]
+    return high[order], low[order]
+
+
+def _neighbours(halves: Numbers, order: Indices) -> Bools:
     """Of all but the first in this order, whether each is equal to the one before it."""
     ordered = halves[order]
     equal: Bools = ordered[1:] == ordered[:-1]

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.columnar.buffers import Places
 
 _TIMES: Final = 2  # so many times as many batches are counted before it is looked at again
 _CHANCE: Final = 2  # so many holders more may be chance, while few are counted
@@ -23,8 +24,8 @@ class RarestKeys:
     turn out to be the one that the fewest hold.
     """
 
-    def __init__(self, owners: Indices, numbers: Indices, keys: int) -> None:
-        self._owners, self._numbers = owners.astype(np.int32), numbers.astype(np.int32)
+    def __init__(self, owners: Places, numbers: Places, keys: int) -> None:
+        self._owners, self._numbers = owners, numbers
         self.holders = np.zeros(keys, dtype=np.int64)
         self.likely: Bools = np.ones(keys, dtype=bool)
         self._batches, self._due = 0, 1

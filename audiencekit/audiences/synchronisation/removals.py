@@ -90,16 +90,7 @@ class Reduced:
 
 def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
     """The keys of all who leave, and how many of those who stay hold each."""
-    known, found, owners, count = KeyFilter(), [_NO_TAGS], [_NO_PLACES], 0
-    for members in leaving:
-        for own, tags in _tag_keys(members, staying.tagger):
-            owners.append(own + count)
-            found.append(tags)
-        count += count_members(members)
-        _add_keys(members, known)
-    table = KeyTable(found)
-    numbers_of_all = np.concatenate([table.find(tags)[1] for tags in found])
-    rarest = RarestKeys(np.concatenate(owners), numbers_of_all, len(table))
+    table, known, rarest = _gather_keys(leaving, staying.tagger)
     held = []
     for records, numbers in staying.holders(table, known, rarest):
         rarest.count(numbers)
@@ -172,6 +163,20 @@ def plan_rounds(struck: Indices, keys: Keys, members: int) -> Rounds:
 def rounds_for(returned: int, members: int) -> int:
     """In how many rounds so many of `members` are taken out and put back; 1 at least."""
     return max(1, math.ceil(returned / max(members * RETURN_SHARE, 1)))
+
+
+def _gather_keys(leaving: Iterable[HashedRecords], tagger: Tagger) -> tuple[KeyTable, KeyFilter, RarestKeys]:
+    """The keys of all who leave. Everybody may: of each key little more is kept than its tag and who has it."""
+    known, found, owners, count = KeyFilter(), [_NO_TAGS], [_NO_PLACES.astype(np.int32)], 0
+    for members in leaving:
+        for own, tags in _tag_keys(members, tagger):
+            owners.append((own + count).astype(np.int32))
+            found.append(tags)
+        count += count_members(members)
+        _add_keys(members, known)
+    table = KeyTable(found)
+    numbers = [table.find(tags)[1].astype(np.int32) for tags in found]
+    return table, known, RarestKeys(np.concatenate(owners), np.concatenate(numbers), len(table))
 
 
 @guarded

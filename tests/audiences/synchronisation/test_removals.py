@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
+from audiencekit.audiences.synchronisation.members import MEMBER_SCHEMA
 from audiencekit.audiences.synchronisation.removals import (
     Keys,
     Reduced,
@@ -21,6 +25,9 @@ from audiencekit.audiences.synchronisation.removals import (
 )
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.columnar.hexadecimal import hash_array
+from audiencekit.preparation.lists import list_array
+from audiencekit.preparation.tags import TAG
 
 from .people import TAGGER, members, names, records
 from .service import Person
@@ -63,6 +70,36 @@ def test_keys_that_somebody_goes_by(leaving: Person, staying: list[Person], goes
     reduced = _reduce([leaving], _keys([leaving], staying))
     assert names(reduced.records, EVERYBODY) == [goes_by]
     assert reduced.lost == lost
+
+
+def test_when_everybody_leaves_little_is_kept_of_a_key() -> None:
+    """Its tag as it came and in order, and who has it: what is looked up is all of an audience then."""
+    count, parts, measured = 20_000, 8, []
+    everybody = [_drawn(count, seed) for seed in range(parts)]
+
+    def unsealed(batch: int) -> HashedRecords:
+        measured.append(tracemalloc.get_traced_memory()[0])
+        return records([("a", "")])
+
+    KeyTable([np.zeros(1, dtype=TAG)])  # what is loaded once is
+    tracemalloc.start()
+    try:
+        filter_bytes = [KeyFilter(), tracemalloc.get_traced_memory()[0]][1]
+        count_holders(everybody, Staying(Bits.of(1, True), [0], unsealed, TAGGER, lambda *heard: None))
+    finally:
+        tracemalloc.stop()
+    assert measured[0] - filter_bytes < 50 * count * parts
+
+
+def _drawn(count: int, seed: int) -> HashedRecords:
+    """So many members, each with an email of nobody."""
+    hashes = np.random.default_rng(seed).integers(0, 256, (count, 32), dtype=np.uint8)
+    known = {
+        "day": pa.array(np.full(count, 400, dtype=np.int16)),
+        "email": list_array(np.ones(count), hash_array(hashes)),
+    }
+    columns = [known.get(field.name, pa.nulls(count, field.type)) for field in MEMBER_SCHEMA]
+    return HashedRecords(pa.record_batch(columns, schema=MEMBER_SCHEMA))
 
 
 def test_whoever_holds_a_key_is_heard_of() -> None:

@@ -68,7 +68,7 @@ class Halves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deciding:
+class DecidingDays:
     """Days that decide about a member, and what stands for the day of whoever is in doubt, or is none."""
 
     lapsed_before: int
@@ -110,7 +110,7 @@ class Comparing:
         """What `find_tags` takes of numbers in order that have these first halves."""
         begins, count = np.empty(2 * len(high) + 2, dtype=np.uint32), ctypes.c_size_t()
         own = place_of(Slice.to_fill(begins, np.uint32)), ctypes.c_size_t(len(begins))
-        given = Slice.of(high, np.uint64)
+        given = Slice.of(_in_place(high, np.uint64), np.uint64)
         require(self._library.audiencekit_prepare(ctypes.byref(given), *own, ctypes.byref(count)))
         return begins[: count.value].copy()
 
@@ -123,7 +123,7 @@ class Comparing:
         return places
 
     def compare(
-        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: Deciding
+        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DecidingDays
     ) -> Compared:
         """The entries of `pieces` against the members that have these marks and days.
 

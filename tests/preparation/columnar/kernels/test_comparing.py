@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.kernels.comparing import Deciding, Halves
+from audiencekit.preparation.columnar.kernels.comparing import DecidingDays, Halves
 from audiencekit.preparation.columnar.kernels.library import Kernels
 from audiencekit.preparation.partitions import ENTRY
 from audiencekit.preparation.tags import TAG
 
 REFUSED = "a kernel|there is|contiguous"
 BEGINS = np.array([0, 1], dtype=np.uint32)  # of one number
-BY = Deciding(lapsed_before=100, renewed_to=130, everybody=False, doubtful=0, dropped=-1)
+BY = DecidingDays(lapsed_before=100, renewed_to=130, everybody=False, doubtful=0, dropped=-1)
 
 
 def _halves(*high: int, low: Any = np.uint16) -> Halves:
@@ -36,6 +36,15 @@ def test_second_halves_may_stand_anywhere(compiled: Kernels) -> None:
         Halves(np.ones(3, dtype=np.uint64), np.arange(7, 10, dtype=np.uint16)), ordered
     )
     assert (places.tolist(), known.tolist()) == ([0, 1, 1], [True, False, True])
+
+
+@pytest.mark.parametrize("stored", [">u8", "<u8"])
+def test_tags_may_be_stored_in_either_order_of_bytes(compiled: Kernels, stored: str) -> None:
+    """They are little-endian wherever they are compared."""
+    ordered = Halves(*(np.arange(0, 9 * step, step, dtype=np.uint64).astype(stored) for step in (1 << 60, 1)))
+    begins = compiled.comparing.prepare(ordered.high)
+    asked = np.array([(7 << 60, 7), (7 << 60, 8), (0, 0)], dtype=TAG)
+    assert compiled.comparing.find_tags(asked, ordered, begins).tolist() == [7, -1, 0]
 
 
 def test_halves_belong_together(compiled: Kernels) -> None:
@@ -81,7 +90,7 @@ def test_what_was_prepared_is_of_what_is_in_order(compiled: Kernels, begins: lis
 def test_what_is_prepared_is_of_words(compiled: Kernels) -> None:
     """Other values are refused; of what is in no order there is nothing to prepare."""
     with pytest.raises(ValueError, match=REFUSED):
-        compiled.comparing.prepare(np.zeros(4, dtype=np.uint64)[::2])
+        compiled.comparing.prepare(np.zeros(4, dtype=np.int64))
     with pytest.raises(ValueError, match=REFUSED):
         compiled.comparing.find_tags(np.zeros(1, dtype=TAG), _halves(1, low=np.uint64), np.zeros(2, dtype=np.int64))
     assert not len(compiled.comparing.prepare(np.array([2, 1], dtype=np.uint64)))
