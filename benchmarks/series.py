@@ -101,10 +101,14 @@ def run_series(
     trial: Callable[[Contestant], Figures] = run_trial,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Series:
-    """Every contestant once a round, in the same order each time; `tell` is given a line before each trial."""
+    """Every contestant once a round, each round begun by the next one; `tell` is given a line before each trial.
+
+    Who comes after a long trial finds libraries that the system has taken out of memory meanwhile.
+    """
     runs: list[Run] = []
     for number in range(1, rounds + 1):
-        for contestant in contestants:
+        first = (number - 1) % max(len(contestants), 1)
+        for contestant in (*contestants[first:], *contestants[:first]):
             tell(f"round {number} of {rounds}: {contestant.name}")
             runs.append(Run(number, contestant.name, trial(contestant)))
     return Series(tuple(runs))
