@@ -24,9 +24,8 @@ def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        error.__traceback__ = error.__context__ = (
-            None  # which the new one keeps, and whose frames hold what was written
-        )
+        # The new one keeps it, with frames that hold what was written.
+        error.__traceback__ = error.__context__ = None
         raise InputOutputFailed(f"{what}: {str(path)!r}: {reason}", hint=hint) from None
 
 
