@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 Figures: TypeAlias = dict[str, float]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-_OWN_HEAP: Final = "benchmarks.own_heap"
+_OWN_PROCESS: Final = "benchmarks.own_process"
 _KIBIBYTE: Final = 1_024
 _READ_BYTES: Final = 1_048_576
 _MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else _KIBIBYTE  # getrusage(2) of each system
@@ -29,8 +29,8 @@ _MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else _KIBIBYTE  # getr
 class Contestant:
     """One way of doing the job: a module of this folder, its arguments, and what it may use.
 
-    `is_ours` gives it the heap of our commands. `cores` bounds the processors (None: all); `package` is what it imports
-    besides ours. `environment` is added to that of the caller, whose AUDIENCEKIT_* never pass.
+    `is_ours` gives it a process like that of our commands. `cores` bounds the processors (None: all); `package` is what
+    it imports besides ours. `environment` is added to that of the caller, whose AUDIENCEKIT_* never pass.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Contestant:
     @property
     def command(self) -> list[str]:
         """The command line of one trial."""
-        modules = [_OWN_HEAP, self.module] if self.is_ours else [self.module]
+        modules = [_OWN_PROCESS, self.module] if self.is_ours else [self.module]
         return [sys.executable, "-m", *modules, *self.arguments]
 
     def hindrance(self) -> str | None:

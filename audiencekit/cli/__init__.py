@@ -23,8 +23,7 @@ from audiencekit.cli.runs import report, runs
 from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
-from audiencekit.machine.heap import share_heap
-from audiencekit.machine.leftout import leave_out_blas_threads, leave_out_pandas
+from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
 
 INTERRUPTED = 130
 
@@ -47,10 +46,10 @@ for command in (
 
 def main() -> None:
     """Run the command line and leave with the exit code of the contract."""
-    share_heap()
-    leave_out_pandas()
-    leave_out_blas_threads()
-    sys.exit(_run())
+    set_up_own_process()
+    code = _run()
+    end_own_process()
+    sys.exit(code)
 
 
 def _run() -> int:
