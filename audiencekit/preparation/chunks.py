@@ -16,7 +16,7 @@ Equal records give equal bytes, whatever Arrow's release. All numbers are little
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -52,7 +52,7 @@ def to_chunk(records: HashedRecords) -> RecordChunk:
     first = int(rows[0]) if len(rows) else 0
     deletes = bools_of(batch.column(IS_DELETE))
     parts = [_HEAD.pack(len(rows), first), (rows - first).astype("<u4").tobytes(), np.packbits(deletes).tobytes()]
-    return RecordChunk(b"".join([*parts, *identifier_parts(batch)]))
+    return RecordChunk(_joined([*parts, *identifier_parts(batch)]))
 
 
 def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
@@ -84,6 +84,12 @@ def value_counts(lists: Any) -> Counts:
     """How many values each of `lists` has; 0 for null."""
     counts: Counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     return counts
+
+
+def _joined(parts: Sequence[bytes | memoryview]) -> memoryview:
+    """All of `parts`, one behind the other. Bytes would join them with the lock of the interpreter held."""
+    octets = [np.frombuffer(part, dtype=np.uint8) for part in parts if len(part)]
+    return np.concatenate(octets).data.toreadonly()
 
 
 def _kind_parts(lists: Any, kind: Kind) -> list[bytes | memoryview]:

@@ -107,15 +107,21 @@ def bounded_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """The same blocks. Raises SourceRefused when MAX_LINE_BYTES pass without a line end."""
     length_bytes = 0
     for block in blocks:
-        ends = [place for place in (block.find(b"\n"), block.find(b"\r")) if place >= 0]
-        if length_bytes + (min(ends) if ends else len(block)) > MAX_LINE_BYTES:
+        first, last = _line_ends(block)
+        if length_bytes + (first if first >= 0 else len(block)) > MAX_LINE_BYTES:
             raise SourceRefused(
                 f"a line is longer than {MAX_LINE_BYTES:,} bytes",
                 hint="check that the file still has its line ends, and say --encoding if it is not UTF-8",
             )
-        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
         length_bytes = len(block) - last - 1 if last >= 0 else length_bytes + len(block)
         yield block
+
+
+def _line_ends(block: bytes) -> tuple[int, int]:
+    """Where the first line end is and where the last; -1 where there is none. Most blocks have no other than LF."""
+    first, last = block.find(b"\n"), block.rfind(b"\n")
+    before = block.find(b"\r", 0, first) if first >= 0 else block.find(b"\r")
+    return first if before < 0 else before, max(last, block.rfind(b"\r", last + 1))
 
 
 @dataclass(frozen=True, slots=True)

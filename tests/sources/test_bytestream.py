@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
@@ -116,6 +119,19 @@ def test_lines_have_a_bound(step: int, length: int, refused: bool) -> None:
             list(bounded_lines(blocks))
     else:
         assert b"".join(bounded_lines(blocks)) == data
+
+
+@given(st.lists(st.text("ab\n\r", max_size=6).map(str.encode), max_size=6))
+def test_a_line_ends_with_either_letter(blocks: list[bytes]) -> None:
+    """Refused is what has more than a bound of other letters in a row, wherever it is cut."""
+    runs = re.split(rb"[\n\r]", b"".join(blocks))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bytestream, "MAX_LINE_BYTES", 6)
+        if max(map(len, runs)) > 6:
+            with pytest.raises(SourceRefused, match="line is longer"):
+                list(bounded_lines(iter(blocks)))
+        else:
+            assert list(bounded_lines(iter(blocks))) == blocks
 
 
 def test_a_sample_knows_whether_it_is_everything() -> None:

@@ -220,7 +220,8 @@ def _append(spool: KeptSpool, records_of: RecordsOf, numbered: tuple[int, list[_
     columns = [pa.concat_arrays([batch.column(name) for batch in taken]) for name in RECORD_SCHEMA.names]
     batch = HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
     requests = np.concatenate([stretch.requests for stretch in group])
-    spool.append(_HEAD.pack(len(requests)) + requests.astype("<u4").tobytes() + to_chunk(batch).unwrap(), number)
+    head = _HEAD.pack(len(requests)) + requests.astype("<u4").tobytes()
+    spool.append(b"".join([head, to_chunk(batch).unwrap()]), number)
     return group[0].wave
 
 
