@@ -16,7 +16,6 @@ from .series import Series, Spread, run_series
 from .trials import Contestant
 
 OURS: Final = "audiencekit"
-ONE_CORE: Final = "audiencekit on one core"
 DATAFUSION: Final = "bare limit, DataFusion"
 DUCKDB: Final = "bare limit, DuckDB"
 SDK_LOOP: Final = "facebook-business loop"
@@ -46,7 +45,6 @@ def _contestants(path: Path, loop_path: Path) -> list[Contestant]:
     whole, loop = (str(path),), (str(loop_path),)
     return [
         Contestant(name=OURS, module="benchmarks.dry_upload", is_ours=True, arguments=whole),
-        Contestant(name=ONE_CORE, module="benchmarks.dry_upload", is_ours=True, arguments=whole, cores=1),
         Contestant(name=DATAFUSION, module="benchmarks.bare_limit", arguments=whole, package="datafusion"),
         Contestant(name=DUCKDB, module="benchmarks.bare_limit", arguments=(*whole, "--duckdb"), package="duckdb"),
         Contestant(name=SDK_LOOP, module="benchmarks.sdk_loop", arguments=loop, package="facebook_business"),
@@ -56,7 +54,7 @@ def _contestants(path: Path, loop_path: Path) -> list[Contestant]:
 
 
 def _ratios(series: Series) -> dict[str, Spread]:
-    others = (ONE_CORE, DATAFUSION, DUCKDB, SDK_LOOP, PLAIN_LOOP)
+    others = (DATAFUSION, DUCKDB, SDK_LOOP, PLAIN_LOOP)
     present = [name for name in others if name in series.contestants]
     return {f"{OURS} / {name}, rows per second": series.ratio(OURS, name, "rows_per_second") for name in present}
 

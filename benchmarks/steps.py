@@ -15,6 +15,8 @@ LOOP_ROWS: Final = 200_000
 SEED: Final = 1
 CORPORA: Final = "corpora"
 
+_SHORT_TRIALS: Final = 3  # as many rounds of what takes a second, and scatters most
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -61,6 +63,11 @@ def prepare_step(rows: int) -> str:
     return f"prepare-{rows}"
 
 
+def cores_step(rows: int) -> str:
+    """The name of the step that compares all cores with one."""
+    return f"cores-{rows}"
+
+
 def upload_step(rows: int, columns: str) -> str:
     """The name of the step that uploads a list of these columns."""
     return f"upload-{columns.replace(',', '-')}-{rows}"
@@ -90,5 +97,8 @@ def list_steps(sizes: Sizes, *, runs: int, long_runs: int) -> Iterator[Step]:
         yield Step(upload_step(main, columns), "upload", settings(main, columns=columns, sink=True))
     for rows in sorted({main, largest}):
         yield Step(memory_step(rows), "memory", settings(rows))
+    yield Step(cores_step(main), "cores", {**settings(main), "runs": _SHORT_TRIALS * runs})
+    if largest > main:
+        yield Step(cores_step(largest), "cores", {**settings(largest), "runs": runs})
     yield Step(prepare_step(largest), "prepare", {**settings(largest, loop_rows=LOOP_ROWS), "runs": runs})
     yield Step(duplicates_step(largest), "duplicates", {**settings(largest), "runs": runs})

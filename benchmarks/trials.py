@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -65,7 +65,8 @@ def run_trial(contestant: Contestant) -> Figures:
     """
     for argument in contestant.arguments:
         _read_ahead(Path(argument))
-    process = start(contestant.command, environment=contestant.environment, cores=contestant.cores)
+    cores = None if contestant.cores is None else core_numbers()[: contestant.cores]
+    process = start(contestant.command, environment=contestant.environment, cores=cores)
     assert process.stdout is not None
     with process.stdout:
         printed = process.stdout.read()
@@ -86,9 +87,12 @@ def _read_ahead(path: Path) -> None:
 
 
 def start(
-    command: list[str], *, environment: Mapping[str, str] | None = None, cores: int | None = None
+    command: list[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    cores: Collection[int] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """The process, with its stdout as a pipe, started in the checkout.
+    """The process, with its stdout as a pipe, started in the checkout; on the cores of these numbers alone.
 
     It keeps the bytecode of what it imports, as an installation has it: only the first compiles.
     """
@@ -102,12 +106,13 @@ def start(
         stdout=subprocess.PIPE,
         cwd=ROOT,
         env={**inherited, **(environment or {})},
-        preexec_fn=None if cores is None else lambda: _confine(cores),
+        preexec_fn=None if cores is None else lambda: os.sched_setaffinity(0, cores),
     )
 
 
-def _confine(cores: int) -> None:
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+def core_numbers() -> list[int]:
+    """The cores that this process may use, ascending."""
+    return sorted(os.sched_getaffinity(0))
 
 
 def trial_arguments(run: Callable[..., Figures], **switches: str) -> None:

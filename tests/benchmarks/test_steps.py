@@ -39,6 +39,8 @@ def test_long_lists_have_fewer_rounds() -> None:
         "upload-email-2000000": 5,
         "memory-2000000": 5,
         "memory-20000000": 2,
+        "cores-2000000": 15,
+        "cores-20000000": 5,
         "prepare-20000000": 5,
         "duplicates-20000000": 5,
     }
@@ -47,7 +49,7 @@ def test_long_lists_have_fewer_rounds() -> None:
 def test_one_size_is_enough() -> None:
     """No step comes twice."""
     names = [step.name for step in list_steps(Sizes((300,)), runs=1, long_runs=1)]
-    assert len(names) == len(set(names)) == 6
+    assert len(names) == len(set(names)) == 7
 
 
 def test_every_benchmark_takes_its_options(capsys: pytest.CaptureFixture[str]) -> None:
