@@ -74,8 +74,9 @@ def _pack(
     body, end = room.unwrap()[: request.body_bytes], len(_OPEN)
     verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
     for verb, users, operations in verbs:
-        prefix = operation_prefix(verb, times)
-        end += write_operations(body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap())
+        if operations:
+            prefix = operation_prefix(verb, times)
+            end += write_operations(body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap())
     if end != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
     body[0], body[-1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
@@ -86,5 +87,5 @@ def _pack(
         body_bytes=len(body),
         operations=request.operations,
         records=request.records,
-        rows=np.concatenate([updates.rows, deletes.rows]),
+        rows=np.concatenate([updates.rows, deletes.rows]) if request.deletes else updates.rows,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
@@ -57,6 +58,7 @@ class PlannedRequest:
         return self.update_operations + self.delete_operations
 
 
+@lru_cache(maxsize=4)  # of one run two, and each is asked for with every request
 def operation_prefix(operation_type: str, times: PlanTimes) -> bytes:
     """The bytes of an operation before its first user; OPERATION_SUFFIX closes it."""
     effective = f'"effective_at":"{format_time(times.effective_at)}",' if times.effective_at else ""

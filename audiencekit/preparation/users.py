@@ -35,8 +35,8 @@ class EncodedUsers:
     def joined(cls, parts: Iterable[EncodedUsers]) -> EncodedUsers:
         """All of `parts`, in order."""
         parts = list(parts)
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in parts)])
-        return cls(rows, Entries([chosen for part in parts for chosen in part.entries.unwrap()]))
+        rows = [part.rows for part in parts] or [np.zeros(0, dtype=np.int64)]
+        return cls(np.concatenate(rows) if len(rows) > 1 else rows[0], Entries([chosen for part in parts for chosen in part.entries.unwrap()]))
 
 
 @guarded
