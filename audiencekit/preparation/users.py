@@ -36,7 +36,8 @@ class EncodedUsers:
         """All of `parts`, in order."""
         parts = list(parts)
         rows = [part.rows for part in parts] or [np.zeros(0, dtype=np.int64)]
-        return cls(np.concatenate(rows) if len(rows) > 1 else rows[0], Entries([chosen for part in parts for chosen in part.entries.unwrap()]))
+        chosen = [chosen for part in parts for chosen in part.entries.unwrap()]
+        return cls(np.concatenate(rows) if len(rows) > 1 else rows[0], Entries(chosen))
 
 
 @guarded

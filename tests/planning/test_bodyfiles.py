@@ -78,7 +78,7 @@ def test_a_body_that_cannot_be_written(
 def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
     """Neither of a body that cannot be written, nor of one that is made to its half."""
     contacts = tmp_path / "contacts.csv"
-    contacts.write_text("email\np1@example.com\np2@example.com\n")
+    contacts.write_text("email,verb\np1@example.com,update\np2@example.com,delete\n")
     module: Any = {"write_file": bodyfiles, "write_operations": packing}[failing]
     work, calls = getattr(module, failing), iter(range(10))
 
@@ -89,7 +89,7 @@ def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(module, failing, fail)
     with pytest.raises(AudiencekitError) as caught:
-        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True, operation_column="verb")
     frames = frames_of(caught.value).decode()
     assert "write_bodies" in frames or failing == "write_file"
     # An array shows its numbers, which are the characters of the body.
