@@ -16,6 +16,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.bytestream import ByteStream, take_sample
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.dialect import find_delimiter, show_delimiter
@@ -143,7 +144,7 @@ class DelimitedTable:
     def _quick_batches(
         self, arrays: dict[int, pa.Array], records: int, mapping: ColumnMapping, faults: Faults
     ) -> Iterator[TextBatch]:
-        numbers = pa.array(np.arange(self.rows_read + 1, self.rows_read + records + 1), pa.int64())
+        numbers = arrow_array(np.arange(self.rows_read + 1, self.rows_read + records + 1, dtype=np.int64))
         columns = text_columns(numbers, arrays, mapping)
         size = -(-records // -(-records // BATCH_ROWS))  # batches alike: a small one would cost as much as a large one
         for start in range(0, records, size):

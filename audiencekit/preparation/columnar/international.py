@@ -21,7 +21,7 @@ from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
 
-from .buffers import Bytes
+from .buffers import Bytes, arrow_array
 from .checks import SPACES, compiled, matches
 from .decisions import UNDECIDED, VALID, Codes, code_of, put
 from .domains import BASIC_PLANE, domain_in_ascii
@@ -48,7 +48,7 @@ def decide_international(lowered: Any) -> tuple[Any, Codes]:
     rows = np.flatnonzero(is_short & matches(lowered, _certain_form()))
     if not len(rows):
         return lowered, codes
-    names, domains = _parts(lowered.take(pa.array(rows)))
+    names, domains = _parts(lowered.take(arrow_array(rows)))
     answers = [domain_in_ascii(domain) for domain in domains.dictionary.to_pylist()]
     in_ascii = ["" if isinstance(answer, Reason) else answer for answer in answers]
     addresses = pc.binary_join_element_wise(names, pa.array(in_ascii, pa.string()).take(domains.indices), _AT)
@@ -79,7 +79,7 @@ def _parts(addresses: Any) -> tuple[Any, Any]:
     """The local parts, and the domains as a dictionary."""
     parts = pc.split_pattern(addresses, "@").flatten()
     places = np.arange(0, len(parts), 2)
-    return parts.take(pa.array(places)), parts.take(pa.array(places + 1)).dictionary_encode()
+    return parts.take(arrow_array(places)), parts.take(arrow_array(places + 1)).dictionary_encode()
 
 
 def _code(answer: str | Reason) -> int:
