@@ -6,10 +6,10 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import find_countries
 from audiencekit.limits import SAMPLE_ROWS
 
 SAMPLE_BYTES: Final = 1_048_576
@@ -23,20 +23,24 @@ class Sample:
 
     names: tuple[str, ...] | None
     columns: tuple[tuple[str, ...], ...]
+    _filled: dict[int, list[str]] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Sample of {len(self.columns)} columns: not shown>"
 
     def filled(self, position: int) -> list[str]:
         """The cells of a column that say something."""
-        return [cell for cell in self.columns[position] if is_filled(cell)]
+        if position not in self._filled:
+            self._filled[position] = list(filter(is_filled, self.columns[position]))
+        return self._filled[position]
 
     def countries(self, position: int | None, default: str | None) -> list[str | None]:
         """The country of each sampled row: its cell in the column at `position`, else `default`."""
         rows = max((len(cells) for cells in self.columns), default=0)
         if position is None:
             return [default] * rows
-        return [find_country(cell) or default for cell in self.columns[position]]
+        found = find_countries(self.columns[position])
+        return [found[cell] or default for cell in self.columns[position]]
 
 
 def is_filled(cell: str) -> bool:
