@@ -26,7 +26,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.pieces import Pieces
 from audiencekit.sources.quick import QuickReader
 from audiencekit.sources.records import Records, field_limit
-from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
+from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, sampled_part, usual_width
 from audiencekit.sources.table import Description, Look
 
 PIECE_BYTES: Final = 3_145_728  # two thirds of it would take a tenth more time, and 25 MB less at the peak
@@ -54,7 +54,7 @@ class Layout:
 def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
     taken = take_sample(stream.bounded_blocks(), SAMPLE_BYTES)
-    text = taken.data.decode("utf-8", "surrogateescape")
+    text = sampled_part(taken.data).decode("utf-8", "surrogateescape")
     whole = taken.is_whole
     told = _TOLD.match(text)
     with field_limit():

@@ -13,6 +13,7 @@ from audiencekit.identifiers.countries import find_countries
 from audiencekit.limits import SAMPLE_ROWS
 
 SAMPLE_BYTES: Final = 1_048_576
+_SAMPLED_LINES: Final = SAMPLE_ROWS + 3  # the line that tells Excel the delimiter, the header, and one too many
 # Words that stand for nothing in a cell; such cells say nothing about a column.
 NOTHING: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null", "nil", "#n/a", "unknown", "\\n", "."})
 
@@ -48,6 +49,18 @@ def is_filled(cell: str) -> bool:
     return cell.strip().casefold() not in NOTHING
 
 
+def sampled_part(data: bytes) -> bytes:
+    """The beginning of `data`, UTF-8, from which `sample_records` takes what it takes from all, whatever divides cells.
+
+    That is so many lines as it may take, when none is blank and none can go on in the next.
+    """
+    lines = data.split(b"\n", _SAMPLED_LINES)
+    if len(lines) <= _SAMPLED_LINES or any(len(line) < len("x\r") for line in lines[:-1]):
+        return data
+    part = data[: len(data) - len(lines[-1])]
+    return data if b'"' in part else part
+
+
 def sample_records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
     """Up to SAMPLE_ROWS non-blank records of `text`, a header not counted. The last one is left out unless `whole`."""
     records: list[list[str]] = []
@@ -66,7 +79,11 @@ def sample_records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]
 
 def usual_width(records: Iterable[list[str]]) -> int:
     """The most frequent number of cells; the larger one of two that are equally frequent."""
-    widths = Counter(map(len, records))
+    return most_frequent(Counter(map(len, records)))
+
+
+def most_frequent(widths: Counter[int]) -> int:
+    """The width that was counted most often; the larger one of two that are equally frequent."""
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
