@@ -15,17 +15,12 @@ import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from audiencekit.api.paths import check_identifier
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.runs import RunStore, check_chosen_run_id
 from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.prepared import write_prepared
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
@@ -33,6 +28,9 @@ from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.limiter import RateLimiter
 
 
 def check(
@@ -69,6 +67,9 @@ def prepare(
 
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
+    # Parquet takes as long to load as the rest of Arrow, and nothing else writes it.
+    from audiencekit.planning.prepared import write_prepared
+
     source, settings = items_of(source), settings or load_settings()
     terms = _terms(keywords, settings, TargetKind.AUDIENCE)
     return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
@@ -134,8 +135,12 @@ async def upload_to(
     **keywords: Unpack[Keywords],
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
-    # HTTP takes room and time that only those who send have to spend.
+    # HTTP, and all that waits, takes room and time that only those who send have to spend.
     from audiencekit.api.opening import open_client
+    from audiencekit.api.paths import check_identifier
+    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.limiter import open_limiter
+    from audiencekit.delivery.runs import check_chosen_run_id
     from audiencekit.runs.execution import execute
     from audiencekit.runs.named import NamedRun
     from audiencekit.runs.run import Run
@@ -178,6 +183,9 @@ async def resume_async(
     the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
     from audiencekit.api.opening import open_client
+    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.limiter import open_limiter
+    from audiencekit.delivery.runs import RunStore
     from audiencekit.runs.execution import execute
     from audiencekit.runs.run import Run, settings_of
 

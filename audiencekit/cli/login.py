@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -104,6 +103,8 @@ def whoami(profile: str | None, as_json: bool) -> None:
 
 
 def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], profile: str | None, as_json: bool) -> T:
+    import asyncio  # which would take a third of the time of `--help`
+
     from audiencekit.settings import load_settings
 
     try:

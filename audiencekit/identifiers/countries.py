@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 from .country_names import COUNTRIES
@@ -18,6 +19,11 @@ def find_country(text: str) -> str | None:
     if is_placeholder(text.strip()) and not text.strip().isalpha():
         return None
     return _BY_SPELLING.get(_spelling(text))
+
+
+def find_countries(texts: Iterable[str]) -> dict[str, str | None]:
+    """The country that each of `texts` names, each distinct one resolved once."""
+    return {text: find_country(text) for text in set(texts)}
 
 
 def _spelling(text: str) -> str:

@@ -13,6 +13,7 @@ from .rules import DEFAULT_RULES, Rules
 
 # IDFA and AAID: the form of a UUID. Version bits are not looked at: a device may show any.
 _ADVERTISING_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ADVERTISING_ID_LENGTH: Final = 36
 _ANDROID_ID: Final = re.compile(r"[0-9a-f]{16}", re.IGNORECASE)
 
 # Ids of no one device: a fault of Android 2.2 gave the first to many, the others stand in documentation.
@@ -41,7 +42,7 @@ def normalize_device_id(text: str, *, rules: Rules = DEFAULT_RULES) -> Normalize
 
 def is_advertising_id(text: str) -> bool:
     """Whether `text`, trimmed, has the form of an advertising id, with or without braces."""
-    return _ADVERTISING_ID.fullmatch(_without_braces(trim(text))) is not None
+    return len(text) >= _ADVERTISING_ID_LENGTH and _ADVERTISING_ID.fullmatch(_without_braces(trim(text))) is not None
 
 
 def _without_braces(text: str) -> str:

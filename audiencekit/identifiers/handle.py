@@ -60,6 +60,6 @@ def is_marked_handle(text: str) -> bool:
 
 def _bare_name(text: str) -> str:
     """What is left of `text` without `@` or profile address; empty for a page that names nobody."""
-    if address := _PROFILE_ADDRESS.fullmatch(text):
+    if "/" in text and (address := _PROFILE_ADDRESS.fullmatch(text)):
         return "" if address[1].lower() in PAGES else address[1]
     return text[1:] if text.startswith(("@", "＠")) else text

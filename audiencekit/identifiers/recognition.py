@@ -21,16 +21,12 @@ __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """Who says of a trimmed text whether it is an e-mail address, and of one with its country whether it is a phone
-    number: a Reason, or anything else where it is one."""
+    """Who says of a trimmed text with an at sign whether it is an e-mail address, and of one that is none, with the
+    country of its row, whether it is a phone number."""
 
-    email: Callable[[str], object]
-    phone_number: Callable[[str, str | None], object]
+    is_email: Callable[[str], bool]
+    is_phone_number: Callable[[str, str | None], bool]
 
-
-BY_DEFINITION: Final = Rulings(
-    normalize_email, lambda trimmed, country: normalize_phone_number(trimmed, country=country)
-)
 
 # Reasons that only something in the form of an address gets.
 _EMAIL_IN_FORM: Final = frozenset({Reason.SPECIAL_USE_DOMAIN, Reason.DISPLAY_NAME})
@@ -46,24 +42,30 @@ _PHONE_SHAPE: Final = re.compile(
 _NO_PHONE: Final = re.compile(r"\d{1,4}([ .\-/])\d{1,2}\1\d{1,4}|\d+\.\d+|\d{1,3}(?:\.\d{1,3}){3}")
 
 
-def likely_kind(text: str, *, country: str | None = None, rulings: Rulings = BY_DEFINITION) -> Kind | None:
+def likely_kind(text: str, *, country: str | None = None, rulings: Rulings | None = None) -> Kind | None:
     """The kind that `text` says it is; None for hashes, placeholders, bare digits, and without evidence.
 
     `country` (as a row writes it) admits national phone numbers that are written as such and valid there. `rulings` are
-    asked of texts with an at sign, and of those that `numbers_to_ask` gives.
+    those of the definition unless others are given, which must say the same.
     """
-    trimmed = trim(text)
+    trimmed, rulings = trim(text), rulings or _BY_DEFINITION
     if not trimmed or looks_hashed(trimmed):
         return None
-    if _is_email(trimmed, rulings):
+    if "@" in trimmed and rulings.is_email(trimmed):
         return Kind.EMAIL
     if is_advertising_id(trimmed):
         return Kind.DEVICE_ID
     if is_marked_handle(trimmed):
         return Kind.HANDLE
-    asked = numbers_to_ask(trimmed, country)
-    is_phone = any(not isinstance(rulings.phone_number(*number), Reason) for number in asked)
-    return Kind.PHONE_NUMBER if is_phone else None
+    return Kind.PHONE_NUMBER if rulings.is_phone_number(trimmed, country) else None
+
+
+def has_email_form(ruling: str | Reason | None) -> bool:
+    """Whether the definition says so of an address, or refuses it for what only something in that form can be.
+
+    None stands for an address that is accepted.
+    """
+    return not isinstance(ruling, Reason) or ruling in _EMAIL_IN_FORM
 
 
 def numbers_to_ask(trimmed: str, country: str | None) -> list[tuple[str, str | None]]:
@@ -98,8 +100,9 @@ def is_identifier(text: str) -> bool:
     return is_international(trimmed) and not isinstance(normalize_phone_number(trimmed), Reason)
 
 
-def _is_email(trimmed: str, rulings: Rulings) -> bool:
-    if "@" not in trimmed:
-        return False
-    normalized = rulings.email(trimmed)
-    return not isinstance(normalized, Reason) or normalized in _EMAIL_IN_FORM
+def _is_phone_number(trimmed: str, country: str | None) -> bool:
+    asked = numbers_to_ask(trimmed, country)
+    return any(not isinstance(normalize_phone_number(text, country=of), Reason) for text, of in asked)
+
+
+_BY_DEFINITION: Final = Rulings(lambda trimmed: has_email_form(normalize_email(trimmed)), _is_phone_number)

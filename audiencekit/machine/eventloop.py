@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
@@ -24,6 +23,8 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
         _refuse_running_loop(function.__name__)
         work = function(*given, **keywords)
         del given, keywords  # no traceback of what follows is to show a data frame, or identifiers
+        import asyncio  # 20 ms, which those who only check a list need not spend
+
         return asyncio.run(work)
 
     call.__name__ = call.__qualname__ = function.__name__.removesuffix("_async")
@@ -33,6 +34,8 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 def _refuse_running_loop(instead: str) -> None:
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

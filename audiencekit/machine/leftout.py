@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 _PANDAS: Final = "pandas"
 _BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
@@ -30,7 +31,7 @@ def leave_out_blas_threads() -> None:
     os.environ.setdefault(_BLAS_THREADS, "1")
 
 
-class _WithoutPandas(MetaPathFinder):
+class _WithoutPandas:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:

@@ -26,6 +26,7 @@ from audiencekit.planning.options import Options, about_lists
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.records import UPDATE, prepare_batch
@@ -203,7 +204,7 @@ def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
     A cell that holds nobody's identifier, or a hash, is none of them where something else of its row qualified.
     """
     is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
-    is_usable = pc.is_in(rejections.column("row"), pa.array(usable_rows))
+    is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
     return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
 
 

@@ -29,7 +29,7 @@ from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.bits import bools_of
-from audiencekit.preparation.columnar.buffers import list_offsets, lists_between, offsets_of
+from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between, offsets_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
 from audiencekit.preparation.records import RECORD_SCHEMA
 
@@ -76,7 +76,7 @@ def from_chunk(chunk: RecordChunk) -> HashedRecords:
     records, first = _HEAD.unpack(reading.take(_HEAD.size))
     rows = np.add(reading.numbers(records), first, dtype=np.int64)
     deletes = reading.bits(records)
-    columns = [pa.array(rows), pa.array(deletes), *identifier_columns(reading, records)]
+    columns = [arrow_array(rows), arrow_array(deletes), *identifier_columns(reading, records)]
     return HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
 
 
@@ -126,7 +126,7 @@ def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) 
     if places is not None:
         begins, counts = offsets[places], counts[places]
         offsets = offsets_of(counts)
-        values = values.take(pa.array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1])))
+        values = values.take(arrow_array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1])))
     return lists_between(offsets, values)
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.chunks import Counts, value_counts
-from audiencekit.preparation.columnar.buffers import list_offsets, lists_between, offsets_of, text_buffers
+from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between, offsets_of, text_buffers
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, to_hex
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.kernels.writing import Field, Part
@@ -40,7 +40,7 @@ class Chosen:
 
     def joined(self) -> Any:
         """Their entries, each with a comma (pa.BinaryArray)."""
-        return _joined(self.batch.take(pa.array(self.places)), self.profile)
+        return _joined(self.batch.take(arrow_array(self.places)), self.profile)
 
 
 def write_operations(body: Octets, prefix: bytes, suffix: bytes, operations: int, users: Sequence[Chosen]) -> int:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.preparation.columnar.buffers import lists_between, offsets_of
+from audiencekit.preparation.columnar.buffers import arrow_array, lists_between, offsets_of
 from audiencekit.preparation.normalisation import ColumnResult
 
 
@@ -27,7 +27,7 @@ def value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any:
     owners, ranks = owners[order], ranks[order]
     fresh = np.ones(len(owners), dtype=bool)
     fresh[1:] = (owners[1:] != owners[:-1]) | (ranks[1:] != ranks[:-1])
-    return list_array(np.bincount(owners[fresh], minlength=rows), values.take(pa.array(order[fresh])))
+    return list_array(np.bincount(owners[fresh], minlength=rows), values.take(arrow_array(order[fresh])))
 
 
 def _of_single_values(result: ColumnResult, rows: int) -> Any:

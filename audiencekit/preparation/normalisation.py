@@ -24,6 +24,7 @@ from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
@@ -75,7 +76,7 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     function only.
     """
     texts, rows = _flatten(texts)
-    of_values = countries if countries is None or rows is None else countries.take(pa.array(rows))
+    of_values = countries if countries is None or rows is None else countries.take(arrow_array(rows))
     decided = _decide(texts, column, of_values, rules)
     codes = decided.codes
     valid, rejected = np.flatnonzero(codes == VALID), np.flatnonzero((codes > VALID) & (codes != _EMPTY))
@@ -118,7 +119,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
     left = np.flatnonzero(codes == PENDING)
     by_definition = 0
     if len(left):
-        places = pa.array(left)
+        places = arrow_array(left)
         where = countries.take(places) if countries is not None else None
         rest = _decide_left(texts.take(places), column, where, rules)
         codes[left] = rest.codes
@@ -151,7 +152,7 @@ def _decide_by_rules(texts: Any, column: MappedColumn, countries: Any | None, ru
     decisions = _decide_in_bulk(texts, column, countries, rules)
     normalized, codes = _complete(decisions, texts, column, countries, rules)
     valid = codes == VALID
-    plain = normalized if valid.all() else normalized.filter(pa.array(valid))
+    plain = normalized if valid.all() else normalized.filter(arrow_array(valid))
     values = _hashes(plain, column) if column.kind.is_hashed else plain
     rounded = 0
     if column.kind is Kind.PLATFORM_ID and not column.hashed:
@@ -165,7 +166,7 @@ def _hashes(plain: Any, column: MappedColumn) -> Any:
 
 def _look(tally: ColumnTally, texts: Any, countries: Any | None, rows: npt.NDArray[np.int64]) -> None:
     """Counts into `tally` what the rejected values of `rows` look like; each distinct one is judged once."""
-    places = pa.array(rows)
+    places = arrow_array(rows)
     where = countries.take(places).to_pylist() if countries is not None else [None] * len(rows)
     for (text, country), count in Counter(zip(texts.take(places).to_pylist(), where, strict=True)).items():
         tally.other_hashes += count * (OTHER_HASH.fullmatch(text.strip()) is not None)
@@ -185,7 +186,7 @@ def _numbered(texts: Any) -> tuple[Any, Any]:
     compiled = kernels()
     if compiled is not None and (found := compiled.deciding.number(texts)) is not None:
         numbers, firsts = found
-        return pa.array(numbers), texts.take(pa.array(firsts))
+        return arrow_array(numbers), texts.take(arrow_array(firsts))
     encoded = texts.dictionary_encode()
     return encoded.indices, encoded.dictionary
 
@@ -228,7 +229,7 @@ def _complete(
     codes, undecided = decisions.codes, decisions.undecided
     if not len(undecided):
         return decisions.normalized, codes
-    places = pa.array(undecided)
+    places = arrow_array(undecided)
     left = texts.take(places).to_pylist()
     where = countries.take(places).to_pylist() if countries is not None else [None] * len(left)
     # What is left is often left again; nothing is remembered beyond the batch.

@@ -16,6 +16,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
 from audiencekit.preparation.lists import value_lists
@@ -81,7 +82,7 @@ def prepare_batch(
     ]
     qualified, present = np.zeros(columns.num_rows, dtype=bool), np.zeros(columns.num_rows, dtype=bool)
     for column, result in results:
-        rejections.add(rows, result.rejected_rows, column.name, REASON_WORDS.take(pa.array(result.rejected_codes)))
+        rejections.add(rows, result.rejected_rows, column.name, REASON_WORDS.take(arrow_array(result.rejected_codes)))
         qualified[result.value_rows] = True
         present[result.rejected_rows] = True
     silent = np.flatnonzero(~(qualified | present))
@@ -93,7 +94,7 @@ def prepare_batch(
     records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
     refusing = _refusing(columns.column(CONSENT), deletes, consent)[qualified] if mapping.consent is not None else None
     if not qualified.all():
-        records = records.filter(pa.array(qualified))
+        records = records.filter(arrow_array(qualified))
     rejected = rejections.to_batch()
     tally = _tally(batch, results, records.num_rows, rejected)
     return PreparedBatch(HashedRecords(records), rejected, tally, refusing)

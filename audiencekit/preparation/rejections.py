@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.preparation.columnar.buffers import arrow_array
 
 
 class Rejections:
@@ -22,7 +23,7 @@ class Rejections:
         """Add the rows at `indices` of `rows`, each with its reason (pa.StringArray)."""
         if len(indices):
             names = pa.repeat(pa.scalar(column, pa.string()), len(indices))
-            part = [rows.take(pa.array(indices)), names, reasons]
+            part = [rows.take(arrow_array(indices)), names, reasons]
             self._parts.append(pa.record_batch(part, schema=REJECTION_SCHEMA))
 
     def to_batch(self) -> pa.RecordBatch:

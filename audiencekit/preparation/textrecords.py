@@ -13,7 +13,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.buffers import list_offsets, lists_between
+from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hex_texts, to_hex
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.lists import list_array
@@ -38,9 +38,9 @@ PREPARED_SCHEMA: Final = pa.schema(
 def to_prepared(records: HashedRecords, places: Indices) -> HashedRecords:
     """Those at `places` of a batch of RECORD_SCHEMA, as PREPARED_SCHEMA."""
     batch = records.unwrap()
-    verbs = pc.if_else(pa.array(batch.column(IS_DELETE).to_numpy(zero_copy_only=False)[places]), DELETE, UPDATE)
+    verbs = pc.if_else(arrow_array(batch.column(IS_DELETE).to_numpy(zero_copy_only=False)[places]), DELETE, UPDATE)
     lists = [_texts(batch.column(kind.value), places, is_hashed=kind.is_hashed) for kind in Kind]
-    rows = pa.array(batch.column(ROW).to_numpy()[places])
+    rows = arrow_array(batch.column(ROW).to_numpy()[places])
     return HashedRecords(pa.record_batch([rows, verbs, *lists], schema=PREPARED_SCHEMA))
 
 
@@ -53,5 +53,5 @@ def _texts(lists: Any, places: Indices, *, is_hashed: bool) -> Any:
         digits = np.empty(2 * hashes.size, dtype=np.uint8)
         ends = compiled.writing.write_hex_lists(list_offsets(lists), hashes, places, digits)
         return lists_between(ends, hex_texts(digits, int(ends[-1])))
-    chosen = lists.take(pa.array(places))
+    chosen = lists.take(arrow_array(places))
     return list_array(value_counts(chosen), to_hex(chosen.flatten())) if is_hashed else chosen

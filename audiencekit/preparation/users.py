@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import Counts
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.entries import Chosen, measure_entries
 from audiencekit.profile import Profile
 
@@ -46,7 +46,7 @@ def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> En
     batch = records.unwrap()
     if 0 < len(places) < batch.num_rows // _FEW:
         # What is chosen holds its batch: of few records in each of many batches that would be all of them.
-        batch, places = batch.take(pa.array(places)), np.arange(len(places))
+        batch, places = batch.take(arrow_array(places)), np.arange(len(places))
     return EncodedUsers(batch.column(ROW).to_numpy()[places], Entries([Chosen(batch, places, profile)]))
 
 

@@ -16,6 +16,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.bytestream import ByteStream, take_sample
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.dialect import find_delimiter, show_delimiter
@@ -25,7 +26,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.pieces import Pieces
 from audiencekit.sources.quick import QuickReader
 from audiencekit.sources.records import Records, field_limit
-from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, usual_width
+from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, sampled_part, usual_width
 from audiencekit.sources.table import Description, Look
 
 PIECE_BYTES: Final = 3_145_728  # two thirds of it would take a tenth more time, and 25 MB less at the peak
@@ -53,7 +54,7 @@ class Layout:
 def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
     taken = take_sample(stream.bounded_blocks(), SAMPLE_BYTES)
-    text = taken.data.decode("utf-8", "surrogateescape")
+    text = sampled_part(taken.data).decode("utf-8", "surrogateescape")
     whole = taken.is_whole
     told = _TOLD.match(text)
     with field_limit():
@@ -143,7 +144,7 @@ class DelimitedTable:
     def _quick_batches(
         self, arrays: dict[int, pa.Array], records: int, mapping: ColumnMapping, faults: Faults
     ) -> Iterator[TextBatch]:
-        numbers = pa.array(np.arange(self.rows_read + 1, self.rows_read + records + 1), pa.int64())
+        numbers = arrow_array(np.arange(self.rows_read + 1, self.rows_read + records + 1, dtype=np.int64))
         columns = text_columns(numbers, arrays, mapping)
         size = -(-records // -(-records // BATCH_ROWS))  # batches alike: a small one would cost as much as a large one
         for start in range(0, records, size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.recognition import is_identifier
 from audiencekit.sources.naming import names_person_data
-from audiencekit.sources.sampling import sample_records, usual_width
+from audiencekit.sources.sampling import most_frequent, sample_records
 
 DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
 CANDIDATES: Final = (",", ";", "\t", "|")
@@ -25,21 +26,24 @@ class Division:
 
     delimiter: str
     records: list[list[str]] = field(repr=False)
+    widths: Counter[int] = field(init=False, repr=False)  # how many records have so many cells
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "widths", Counter(map(len, self.records)))
 
     @property
     def width(self) -> int:
-        return usual_width(self.records)
+        return most_frequent(self.widths)
 
     @property
     def even_share(self) -> float:
         """The share of records with the usual width."""
-        width = self.width
-        return sum(len(cells) == width for cells in self.records) / len(self.records)
+        return self.widths[self.width] / len(self.records)
 
     @property
     def divided_share(self) -> float:
         """The share of records with more than one cell."""
-        return sum(len(cells) > 1 for cells in self.records) / len(self.records)
+        return sum(count for width, count in self.widths.items() if width > 1) / len(self.records)
 
     @property
     def fits_first(self) -> bool:

@@ -16,6 +16,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.columns import TEXTS, column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.faults import Faults, FaultWords
@@ -132,7 +133,7 @@ class JsonLinesTable:
         if arrays is None:
             return None
         rows = np.arange(self.rows_read + 1, self.rows_read + 1 + len(lines), dtype=np.int64)
-        return text_columns(pa.array(rows), arrays, mapping)
+        return text_columns(arrow_array(rows), arrays, mapping)
 
     def _careful(self, lines: list[bytes | None], reader: _RowReader, faults: Faults) -> list[tuple[int, list[Texts]]]:
         """The sound rows of `lines`, each with its number and used cells; the others are noted."""

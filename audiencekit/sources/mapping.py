@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from audiencekit.errors import MappingRefused
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import find_countries
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_bare_number, is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
@@ -162,7 +162,8 @@ class Mapper:
 
     def _country_share(self, position: int) -> float:
         filled = self.sample.filled(position)
-        return sum(find_country(cell) is not None for cell in filled) / len(filled) if filled else 0.0
+        found = find_countries(filled)
+        return sum(found[cell] is not None for cell in filled) / len(filled) if filled else 0.0
 
     def _name(self, position: int) -> str:
         names = self.header.names

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.sources.columns import TEXTS
 
@@ -70,7 +71,7 @@ def plain(array: pa.Array) -> pa.Array:
         return array
     counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), plain(pc.list_flatten(array)), mask=array.is_null())
+    return pa.ListArray.from_arrays(arrow_array(offsets), plain(pc.list_flatten(array)), mask=array.is_null())
 
 
 def is_list(kind: pa.DataType) -> bool:

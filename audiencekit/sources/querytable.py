@@ -17,6 +17,7 @@ from audiencekit.errors import AudiencekitError, Refused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.columns import TEXTS
 from audiencekit.sources.files import LookedAtFile, named
 
@@ -183,7 +184,7 @@ def _in_type(array: pa.Array, declared: pa.DataType) -> pa.Array:
         return array
     if pa.types.is_list(declared):
         offsets = np.arange(len(array) + 1, dtype=np.int32)
-        return pa.ListArray.from_arrays(pa.array(offsets), array, mask=array.is_null())
+        return pa.ListArray.from_arrays(arrow_array(offsets), array, mask=array.is_null())
     if (pc.max(pc.list_value_length(array)).as_py() or 0) > 1:
         raise SourceRefused("a column holds one value a row at first, and several later: no query can read both")
     return pc.list_element(pc.if_else(pc.equal(pc.list_value_length(array), 0), None, array), 0)

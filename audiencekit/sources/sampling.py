@@ -6,13 +6,14 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.countries import find_countries
 from audiencekit.limits import SAMPLE_ROWS
 
 SAMPLE_BYTES: Final = 1_048_576
+_SAMPLED_LINES: Final = SAMPLE_ROWS + 3  # the line that tells Excel the delimiter, the header, and one too many
 # Words that stand for nothing in a cell; such cells say nothing about a column.
 NOTHING: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null", "nil", "#n/a", "unknown", "\\n", "."})
 
@@ -23,25 +24,41 @@ class Sample:
 
     names: tuple[str, ...] | None
     columns: tuple[tuple[str, ...], ...]
+    _filled: dict[int, list[str]] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Sample of {len(self.columns)} columns: not shown>"
 
     def filled(self, position: int) -> list[str]:
         """The cells of a column that say something."""
-        return [cell for cell in self.columns[position] if is_filled(cell)]
+        if position not in self._filled:
+            self._filled[position] = list(filter(is_filled, self.columns[position]))
+        return self._filled[position]
 
     def countries(self, position: int | None, default: str | None) -> list[str | None]:
         """The country of each sampled row: its cell in the column at `position`, else `default`."""
         rows = max((len(cells) for cells in self.columns), default=0)
         if position is None:
             return [default] * rows
-        return [find_country(cell) or default for cell in self.columns[position]]
+        found = find_countries(self.columns[position])
+        return [found[cell] or default for cell in self.columns[position]]
 
 
 def is_filled(cell: str) -> bool:
     """Whether a cell says something."""
     return cell.strip().casefold() not in NOTHING
+
+
+def sampled_part(data: bytes) -> bytes:
+    """The beginning of `data`, UTF-8, from which `sample_records` takes what it takes from all, whatever divides cells.
+
+    That is so many lines as it may take, when none is blank and none can go on in the next.
+    """
+    lines = data.split(b"\n", _SAMPLED_LINES)
+    if len(lines) <= _SAMPLED_LINES or any(len(line) < len("x\r") for line in lines[:-1]):
+        return data
+    part = data[: len(data) - len(lines[-1])]
+    return data if b'"' in part else part
 
 
 def sample_records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
@@ -62,7 +79,11 @@ def sample_records(text: str, delimiter: str, *, whole: bool) -> list[list[str]]
 
 def usual_width(records: Iterable[list[str]]) -> int:
     """The most frequent number of cells; the larger one of two that are equally frequent."""
-    widths = Counter(map(len, records))
+    return most_frequent(Counter(map(len, records)))
+
+
+def most_frequent(widths: Counter[int]) -> int:
+    """The width that was counted most often; the larger one of two that are equally frequent."""
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 

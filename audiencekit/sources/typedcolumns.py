@@ -13,6 +13,7 @@ import pyarrow.types as pt
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.bytehashes import as_digits
 from audiencekit.sources.columns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.faults import Faults
@@ -58,8 +59,8 @@ class TypedColumns:
         for place in {column.position for column in mapping.columns} if self.split_cells else ():
             if not is_list(texts[place].type):
                 texts[place] = split_texts(texts[place].to_pylist(), self.split_cells or "")
-        whole = text_columns(pa.array(rows), texts, mapping)
-        return whole if sound.all() else whole.filter(pa.array(sound))
+        whole = text_columns(arrow_array(rows), texts, mapping)
+        return whole if sound.all() else whole.filter(arrow_array(sound))
 
 
 def _sound_rows(

@@ -244,7 +244,7 @@ def test_written_tables_are_read_back(
     tmp_path: Path, table: list[list[str]], delimiter: str, line_end: str, encoding: str, packed: bool
 ) -> None:
     """Every cell of every dialect, encoding and packing comes back as it was, row by row."""
-    assume(not all(row[2].isdecimal() for row in table))  # handles are no numbers
+    assume(sum(row[2].strip().isdecimal() for row in table) < 2)  # handles are no numbers
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)
     writer.writerows([["email", "phone", "handle"], *table])

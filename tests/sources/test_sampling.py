@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from audiencekit.limits import SAMPLE_ROWS
-from audiencekit.sources.sampling import Sample, by_column, sample_records, usual_width
+from audiencekit.sources.sampling import Sample, by_column, sample_records, sampled_part, usual_width
 
 
 def test_records_are_read_up_to_a_number() -> None:
@@ -19,6 +22,34 @@ def test_a_cut_record_is_left_out() -> None:
     assert sample_records("a,b\nc", ",", whole=False) == [["a", "b"]]
     assert sample_records("a,b\nc", ",", whole=True) == [["a", "b"], ["c"]]
     assert sample_records("a,b", ",", whole=False) == [["a", "b"]]
+
+
+LINES = ["a,b;c", "a;b", "'x,y'", "\u00fc\tx", "1", "", "x\ry", '"q', 'a "q" b', "\u2028,\x1c", "sep=;"]
+
+
+@given(
+    st.lists(st.sampled_from(LINES), max_size=4),
+    st.integers(SAMPLE_ROWS - 3, SAMPLE_ROWS + 10),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.lists(st.sampled_from(LINES), max_size=4),
+)
+def test_a_part_is_enough_for_all_that_is_sampled(first: list[str], rows: int, end: str, last: list[str]) -> None:
+    """The same records, whatever the delimiter and whatever comes behind; also behind a first line of Excel's."""
+    text = end.join([*first, *["cd,ef;gh"] * rows, *last])
+    part = sampled_part(text.encode()).decode()
+    assert text.startswith(part)
+    for behind in (0, len(text.split(end, 1)[0]) + len(end)):
+        for mark in ",;\t|":
+            sampled = sample_records(part[behind:], mark, whole=False)
+            assert sampled == sample_records(text[behind:], mark, whole=False)
+            assert len(part) == len(text) or sampled == sample_records(text[behind:], mark, whole=True)
+
+
+def test_no_more_is_taken_than_what_is_sampled() -> None:
+    """Of a list with short lines, most of what was read is not looked at."""
+    assert len(sampled_part(b"a@b.example,DE\n" * 70_000)) == len(b"a@b.example,DE\n") * (SAMPLE_ROWS + 3)
+    quoted = b'"a\n",DE\n' * 70_000
+    assert sampled_part(quoted) is quoted
 
 
 def test_an_oversize_field_ends_the_sample() -> None:

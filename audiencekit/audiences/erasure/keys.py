@@ -14,6 +14,7 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.chunks import to_chunk
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
@@ -39,7 +40,7 @@ def to_records(keys: Keys) -> HashedRecords:
         counts = np.array([of is kind for of, _ in ordered], dtype=np.int64)
         columns.append(list_array(counts, from_hex(values) if kind.is_hashed else values))
     deletes = pa.repeat(True, len(ordered))
-    return HashedRecords(pa.record_batch([pa.array(rows), deletes, *columns], schema=RECORD_SCHEMA))
+    return HashedRecords(pa.record_batch([arrow_array(rows), deletes, *columns], schema=RECORD_SCHEMA))
 
 
 @guarded
@@ -49,7 +50,7 @@ def as_updates(records: HashedRecords, kinds: Collection[Kind]) -> HashedRecords
     wanted = np.zeros(batch.num_rows, dtype=bool)
     for kind in kinds:
         wanted |= batch.column(kind.value).is_valid().to_numpy(zero_copy_only=False)
-    kept = batch.filter(pa.array(wanted))
+    kept = batch.filter(arrow_array(wanted))
     place = kept.schema.get_field_index(IS_DELETE)
     return HashedRecords(kept.set_column(place, RECORD_SCHEMA.field(IS_DELETE), pa.repeat(False, kept.num_rows)))
 

@@ -25,6 +25,7 @@ from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import Counts, Reading, identifier_columns, identifier_parts, value_counts
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 DAY: Final = "day"
@@ -76,7 +77,9 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
     if not count:
         return NO_MEMBERS
     days = np.frombuffer(reading.buffer(2 * count), dtype="<i2")
-    return HashedRecords(pa.record_batch([pa.array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA))
+    return HashedRecords(
+        pa.record_batch([arrow_array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA)
+    )
 
 
 @guarded
@@ -96,7 +99,7 @@ def from_identifier_bytes(chunk: MemberChunk, places: Indices | None = None) -> 
     wanted = count if places is None else len(places)
     if not wanted:
         return NO_MEMBERS
-    days = pa.array(np.full(wanted, DOUBTFUL, dtype=np.int16))
+    days = arrow_array(np.full(wanted, DOUBTFUL, dtype=np.int16))
     return HashedRecords(pa.record_batch([days, *identifier_columns(reading, count, places)], schema=MEMBER_SCHEMA))
 
 
@@ -105,7 +108,7 @@ def as_members(records: HashedRecords, days: Days) -> HashedRecords:
     """A batch of RECORD_SCHEMA as MEMBER_SCHEMA, with the day of each."""
     batch = records.unwrap()
     columns = [batch.column(kind.value) for kind in Kind]
-    return HashedRecords(pa.record_batch([pa.array(days, pa.int16()), *columns], schema=MEMBER_SCHEMA))
+    return HashedRecords(pa.record_batch([arrow_array(days), *columns], schema=MEMBER_SCHEMA))
 
 
 def days_of(members: HashedRecords) -> Days:
@@ -155,4 +158,4 @@ def with_days(members: HashedRecords, days: Days) -> HashedRecords:
     if not len(days):
         return NO_MEMBERS
     batch: Any = members.unwrap()
-    return HashedRecords(batch.set_column(0, MEMBER_SCHEMA.field(DAY), pa.array(days, pa.int16())))
+    return HashedRecords(batch.set_column(0, MEMBER_SCHEMA.field(DAY), arrow_array(days)))

@@ -24,7 +24,7 @@ from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.buffers import list_offsets
+from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets
 from audiencekit.preparation.columnar.hexadecimal import hash_array, hash_matrix
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
@@ -116,7 +116,7 @@ def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_
         owners, numbers = of_kinds[kind]
         stays = np.where(own[owners] > 0, keys.holders[numbers] == 0, numbers == least[owners])
         counts = np.bincount(owners[stays], minlength=batch.num_rows)
-        columns.append(list_array(counts, lists.flatten().filter(pa.array(stays))))
+        columns.append(list_array(counts, lists.flatten().filter(arrow_array(stays))))
     lost = int((held == 0).sum())
     return Reduced(_records(columns, batch.num_rows, first_row, True), lost, shared, least[shared])
 
@@ -130,8 +130,8 @@ def as_records(members: HashedRecords, *, first_row: int, deletes: bool) -> Hash
 
 def _records(columns: list[Any], count: int, first_row: int, deletes: bool) -> HashedRecords:
     rows = np.arange(first_row, first_row + count, dtype=np.int64)
-    verbs = pa.array(np.full(count, deletes))
-    return HashedRecords(pa.record_batch([pa.array(rows), verbs, *columns], schema=RECORD_SCHEMA))
+    verbs = arrow_array(np.full(count, deletes))
+    return HashedRecords(pa.record_batch([arrow_array(rows), verbs, *columns], schema=RECORD_SCHEMA))
 
 
 @dataclass(frozen=True, slots=True)

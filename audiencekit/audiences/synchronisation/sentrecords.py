@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from audiencekit.delivery.spool import SealedFile
 from audiencekit.machine.memo import Memo
@@ -20,6 +19,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.gathering import NEIGHBOURS
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.preparation.columnar.buffers import arrow_array
 
 _FEW_SHARE: Final = 0.25  # of a batch, at most: copies of more take as long as the batch
 _IN_MEMORY: Final = 65_536  # records that are copied: some ten megabytes; what is more is put aside
@@ -96,4 +96,4 @@ class SentRecords:
 def records_at(records: HashedRecords, places: Indices) -> HashedRecords:
     """Those of `records` (RECORD_SCHEMA) at `places`, ascending."""
     batch = records.unwrap()
-    return records if len(places) == batch.num_rows else HashedRecords(batch.take(pa.array(places)))
+    return records if len(places) == batch.num_rows else HashedRecords(batch.take(arrow_array(places)))

@@ -1,4 +1,4 @@
-"""Texts and lists where Arrow holds them, without a copy."""
+"""Numbers, texts and lists where numpy or Arrow holds them, without a copy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ import pyarrow as pa
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Places: TypeAlias = npt.NDArray[np.int32]
+
+
+def arrow_array(values: npt.NDArray[Any]) -> Any:
+    """`values`, numbers or truths, as an Arrow array of their own type; numbers that lie one by one are not copied.
+
+    `pa.array` does so, too, and imports `numpy.ma` at its first time (12 ms), to ask whether they are masked.
+    """
+    if values.dtype == np.bool_:
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(_bits(values))], null_count=0)
+    held = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, held], null_count=0)
 
 
 def text_buffers(texts: Any) -> tuple[Places, Bytes]:
@@ -44,8 +55,7 @@ def list_offsets(lists: Any) -> Places:
 def lists_between(offsets: Places, values: Any) -> Any:
     """The lists that begin and end in `values` at `offsets`, which begin with 0; null for those without a value."""
     lists, are_there = len(offsets) - 1, offsets[1:] > offsets[:-1]
-    bits = np.packbits(are_there, bitorder="little")
-    buffers = [pa.py_buffer(bits), pa.py_buffer(offsets)]
+    buffers = [pa.py_buffer(_bits(are_there)), pa.py_buffer(offsets)]
     nulls = lists - int(np.count_nonzero(are_there))
     return pa.Array.from_buffers(pa.list_(values.type), lists, buffers, null_count=nulls, children=[values])
 
@@ -55,3 +65,9 @@ def offsets_of(counts: npt.NDArray[Any]) -> Places:
     offsets = np.zeros(len(counts) + 1, dtype=np.int32)
     np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+def _bits(truths: Bools) -> Bytes:
+    """One bit for each, as Arrow keeps truths."""
+    bits: Bytes = np.packbits(truths, bitorder="little")
+    return bits

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
@@ -22,6 +21,7 @@ from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
 
+from .buffers import arrow_array
 from .decisions import UNDECIDED, VALID, Codes, code_of
 
 # The white space that is ASCII. With something ASCII at both ends of what is left, the definition trims no more.
@@ -93,7 +93,7 @@ def begin(plain: npt.NDArray[np.bool_]) -> Codes:
 def decide_in_order(texts: Any, codes: Codes, checks: Sequence[Check]) -> None:
     """Puts into `codes`, for each of `texts` that is PENDING, the code of the first of `checks` that holds for it."""
     rest = np.flatnonzero(codes == PENDING)
-    pending = texts.take(pa.array(rest))
+    pending = texts.take(arrow_array(rest))
     longest = pc.max(pc.binary_length(pending)).as_py()
     for check in checks:
         if not len(rest):
@@ -104,4 +104,4 @@ def decide_in_order(texts: Any, codes: Codes, checks: Sequence[Check]) -> None:
             decided = matches(pending, check.pattern) == check.holds
         if decided.any():
             codes[rest[decided]] = check.code
-            rest, pending = rest[~decided], pending.filter(pa.array(~decided))
+            rest, pending = rest[~decided], pending.filter(arrow_array(~decided))

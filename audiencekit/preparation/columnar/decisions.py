@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 
+from .buffers import arrow_array
+
 __all__ = ["FEW_ROWS", "REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
 
 FEW_ROWS: Final = 100  # so many texts of a column are put between slices of it sooner than all are taken anew
@@ -39,7 +41,7 @@ def put(texts: Any, rows: npt.NDArray[np.int64], others: Any) -> Any:
         return pa.concat_arrays(_spliced(texts, rows.tolist(), others)) if len(rows) else texts
     places = np.arange(len(texts), dtype=np.int32)
     places[rows] = np.arange(len(texts), len(texts) + len(rows), dtype=np.int32)
-    return pa.concat_arrays([texts, others]).take(pa.array(places))
+    return pa.concat_arrays([texts, others]).take(arrow_array(places))
 
 
 def _spliced(texts: Any, rows: list[int], others: Any) -> Iterator[Any]:
@@ -68,8 +70,8 @@ class Decisions:
         """Decisions whose `normalized` is null wherever `codes` is not VALID, whatever `normalized` holds there."""
         if codes.size and codes.min() < UNDECIDED:
             raise ValueError("a value was neither decided nor left to the definition")
-        kept = pc.if_else(pa.array(codes == VALID), normalized, pa.scalar(None, pa.string()))
-        return cls(kept, pa.array(codes, pa.int8()))
+        kept = pc.if_else(arrow_array(codes == VALID), normalized, pa.scalar(None, pa.string()))
+        return cls(kept, arrow_array(codes))
 
     @property
     def codes(self) -> Codes:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .buffers import Bools, Bytes, Places, text_buffers
+from .buffers import Bools, Bytes, Places, arrow_array, text_buffers
 
 MAX_WRITTEN_BYTES: Final = 100  # as in identifiers/phone_number.py; only ASCII is read here
 MIN_DIGITS: Final = 3  # phonenumbers reads two digits only where nothing stands beside them
@@ -76,7 +76,7 @@ def read_digits(texts: Any) -> Digits:
     offsets, data = text_buffers(texts)
     sizes = np.diff(offsets)
     if sizes.max(initial=0) > MAX_WRITTEN_BYTES:
-        offsets, data = text_buffers(pc.if_else(pa.array(sizes > MAX_WRITTEN_BYTES), _NOTHING, texts))
+        offsets, data = text_buffers(pc.if_else(arrow_array(sizes > MAX_WRITTEN_BYTES), _NOTHING, texts))
     if not len(data):
         return _no_digits(len(sizes))
     sums = _sums(offsets, data)

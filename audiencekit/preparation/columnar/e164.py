@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .buffers import Bools, Bytes, Places
+from .buffers import Bools, Bytes, Places, arrow_array
 from .digits import FRONT, MAX_DIGITS, Digits
 
 # While it is written a number has so many bytes: plus sign and calling code end where the first four do, digits follow.
@@ -33,7 +33,7 @@ def write_numbers(
     sizes = np.zeros(len(written) + 1, dtype=np.int32)
     sizes[rows + 1] = kept + head_sizes.take(codes)
     offsets = np.cumsum(sizes, dtype=np.int32)
-    nulls = pa.array(written).buffers()[1]
+    nulls = arrow_array(written).buffers()[1]
     return pa.StringArray.from_buffers(len(written), pa.py_buffer(offsets), pa.py_buffer(text), nulls)
 
 

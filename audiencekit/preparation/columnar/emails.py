@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
@@ -16,7 +15,7 @@ from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, M
 from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
 
-from .buffers import Bools, Bytes, Places, text_buffers
+from .buffers import Bools, Bytes, Places, arrow_array, text_buffers
 from .checks import ALWAYS, NEVER, OPENING, PENDING, Check, begin, decide_in_order, matches, trim
 from .decisions import UNDECIDED, VALID, Codes, Decisions, code_of, put
 from .international import decide_international
@@ -82,7 +81,7 @@ def decide_emails(texts: Any) -> Decisions:
     rest = np.flatnonzero(codes == PENDING)
     if len(rest):
         # What is no address at first sight is often the same: the word for a missing value, two spaces before a name.
-        left = trim(lowered.take(pa.array(rest))).dictionary_encode()
+        left = trim(lowered.take(arrow_array(rest))).dictionary_encode()
         addresses, found = _decide_distinct(left.dictionary)
         codes[rest] = found.take(left.indices.to_numpy())
         lowered = put(lowered, rest, addresses.take(left.indices))
@@ -94,7 +93,7 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     codes = begin(_is_plain(trimmed))
     decide_in_order(trimmed, codes, (*OPENING, *_checks()))
     left = np.flatnonzero(codes == UNDECIDED)
-    texts = trimmed.take(pa.array(left))
+    texts = trimmed.take(arrow_array(left))
     addresses, found = decide_international(texts)
     # As it was written and in ASCII: a domain that is refused has no address that could begin doubtfully.
     found[_begins_doubtfully(*text_buffers(texts)) | _begins_doubtfully(*text_buffers(addresses))] = UNDECIDED
@@ -108,7 +107,7 @@ def _is_plain(lowered: Any) -> Bools:
     plain = matches(lowered, _PLAIN) & (np.diff(offsets) <= _PLAIN_BYTES)
     doubted = np.flatnonzero(plain & (_begins_doubtfully(offsets, data) | _ends_doubtfully(offsets, data)))
     if len(doubted):
-        refused = matches(lowered.take(pa.array(doubted)), rf"{_PLACEHOLDER}|{_special_use()}")
+        refused = matches(lowered.take(arrow_array(doubted)), rf"{_PLACEHOLDER}|{_special_use()}")
         plain[doubted[refused]] = False
     return plain
 

@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
 
+from .buffers import arrow_array
+
 HASH_TYPE: Final = pa.binary(SHA256_BYTES)
 
 # One line a hash; SHA256_BYTES or SHA256_HEX_LENGTH wide.
@@ -66,7 +68,7 @@ def are_hashes(texts: Any) -> npt.NDArray[np.bool_]:
     )
     if not long_enough.all():
         hashes = long_enough.copy()
-        hashes[long_enough] = are_hashes(texts.filter(pa.array(long_enough)))
+        hashes[long_enough] = are_hashes(texts.filter(arrow_array(long_enough)))
         return hashes
     if not len(texts):
         return long_enough

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from itertools import groupby
+from itertools import filterfalse, groupby
 from typing import Any, Final
 
 import numpy as np
@@ -21,8 +21,8 @@ from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
 
-from .buffers import Bytes
-from .checks import SPACES, compiled, matches
+from .buffers import Bools, Bytes, arrow_array
+from .checks import FEW, SPACES, compiled, matches
 from .decisions import UNDECIDED, VALID, Codes, code_of, put
 from .domains import BASIC_PLANE, domain_in_ascii
 
@@ -33,6 +33,7 @@ _IDEOGRAPH_RANGES: Final = ("\u4e00\u9fa5", "\uac00\ud7a3")
 _IDEOGRAPHS: Final = "".join(f"{first}-{last}" for first, last in _IDEOGRAPH_RANGES)
 
 _ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
+_NO_ATEXT: Final = r'\x00- "(),.:;<>@A-Z\[\\\]\x7f'  # the rest of ASCII
 _HIDDEN: Final = rf"\x00-\x1f\x7f-\x9f{WHITE_SPACE}{MARKS}"
 _AT: Final = pa.scalar("@", pa.string())  # with its type: to guess one, pyarrow looks for pandas each time
 _MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part is too long before it is in ASCII
@@ -45,10 +46,10 @@ def decide_international(lowered: Any) -> tuple[Any, Codes]:
     """
     codes = np.full(len(lowered), UNDECIDED, dtype=np.int8)
     is_short = pc.binary_length(lowered).to_numpy(zero_copy_only=False) <= _MAX_BYTES
-    rows = np.flatnonzero(is_short & matches(lowered, _certain_form()))
+    rows = np.flatnonzero(is_short & _are_certain(lowered))
     if not len(rows):
         return lowered, codes
-    names, domains = _parts(lowered.take(pa.array(rows)))
+    names, domains = _parts(lowered.take(arrow_array(rows)))
     answers = [domain_in_ascii(domain) for domain in domains.dictionary.to_pylist()]
     in_ascii = ["" if isinstance(answer, Reason) else answer for answer in answers]
     addresses = pc.binary_join_element_wise(names, pa.array(in_ascii, pa.string()).take(domains.indices), _AT)
@@ -64,7 +65,7 @@ def decide_one(text: str) -> str | Reason | None:
     Quicker than a column of a few hundred, since no pattern is compiled anew.
     """
     lowered = lower(text.strip(SPACES))
-    if len(lowered.encode()) > _MAX_BYTES or compiled(_certain_form()).search(lowered) is None:
+    if len(lowered.encode()) > _MAX_BYTES or not _has_certain_form(lowered):
         return None
     local, _, domain = lowered.partition("@")
     answer = domain_in_ascii(domain)
@@ -79,30 +80,54 @@ def _parts(addresses: Any) -> tuple[Any, Any]:
     """The local parts, and the domains as a dictionary."""
     parts = pc.split_pattern(addresses, "@").flatten()
     places = np.arange(0, len(parts), 2)
-    return parts.take(pa.array(places)), parts.take(pa.array(places + 1)).dictionary_encode()
+    return parts.take(arrow_array(places)), parts.take(arrow_array(places + 1)).dictionary_encode()
 
 
 def _code(answer: str | Reason) -> int:
     return code_of(answer) if isinstance(answer, Reason) else VALID
 
 
+def _are_certain(lowered: Any) -> Bools:
+    """For each text whether it has the certain form."""
+    if len(lowered) > FEW:
+        return matches(lowered, _certain_form())
+    return np.fromiter(map(_has_certain_form, lowered.to_pylist()), np.bool_, len(lowered))
+
+
+def _has_certain_form(lowered: str) -> bool:
+    """The same of one text, letter by letter: to compile all of them for `re` takes longer than the rest of a list."""
+    if compiled(_form(f"[^{_NO_ATEXT}]+")).search(lowered) is None:
+        return False
+    letters = filterfalse(str.isascii, lowered.partition("@")[0])
+    return all(ord(letter) < BASIC_PLANE and _certain_letters()[ord(letter)] for letter in letters)
+
+
 @cache
 def _certain_form() -> str:
     """A pattern for addresses with a certain local part and any domain without hidden characters."""
     letters = "".join(f"{run[0]}-{run[-1]}" for first, last in _ALPHABETS for run in _runs(first, last))
-    atom = f"[{_ATEXT}{letters}{_IDEOGRAPHS}]+"
+    return _form(f"[{_ATEXT}{letters}{_IDEOGRAPHS}]+")
+
+
+def _form(atom: str) -> str:
     return rf"\A{atom}(?:\.{atom})*@[^@<>{_HIDDEN}]+\z"
 
 
 @cache
 def certain_in_local_parts() -> Bytes:
     """One bit for each code point of the basic plane: set where a letter of no ASCII is certain in a local part."""
+    bits: Bytes = np.packbits(_certain_letters(), bitorder="little")
+    return bits
+
+
+@cache
+def _certain_letters() -> Bools:
+    """The same, a truth for each."""
     are_certain = np.zeros(BASIC_PLANE, dtype=bool)
     alphabets = (run for first, last in _ALPHABETS for run in _runs(first, last))
     for letters in (*alphabets, *_IDEOGRAPH_RANGES):
         are_certain[ord(letters[0]) : ord(letters[-1]) + 1] = True
-    bits: Bytes = np.packbits(are_certain, bitorder="little")
-    return bits
+    return are_certain
 
 
 def _runs(first: int, last: int) -> Iterator[str]:

@@ -1,41 +1,45 @@
 """Compiled numbering plans between runs: kept for who compiled them, taken only for what they were compiled from.
 
-Of each calling code a digest says what that was: the metadata itself, as it stands in memory, and the text of the
-modules that compile it. So neither another release of phonenumbers, nor a change of ours, nor a program that changes
-the metadata is given what is not its own. No identifier is kept, but which regions and calling codes were met is.
+Digests say what that was: the metadata itself, as it stands in memory or, where nobody has read it yet, in the text it
+will be read from, and the text of the modules that compile it. So neither another release of phonenumbers, nor a change
+of ours, nor a program that changes the metadata is given what is not its own. No identifier is kept, but which regions
+and calling codes were met is.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-import pickle
 import pkgutil
 import struct
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import orjson
 import phonenumbers
-from phonenumbers import PhoneMetadata
 
 from audiencekit.machine.caches import Cache
 
+from .phone_metadata import digest_in_memory, digest_of_unread, regions_of_code
 from .phone_states import DIGITS, StateRows
 
 _NAME: Final = "numbering-plans"
 _HEAD: Final = struct.Struct("<II")  # bytes of what is said of the plans in JSON, states
 _ITEM: Final = np.dtype("<i4")
-_COMPILERS: Final = ("cache", "patterns", "plans", "readings", "states", "tables", "trunks")
+_COMPILERS: Final = ("cache", "metadata", "patterns", "plans", "readings", "states", "tables", "trunks")
 
 
 @dataclass(slots=True)
 class _KeptPlan:
-    """The states where the readings of one calling code begin, by region or code, and a digest of its plan."""
+    """The states where the readings of one calling code begin, by region or code, and what its plan was compiled from.
 
-    digest: str
+    That is, by region, a digest of the metadata as it stood in memory, and one of the text from which it was read, as
+    far as that is known.
+    """
+
+    in_memory: dict[str, str]
+    texts: dict[str, str]
     starts: dict[str, int] = field(default_factory=dict)
 
 
@@ -45,20 +49,44 @@ class KeptPlans:
     def __init__(self, states: StateRows | None = None, plans: dict[str, _KeptPlan] | None = None) -> None:
         self.states = states or StateRows()
         self._plans = plans or {}
+        self._compared: set[int] = set()
         self.is_new = False  # whether there is something that was not written
+
+    def compare_again(self) -> None:
+        """The plan of each calling code that is asked for from now on is compared with its metadata, once."""
+        self._compared.clear()
 
     def start(self, name: str, calling_code: int) -> int | None:
         """The state where the region or code called `name` begins; None when it is not known, or not the same now."""
-        plan = self._plans.get(str(calling_code))
-        return plan.starts.get(name) if plan and plan.digest == digest_of(calling_code) else None
+        if calling_code not in self._compared:
+            plan = self._plans.get(str(calling_code))
+            if plan is None or not self._is_same(plan, calling_code):
+                self._plans[str(calling_code)] = _of_now(calling_code)
+            self._compared.add(calling_code)
+        return self._plans[str(calling_code)].starts.get(name)
 
     def add(self, name: str, calling_code: int, start: int) -> None:
-        """Note that `name` begins with the state `start`; what was another plan of its code is forgotten."""
-        plan, digest = self._plans.get(str(calling_code)), digest_of(calling_code)
-        if plan is None or plan.digest != digest:
-            plan = self._plans[str(calling_code)] = _KeptPlan(digest)
-        plan.starts[name] = start
+        """Note that `name`, which `start` did not know, begins with the state `start`."""
+        self._plans[str(calling_code)].starts[name] = start
         self.is_new = True
+
+    def _is_same(self, plan: _KeptPlan, calling_code: int) -> bool:
+        """Whether the metadata of `calling_code` is what `plan` was compiled from; it is read only where that is open.
+
+        Then the text that gave the same metadata is noted.
+        """
+        if tuple(plan.in_memory) != regions_of_code(calling_code):
+            return False
+        for region, digest in plan.in_memory.items():
+            text = digest_of_unread(calling_code, region)
+            if text is not None and text == plan.texts.get(region):
+                continue
+            if digest_in_memory(calling_code, region) != digest:
+                return False
+            if text is not None:
+                plan.texts[region] = text
+                self.is_new = True
+        return True
 
     def write(self, cache: Cache) -> None:
         """Keep all of it in `cache`, if it can be said what it was compiled from."""
@@ -95,21 +123,11 @@ def _read(content: bytes) -> KeptPlans:
     return KeptPlans(StateRows(rows, readings), plans)
 
 
-def digest_of(calling_code: int) -> str:
-    """What the plan of `calling_code` is compiled from, and by what."""
-    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE[calling_code]
-    metadata = [PhoneMetadata.metadata_for_region_or_calling_code(calling_code, region) for region in regions]
-    made_from = "\n".join([_compiled_by(), str(calling_code), *regions]).encode()
-    return hashlib.sha256(b"\n".join([made_from, *map(_content_of, metadata)])).hexdigest()
-
-
-def _content_of(metadata: Any) -> bytes:
-    """All that `metadata` holds, the same whichever of its texts are one object: in the quickest way that there is."""
-    content = io.BytesIO()
-    pickler = pickle.Pickler(content, protocol=4)
-    pickler.fast = True  # nothing is written as a reference
-    pickler.dump(metadata)
-    return content.getvalue()
+def _of_now(calling_code: int) -> _KeptPlan:
+    """What a plan of `calling_code` that is compiled now is compiled from."""
+    regions = regions_of_code(calling_code)
+    texts = {region: text for region in regions if (text := digest_of_unread(calling_code, region)) is not None}
+    return _KeptPlan({region: digest_in_memory(calling_code, region) for region in regions}, texts)
 
 
 def _compiled_by() -> str:

@@ -13,6 +13,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 
+from .buffers import arrow_array
 from .checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
 from .decisions import UNDECIDED, Codes, Decisions, code_of, put
 from .digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
@@ -59,13 +60,13 @@ def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Dec
     column = _read(trimmed, regions, rules)
     _decide_unread(trimmed, column)
     left = np.flatnonzero((column.codes == UNDECIDED) & ~column.digits.is_read)
-    left = left[matches(trimmed.take(pa.array(left)), _DECORATED)]
+    left = left[matches(trimmed.take(arrow_array(left)), _DECORATED)]
     if not len(left):
-        return Decisions(column.written(rules), pa.array(column.codes, pa.int8()))
-    again, codes = _decide_decorated(trimmed.take(pa.array(left)), (regions[0], regions[1][left]), rules)
+        return Decisions(column.written(rules), arrow_array(column.codes))
+    again, codes = _decide_decorated(trimmed.take(arrow_array(left)), (regions[0], regions[1][left]), rules)
     numbers = put(column.written(rules), left, again)
     column.codes[left] = codes
-    return Decisions(numbers, pa.array(column.codes, pa.int8()))
+    return Decisions(numbers, arrow_array(column.codes))
 
 
 def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
@@ -82,7 +83,7 @@ def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
         (column.digits.has_dot, _ROUNDED, Reason.EXCEL_MANGLED),
     ):
         rows = np.flatnonzero(column.digits.is_read & suspects)
-        rows = rows[matches(texts.take(pa.array(rows)), pattern)]
+        rows = rows[matches(texts.take(arrow_array(rows)), pattern)]
         column.codes[rows] = code_of(reason)
     return column
 
@@ -91,7 +92,7 @@ def _decide_unread(trimmed: Any, column: NumberColumn) -> None:
     """Decides the texts that are no plain number. They are often the same: the word for a missing value."""
     unread = np.flatnonzero(column.codes == PENDING)
     if len(unread):
-        left = pc.ascii_lower(trimmed.take(pa.array(unread))).dictionary_encode()
+        left = pc.ascii_lower(trimmed.take(arrow_array(unread))).dictionary_encode()
         codes = np.full(len(left.dictionary), PENDING, dtype=np.int8)
         decide_in_order(left.dictionary, codes, _CHECKS)
         column.codes[unread] = codes.take(left.indices.to_numpy())

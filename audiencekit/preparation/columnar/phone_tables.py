@@ -34,6 +34,10 @@ _OUTCOMES: Final = tuple(Outcome)
 _BITS: Final = 8  # of a reading that tell the outcome, and as many that tell the digits in front
 _LAST_BITS: Final = (1 << _BITS) - 1
 _LONGEST_CODE: Final = 3  # digits of a country calling code
+# As `country_code_for_region` says, which reads all that is known of the region.
+_CODE_OF_REGION: Final = {
+    region: code for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items() for region in regions
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,9 @@ class PhoneTables:
             return tables
         with self._lock:
             plans = self._plans = self._plans or read_plans(self._cache)
+            plans.compare_again()
             for region in sorted(wanted - self._national.keys()):
-                code = phonenumbers.country_code_for_region(region)
+                code = _CODE_OF_REGION[region]
                 self._national[region] = self._place(plans, region, code, partial(National, region=region))
             for code in sorted(codes):
                 if self._international[code] < 0:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.preparation.columnar.buffers import text_buffers
+from audiencekit.preparation.columnar.buffers import arrow_array, text_buffers
 
 COLUMN = pa.array(["ab", "", "é", None, "c"])
 
@@ -55,3 +55,22 @@ def test_texts_of_another_layout_are_refused(kind: Any) -> None:
     """Their offsets would be read as others."""
     with pytest.raises(ValueError, match="StringArray"):
         text_buffers(pa.array(["ab", "c"], kind))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, np.float64, np.bool_])
+@pytest.mark.parametrize("step", [1, 3, -1])
+@pytest.mark.parametrize("size", [0, 1, 9])
+def test_numbers_and_truths_are_what_arrow_makes_of_them(kind: type, step: int, size: int) -> None:
+    """In type, values and number of nulls, wherever they lie."""
+    values = (np.arange(size) % 3).astype(kind)[::step]
+    made, expected = arrow_array(values), pa.array(values)
+    made.validate(full=True)
+    assert made.equals(expected)
+    assert (made.type, made.null_count) == (expected.type, 0)
+
+
+def test_numbers_are_not_copied() -> None:
+    """They are kept as long as the array is."""
+    numbers = np.arange(5)
+    assert arrow_array(numbers).buffers()[1].address == numbers.ctypes.data
+    assert arrow_array(np.arange(5)).to_pylist() == [0, 1, 2, 3, 4]

@@ -12,6 +12,7 @@ import pytest
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import international
+from audiencekit.preparation.columnar.checks import FEW
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
 from audiencekit.preparation.columnar.international import decide_international, decide_one
 
@@ -65,6 +66,17 @@ def test_decided(address: str, expected: str | Reason | None) -> None:
         assert codes.tolist() == [code_of(expected)]
     else:
         assert (addresses.to_pylist(), codes.tolist()) == ([expected], [VALID])
+
+
+@pytest.mark.parametrize("form", ["{}@b.de", "a.{}b@b.de", "a@{}.de", "a@b{}", "{}"])
+def test_a_few_have_the_form_that_many_have(form: str) -> None:
+    """Letter by letter and by a pattern of all of them the same is certain, for every character that there is."""
+    letters = [*map(chr, [*range(0xD800), *range(0xE000, 0x11000), 0x1D400, 0x20000, 0xE0020, 0x10FFFF])]
+    texts = pa.array([form.format(letter) for letter in letters])
+    assert len(texts) > FEW
+    few = [international._has_certain_form(text) for text in texts.to_pylist()]
+    assert few == international._are_certain(texts).tolist()
+    assert international._are_certain(texts[:FEW]).tolist() == few[:FEW]
 
 
 NAMES = ["anna", "jörg.99", "JÖRG", "花子", "Иван.8", "a\u0308", "noemail", "fake", "a..b", "o'neil", ""]

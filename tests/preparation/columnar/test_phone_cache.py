@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,3 +146,74 @@ def test_the_tables_of_the_process_are_kept(tmp_path: Path, monkeypatch: pytest.
     finally:
         phone_tables.phone_tables.cache_clear()
     assert len(list((tmp_path / "audiencekit").iterdir())) == 1
+
+
+UNREAD = """
+import sys
+from pathlib import Path
+import phonenumbers
+from phonenumbers import PhoneMetadata
+from audiencekit.machine.caches import Cache
+from audiencekit.preparation.columnar import phone_tables
+
+def another(name):
+    PhoneMetadata.register_region_loader(name, lambda _: None)
+    PhoneMetadata.metadata_for_region("AT")
+    PhoneMetadata._region_metadata[name] = PhoneMetadata.metadata_for_region("AT")
+
+{before}
+make = phone_tables.Plan
+phone_tables.Plan = lambda code: print("compiled", code) or make(code)
+tables = phone_tables.PhoneTables(Cache(Path({cache!r}))).covering(["DE", "US", "CA"], [49, 1, 800])
+print("read", *sorted(name.removeprefix("phonenumbers.data.") for name in sys.modules if "data.region_" in name))
+"""
+
+
+def _in_another_process(cache: Path, before: str = "") -> str:
+    script = UNREAD.format(before=before, cache=str(cache))
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_metadata_of_known_plans_is_not_read(tmp_path: Path) -> None:
+    """The text says that it would be the same; where that is not known it is read once more, and then it is."""
+    first = _in_another_process(tmp_path / "cache", "PhoneMetadata.metadata_for_region('DE')")
+    assert sorted(line for line in first.splitlines() if "compiled" in line) == [
+        "compiled 1",
+        "compiled 49",
+        "compiled 800",
+    ]
+    assert _in_another_process(tmp_path / "cache").split() == ["read", "region_DE"]
+    assert _in_another_process(tmp_path / "cache").split() == ["read"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["another('DE')", "sys.modules['phonenumbers.data.region_DE'] = None; another('DE')"],
+    ids=["it is read by others", "it was put there"],
+)
+def test_metadata_of_others_is_not_taken_for_the_text(tmp_path: Path, before: str) -> None:
+    """Where phonenumbers would not read its own text, what it has counts."""
+    _in_another_process(tmp_path / "cache")
+    assert "compiled 49" in _in_another_process(tmp_path / "cache", before)
+
+
+def test_metadata_that_was_changed_is_not_taken_for_the_text(tmp_path: Path) -> None:
+    """As soon as it is in memory, it is what counts."""
+    _in_another_process(tmp_path / "cache")
+    change = "\n".join(
+        [
+            "described = PhoneMetadata.metadata_for_region('DE').general_desc",
+            "object.__setattr__(described, '_mutable', True)",
+            "described.possible_length = (5,)",
+        ]
+    )
+    assert "compiled 49" in _in_another_process(tmp_path / "cache", change)
+
+
+def test_another_text_is_read(tmp_path: Path) -> None:
+    """And compiled, unless it comes to the same metadata."""
+    _in_another_process(tmp_path / "cache")
+    other = "import pkgutil; get = pkgutil.get_data"
+    changed = f"{other}; pkgutil.get_data = lambda of, name: get(of, name) + (b'#' if name == 'region_DE.py' else b'')"
+    assert _in_another_process(tmp_path / "cache", changed).split() == ["read", "region_DE"]
+    assert _in_another_process(tmp_path / "cache", changed).split() == ["read"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import phonenumbers
 import pytest
 
-from audiencekit.preparation.columnar import phone_plans
+from audiencekit.preparation.columnar import phone_plans, phone_tables
 from audiencekit.preparation.columnar.phone_tables import WIDTH, PhoneTables, Tables, calling_codes, number_of, unpacked
 from audiencekit.preparation.columnar.phone_trunks import Outcome
 
@@ -103,3 +103,9 @@ def test_calling_codes() -> None:
 def test_numbers_of_outcomes() -> None:
     """Each outcome has its own number."""
     assert len({number_of(outcome) for outcome in Outcome}) == len(Outcome)
+
+
+def test_the_code_of_each_region_is_that_of_the_library() -> None:
+    """It is told without reading what else is known of the region."""
+    known = {region: phonenumbers.country_code_for_region(region) for region in phonenumbers.SUPPORTED_REGIONS}
+    assert known.items() <= phone_tables._CODE_OF_REGION.items()

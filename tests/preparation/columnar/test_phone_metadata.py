@@ -1,0 +1,29 @@
+"""Metadata is known by what stands in memory, and by its text only while nobody has read it."""
+
+from __future__ import annotations
+
+import pytest
+from phonenumbers import PhoneMetadata
+
+from audiencekit.preparation.columnar import phone_metadata
+from audiencekit.preparation.columnar.phone_metadata import digest_in_memory, digest_of_unread, regions_of_code
+
+
+@pytest.mark.parametrize(("code", "region"), [(49, "DE"), (800, "001")])
+def test_what_was_read_is_known_by_what_it_is(code: int, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each attribute counts, and a text is not asked for any more."""
+    before = digest_in_memory(code, region)
+    assert digest_in_memory(code, region) == before
+    assert digest_of_unread(code, region) is None
+    metadata = PhoneMetadata.metadata_for_region_or_calling_code(code, region)
+    assert metadata is not None
+    monkeypatch.setattr(metadata, "_mutable", True)
+    monkeypatch.setattr(metadata, "international_prefix", "7")
+    assert digest_in_memory(code, region) != before
+
+
+@pytest.mark.parametrize("missing", ["_READ", "_REGIONS"])
+def test_a_release_that_reads_otherwise_is_asked_for_all(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No text is believed where it is not known how metadata is read."""
+    monkeypatch.setattr(phone_metadata, missing, None if missing == "_READ" else {})
+    assert all(digest_of_unread(1, region) is None for region in regions_of_code(1))
