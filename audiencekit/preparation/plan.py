@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from audiencekit.preparation.times import PlanTimes, format_time
 
 # Bytes of user entries as JSON, without a comma; and those of all records of one wave and verb (whether they are
 # Deletes), in row order, some thousands at a time.
-Sizes: TypeAlias = npt.NDArray[np.int64]
+Sizes: TypeAlias = npt.NDArray[np.integer[Any]]
 SizesOf: TypeAlias = Callable[[int, bool], Iterable[Sizes]]
 
 
@@ -105,26 +105,42 @@ def plan_requests(
 
 
 class _Coming:
-    """The sizes of records that are not planned yet, as far as they were asked for."""
+    """The records that are not planned yet, as far as they were asked for."""
 
     def __init__(self, updates: Iterable[Sizes], deletes: Iterable[Sizes]) -> None:
         self._blocks = chain(((block, True) for block in updates), ((block, False) for block in deletes))
-        self.sizes = np.zeros(0, dtype=np.int64)
+        # Where each ends, with its comma, and where the first begins: bytes of all users from the first of the wave on.
+        self._ends, self._begin = np.zeros(0, dtype=np.int64), 0
         self.updates = 0  # the first so many of them are Updates
+
+    def __len__(self) -> int:
+        return len(self._ends)
 
     def fill(self, body_bytes: int) -> bool:
         """Ask for more than fits one body; whether there is anything."""
-        parts, missing = [self.sizes], body_bytes - int(self.sizes.sum())
-        while missing >= 0 and (block := next(self._blocks, None)):
-            parts.append(block[0])
-            missing -= int(block[0].sum())
-            self.updates += len(block[0]) if block[1] else 0
-        self.sizes = np.concatenate(parts)
-        return bool(len(self.sizes))
+        ends, last = [self._ends], int(self._ends[-1]) if len(self) else self._begin
+        while last - self._begin <= body_bytes and (block := next(self._blocks, None)):
+            if len(block[0]):
+                own = np.add(block[0], 1, dtype=np.int64)
+                own[0] += last
+                ends.append(np.cumsum(own, out=own))
+                last = int(own[-1])
+                self.updates += len(own) if block[1] else 0
+        self._ends = np.concatenate(ends) if len(ends) > 1 else self._ends
+        return bool(len(self))
+
+    def size(self, count: int) -> int:
+        """The bytes of the first `count`, at least one, with their commas."""
+        return int(self._ends[count - 1]) - self._begin
+
+    def count(self, size: int) -> int:
+        """How many of the first have no more bytes than `size`."""
+        return int(self._ends.searchsorted(self._begin + size, side="right"))
 
     def drop(self, count: int) -> None:
-        """The first `count` are planned."""
-        self.sizes, self.updates = self.sizes[count:], max(self.updates - count, 0)
+        """The first `count`, at least one, are planned."""
+        self._begin = int(self._ends[count - 1])
+        self._ends, self.updates = self._ends[count:], max(self.updates - count, 0)
 
 
 class _Body(NamedTuple):
@@ -137,23 +153,27 @@ class _Body(NamedTuple):
 def _cut(coming: _Coming, overhead: int, packing: Packing) -> Iterator[_Body]:
     """Greedy: each request takes as many records as operations and bytes allow."""
     while coming.fill(packing.max_body_bytes):
-        ends = np.concatenate([[0], np.cumsum(coming.sizes + 1)])  # a user and its comma
-        count = _fitting(ends, coming.updates, overhead, packing)
+        count = _fitting(coming, overhead, packing)
         updates = min(coming.updates, count)
         spread = _operations(updates, count - updates, packing)
-        yield _Body(updates, count - updates, spread, int(1 + ends[count] + sum(spread) * overhead))
+        yield _Body(updates, count - updates, spread, 1 + coming.size(count) + sum(spread) * overhead)
         coming.drop(count)
 
 
-def _fitting(ends: Sizes, updates: int, overhead: int, packing: Packing) -> int:
+def _fitting(coming: _Coming, overhead: int, packing: Packing) -> int:
     """The largest number of records that fit one body, at least one (binary search)."""
 
     def fits(count: int) -> bool:
-        own_updates = min(updates, count)
-        spread = sum(_operations(own_updates, count - own_updates, packing))
-        return bool(spread <= packing.max_operations and 1 + ends[count] + spread * overhead <= packing.max_body_bytes)
+        updates = min(coming.updates, count)
+        spread = sum(_operations(updates, count - updates, packing))
+        return spread <= packing.max_operations and 1 + coming.size(count) + spread * overhead <= packing.max_body_bytes
 
-    low, high = 1, len(ends) - 1
+    low, high = 1, len(coming)
+    # Most bodies have all operations that there may be.
+    likely = coming.count(packing.max_body_bytes - 1 - packing.max_operations * overhead)
+    for count in (likely, likely + 1):
+        if low < count <= high:
+            low, high = (count, high) if fits(count) else (low, count - 1)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)

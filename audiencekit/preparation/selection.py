@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import partial
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.machine.memo import Memo
 from audiencekit.preparation.bits import Bits, Bools, Indices
 
 Wave: TypeAlias = tuple[int, bool]  # its number, and whether its Deletes are meant or its Updates
+
+_NEIGHBOURS: Final = 4  # batches whose places are remembered: two requests often share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,14 @@ class Layout:
         self._ends = np.cumsum(np.array([0, *batch_records], dtype=np.int64))
         self._not_first = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *selection.later.values()]))
         self._counts: dict[Wave, tuple[list[int], Indices]] = {}
+        self._places = {
+            (number, deletes): Memo(partial(self._find_places, (number, deletes)), most=_NEIGHBOURS)
+            for number in selection.waves()
+            for deletes in (False, True)
+        }
+        # Most runs have one verb: nobody is asked for the other.
+        deletes = selection.deletes.count()
+        self._is_one_verb = {True: deletes == len(selection.deletes), False: not deletes}
 
     def batches(self) -> range:
         """The numbers of all batches."""
@@ -61,37 +74,50 @@ class Layout:
         else:
             chosen = self.kept(batch)
             chosen[_within(self._not_first, start, end)] = False
-        chosen &= self._selection.deletes.slice(start, end) == deletes
+        if not self._is_one_verb[deletes]:
+            chosen &= self._selection.deletes.slice(start, end) == deletes
         return chosen
 
     def of_wave(self, wave: Wave) -> Iterator[tuple[int, Bools]]:
         """The batches that have records of `wave`, and which they are."""
-        for batch in self._batches_of(wave[0]):
+        batches, counts = [], []
+        for batch in self._batches_of(wave):
             chosen = self.chosen(batch, wave)
-            if chosen.any():
+            if count := int(np.count_nonzero(chosen)):
+                batches.append(batch)
+                counts.append(count)
                 yield batch, chosen
+        self._counts[wave] = batches, np.cumsum(np.array(counts, dtype=np.int64))
 
     def stretch(self, wave: Wave, first: int, count: int) -> Iterator[tuple[int, Indices]]:
-        """Of the records of `wave` those from the `first` on, `count` of them: their batches, and places in them."""
+        """Of the records of `wave` those from the `first` on, `count` of them: their batches, and places in them.
+
+        May be called in any thread.
+        """
         batches, ends = self._counted(wave)
         at = int(np.searchsorted(ends, first, side="right"))
         while count:
             begun = int(ends[at - 1]) if at else 0
-            places = np.flatnonzero(self.chosen(batches[at], wave))[first - begun :][:count]
+            places = self._places[wave](batches[at])[first - begun :][:count]
             yield batches[at], places
             first, count, at = first + len(places), count - len(places), at + 1
+
+    def _find_places(self, wave: Wave, batch: int) -> Indices:
+        places: Indices = np.flatnonzero(self.chosen(batch, wave))
+        return places
 
     def _counted(self, wave: Wave) -> tuple[list[int], Indices]:
         """The batches that have records of `wave`, and how many there are up to the end of each."""
         if wave not in self._counts:
-            found = [(batch, int(chosen.sum())) for batch, chosen in self.of_wave(wave)]
-            ends = np.cumsum(np.array([count for _, count in found], dtype=np.int64))
-            self._counts[wave] = ([batch for batch, _ in found], ends)
+            deque(self.of_wave(wave), maxlen=0)
         return self._counts[wave]
 
-    def _batches_of(self, number: int) -> list[int]:
+    def _batches_of(self, wave: Wave) -> Iterable[int]:
+        number, deletes = wave
+        if self._is_one_verb[not deletes]:
+            return []
         if not number:
-            return list(self.batches())
+            return self.batches()
         of_records = np.searchsorted(self._ends, self._selection.later[number], side="right") - 1
         return [int(batch) for batch in np.unique(of_records)]
 

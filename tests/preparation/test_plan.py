@@ -29,7 +29,9 @@ def _plan(
     def sizes_of(wave: int, is_delete: bool) -> Iterator[Sizes]:
         own = of_wave.get((wave, is_delete), [])
         for start in range(0, len(own), BLOCK):
-            yield np.array(own[start : start + BLOCK], dtype=np.int64)
+            block = np.array(own[start : start + BLOCK], dtype=np.int64)
+            yield block.astype(np.min_scalar_type(block.max()))  # as narrow as they are kept
+            yield block[:0]
 
     numbers = sorted({wave for wave, _ in of_wave})
     return plan_requests(numbers, sizes_of, times=TIMES, packing=packing or Packing())
@@ -65,6 +67,12 @@ def test_a_hundred_thousand_emails_are_two_requests() -> None:
     assert 0.99 * MAX_BODY_BYTES <= first.body_bytes <= MAX_BODY_BYTES
     assert first.operations == MAX_OPERATIONS
     assert first.records + second.records == 100_000
+
+
+def test_narrow_sizes_add_up_to_more() -> None:
+    """Of sizes that one byte tells, with a comma each, and however many of them."""
+    (planned,) = _plan([255] * 1_000)
+    assert planned.body_bytes == 1 + 1_000 * (256 + operation_bytes(TIMES))
 
 
 def test_waves_never_share_a_request() -> None:

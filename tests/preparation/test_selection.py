@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +55,24 @@ def test_no_records_have_no_waves_but_the_first() -> None:
     assert selection.waves() == [0]
     assert list(layout.of_wave((0, False))) == []
     assert list(layout.stretch((0, True), 0, 0)) == []
+
+
+def test_neighbouring_stretches_share_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the records of a batch stand is found once for all requests that share it, whoever asks first."""
+    layout, _, expected = _layout([[(True, False, 0)] * 9, [(True, True, 0), (True, False, 0)] * 4])
+    assert [batch for batch, _ in layout.of_wave((0, False))] == [0, 1]
+    asked: list[int] = []
+    chosen = layout.chosen
+    monkeypatch.setattr(layout, "chosen", lambda batch, wave: asked.append(batch) or chosen(batch, wave))
+    for first in (0, 4, 8):
+        (*_, (batch, places)) = layout.stretch((0, False), first, 4)
+        assert (batch, int(places[-1])) == expected[0, False][first + 3]
+    assert asked == [0, 1]
+
+
+def test_of_one_verb_the_other_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No batch is asked for Deletes in a run that has none, nor for Updates in one that has nothing else."""
+    for verb in (False, True):
+        layout, _, _ = _layout([[(True, verb, 0)] * 3, [(True, verb, 1)] * 3])
+        monkeypatch.setattr(layout, "chosen", None)
+        assert [list(layout.of_wave((number, not verb))) for number in (0, 1)] == [[], []]
