@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.columnar.buffers import list_offsets
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 from audiencekit.preparation.columnar.kernels.library import kernels
@@ -124,13 +125,31 @@ def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
     """
     for kind in Kind:
         lists = records.column(kind.value)
-        if len(lists) > lists.null_count and len(values := lists.flatten()):
+        if len(lists) > lists.null_count and len(values := _values(lists)):
             yield kind, lists, values if kind.is_hashed else sha256_of(values)
+
+
+def _values(lists: Any) -> Any:
+    """The values of all `lists`, copied only where there may be others between them."""
+    offsets = list_offsets(lists)
+    begin, end = int(offsets[0]), int(offsets[-1])
+    return lists.values.slice(begin, end - begin) if _is_nothing_beneath(lists, offsets) else lists.flatten()
+
+
+def _is_nothing_beneath(lists: Any, offsets: Offsets) -> bool:
+    """Whether no null of `lists` has values beneath it. False where it cannot be told at once."""
+    if not lists.null_count:
+        return True
+    first, compiled = lists.offset, kernels()
+    if compiled is None or first % 8 or not offsets.flags.aligned:
+        return False
+    valid = np.frombuffer(lists.buffers()[0], dtype=np.uint8)[first // 8 :]
+    return not compiled.tagging.count_beneath(valid, offsets)
 
 
 def _offsets(lists: Any, values: int) -> Offsets:
     """Where the values of each of `lists` begin, and where the last end, counted from the first number on."""
-    offsets: Offsets = lists.offsets.to_numpy()
+    offsets = list_offsets(lists)
     if offsets[-1] - offsets[0] == values and offsets.flags.aligned:
         return offsets
     # Arrow lets a null have values beneath it, which are none.

@@ -18,7 +18,7 @@ from .tagging import Tagging
 from .writing import Writing
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 9  # of the functions and what they take
+VERSION: Final = 10  # of the functions and what they take
 
 
 class Kernels:

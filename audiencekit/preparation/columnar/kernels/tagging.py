@@ -63,6 +63,15 @@ class Tagging:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
+    def count_beneath(self, valid: Bytes, offsets: Places) -> int:
+        """How many values lie beneath lists that are null.
+
+        `valid` has a bit for each list, and `offsets` say where the values of each begin, and where the last end.
+        """
+        given, found = (Slice.of(valid, np.uint8), Slice.of(offsets, np.int32)), ctypes.c_size_t()
+        require(self._library.audiencekit_beneath(*map(ctypes.byref, given), ctypes.byref(found)))
+        return found.value
+
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
         if halves.shape != (len(hashes), mask.size) or mask.nbytes != _HALF_BYTES:

@@ -62,6 +62,29 @@ def test_hashes_have_their_size(compiled: Kernels) -> None:
         compiled.tagging.halve(hashes, np.zeros(16, dtype=np.uint8), halves)
 
 
+@pytest.mark.parametrize("offsets", [[0] * 10, [0] * 9 + [1], [0, -1]], ids=["a bit short", "a value", "back"])
+def test_every_list_says_whether_it_is_null(compiled: Kernels, offsets: list[int]) -> None:
+    """And lists come one after the other."""
+    with pytest.raises(Bug, match=OUTSIDE):
+        compiled.tagging.count_beneath(np.zeros(1, dtype=np.uint8), np.array(offsets, dtype=np.int32))
+
+
+@pytest.mark.parametrize(
+    ("valid", "offsets"),
+    [
+        (np.zeros(1, dtype=bool), np.zeros(2, dtype=np.int32)),
+        (np.zeros(1, dtype=np.uint8), np.zeros(2, dtype=np.int64)),
+        (np.zeros(1, dtype=np.uint8), np.zeros(4, dtype=np.int32)[::2]),
+        (np.zeros(1, dtype=np.uint8), _halfway(np.zeros(2, dtype=np.int32))),
+    ],
+    ids=["booleans", "large offsets", "gaps", "halfway"],
+)
+def test_lists_have_bits_and_offsets(compiled: Kernels, valid: Any, offsets: Any) -> None:
+    """Other values are refused before anything is read."""
+    with pytest.raises(ValueError, match=REFUSED):
+        compiled.tagging.count_beneath(valid, offsets)
+
+
 @pytest.mark.parametrize(
     "offsets",
     [[[0, 1, 4]], [[0, 2, 1]], [[1, 0, 0]], [[0, 1]], [[0, 1, 2, 3]], [[]], [[0, 1, 2], [0, 1, 2]], [[0, -(2**31), 2]]],
