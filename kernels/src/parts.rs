@@ -9,6 +9,8 @@ pub type Entry = [u32; 5];
 
 /// So many places there are for each entry where those that may be repeated are looked for.
 const PLACES_AN_ENTRY: usize = 16;
+/// From where on bits of the high half are looked at once more.
+const OTHER_BITS: u32 = 24;
 
 pub fn entry_of(tag: &Tag, record: u32) -> Entry {
     let [high, low] = tag.map(u64::from_le);
@@ -93,35 +95,72 @@ pub fn spread(batch: &Tagged, order: &[u32], starts: &mut [i64], ends: &[i64], b
     full
 }
 
+/// Of entries, by some bits of their high half, whether there may be several of them: two bits a place say whether there
+/// was one, and whether there was another.
+struct Seen {
+    words: Vec<u32>,
+    mask: usize,
+    shift: u32,
+}
+
+impl Seen {
+    /// Room for so many; the bits are those from `shift` on.
+    fn with_room(count: usize, shift: u32) -> Self {
+        let places = (count.max(1) * PLACES_AN_ENTRY).next_power_of_two();
+        Self { words: vec![0; places.div_ceil(16)], mask: places - 1, shift }
+    }
+
+    fn place_of(&self, entry: &Entry) -> (usize, usize) {
+        let place = (high_of(entry) >> self.shift) as usize & self.mask;
+        (place / 16, 2 * (place % 16))
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        let (word, bit) = self.place_of(entry);
+        let word = &mut self.words[word];
+        *word |= (1 | (*word >> bit & 1) << 1) << bit;
+    }
+
+    /// 1 where there may be several, else 0.
+    fn is_likely(&self, entry: &Entry) -> usize {
+        let (word, bit) = self.place_of(entry);
+        (self.words[word] >> bit >> 1 & 1) as usize
+    }
+}
+
 /// Puts the entries of which another has the same high half into `found`, ordered by tag and then by record; how many
 /// they are. There must be room in `found` for all of `pieces`.
 pub fn repeated(pieces: &[&[Entry]], found: &mut [Entry]) -> usize {
-    let places = (pieces.iter().map(|piece| piece.len()).sum::<usize>().max(1) * PLACES_AN_ENTRY).next_power_of_two();
-    // Two bits a place: whether there was an entry, and whether there was another. Which place it is the last bits say,
-    // since the first are those of the part.
-    let mut seen = vec![0u64; places.div_ceil(32)];
-    let place_of = |entry: &Entry| {
-        let place = high_of(entry) as usize & (places - 1);
-        (place / 32, 2 * (place % 32))
-    };
-    for piece in pieces {
-        for (word, bit) in piece.iter().map(place_of) {
-            seen[word] |= (1 | (seen[word] >> bit & 1) << 1) << bit;
-        }
-    }
+    // The last bits are looked at, since the first are those of the part.
+    let mut seen = Seen::with_room(pieces.iter().map(|piece| piece.len()).sum(), 0);
+    pieces.iter().copied().flatten().for_each(|entry| seen.add(entry));
     let mut likely = 0;
     for piece in pieces {
         for entry in *piece {
-            let (word, bit) = place_of(entry);
             // Written in any case, which costs less than a wrong guess of the processor.
             found[likely] = *entry;
-            likely += (seen[word] >> bit >> 1 & 1) as usize;
+            likely += seen.is_likely(entry);
         }
     }
     drop(seen);
+    let likely = keep_likely(&mut found[..likely]);
     let found = &mut found[..likely];
     found.sort_unstable_by_key(|entry| (high_of(entry), low_of(entry), record_of(entry)));
     keep_repeated(found)
+}
+
+/// Moves those of which there may be several by other bits, too, to the front; how many they are. Fewer are ordered:
+/// that takes as long as all the rest.
+fn keep_likely(entries: &mut [Entry]) -> usize {
+    let mut seen = Seen::with_room(entries.len(), OTHER_BITS);
+    entries.iter().for_each(|entry| seen.add(entry));
+    let mut kept = 0;
+    for place in 0..entries.len() {
+        let entry = entries[place];
+        entries[kept] = entry;
+        kept += seen.is_likely(&entry);
+    }
+    kept
 }
 
 /// Moves those of ordered entries that have their high half in common with a neighbour to the front; how many they are.
@@ -184,5 +223,25 @@ mod tests {
         assert_eq!(repeated(&pieces.each_ref().map(|piece| piece.as_slice()), &mut found), 3);
         assert_eq!(found[..3], [entry(7, 1, 0), entry(7, 1, 1), entry(7, 2, 3)]);
         assert_eq!(repeated(&[], &mut []), 0);
+    }
+
+    #[test]
+    fn none_that_is_repeated_is_missed() {
+        // Of a part: the first bits are equal, all others drawn. Every seventh is there again, once with another half.
+        let drawn = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8 | 0xab << 56;
+        let entries: Vec<_> = (0..70_000)
+            .map(|number: u64| match number % 14 {
+                0 => entry(drawn(number + 1), 1, number as u32),
+                7 => entry(drawn(number + 1), number % 4, number as u32),
+                _ => entry(drawn(number), 1, number as u32),
+            })
+            .collect();
+        let mut expected: Vec<_> =
+            entries.iter().copied().filter(|entry| [0, 1].contains(&(record_of(entry) % 7))).collect();
+        expected.sort_unstable_by_key(|entry| (high_of(entry), low_of(entry), record_of(entry)));
+        let mut found = vec![entry(0, 0, 0); entries.len()];
+        let pieces: Vec<_> = entries.chunks(999).collect();
+        assert_eq!(repeated(&pieces, &mut found), expected.len());
+        assert_eq!(found[..expected.len()], expected);
     }
 }
