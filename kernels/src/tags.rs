@@ -38,8 +38,8 @@ pub fn halve(hashes: &[u8], mask: &[u8], halves: &mut [u8]) {
     }
 }
 
-/// The tags of the keys of one kind, at least one, and where those of each record begin, and where the last end, counted from the
-/// first number on.
+/// The tags of the keys of one kind, at least one, and where those of each record begin, and where the last end, counted
+/// from the first number on.
 struct OfKind<'a> {
     offsets: &'a [i32],
     tags: &'a [Tag],

@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from audiencekit.api.catalogue import ENDPOINTS
 from audiencekit import cli
+from audiencekit.api.catalogue import ENDPOINTS
 from audiencekit.cli import main
 from audiencekit.cli.endpoints import explain_endpoint, write_reference
 
