@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -81,11 +82,30 @@ def test_a_busy_disk_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, past: list[bool]
 ) -> None:
     """After a slow write all others go through the cache."""
-    seen, content = _record(monkeypatch), os.urandom(9 * MEBIBYTE)
+    seen, content = _record(monkeypatch), os.urandom(5 * MEBIBYTE)
     times = iter(range(100))
     with LargeFile(tmp_path / "file", clock=lambda: next(times) * seconds) as file:
         file.write(content)
     assert seen == past
+    assert (tmp_path / "file").read_bytes() == content
+
+
+def test_more_is_gathered_while_the_disk_fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much as it fetches, and no piece is lost or changes places."""
+    write, given, waited = os.write, Event(), []
+
+    def wait(file: int, content: Any) -> int:
+        waited.append(given.wait(60))
+        return write(file, content)
+
+    monkeypatch.setattr(largefiles.os, "write", wait)
+    content = os.urandom(7 * MEBIBYTE)
+    with LargeFile(tmp_path / "file") as file:
+        file.write(content[: 3 * MEBIBYTE])
+        assert file.tell() == 3 * MEBIBYTE
+        given.set()
+        file.write(content[3 * MEBIBYTE :])
+    assert all(waited)
     assert (tmp_path / "file").read_bytes() == content
 
 
@@ -173,6 +193,29 @@ def test_other_failures_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         file.write(b"a")
 
 
+@pytest.mark.parametrize("more", [0, 3 * MEBIBYTE])
+def test_failures_while_more_is_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int) -> None:
+    """They are raised with what is given later, or as the file is closed; not in the place of why it is given up."""
+
+    def fail(file: int, content: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    files = set(os.listdir("/dev/fd"))
+    monkeypatch.setattr(largefiles.os, "write", fail)
+    with pytest.raises(OSError, match="No space left"), LargeFile(tmp_path / "one") as file:
+        _write_both(file, more)
+    with pytest.raises(TypeError), LargeFile(tmp_path / "two") as file:
+        _give_up(file, 3 * MEBIBYTE)
+    assert set(os.listdir("/dev/fd")) == files
+
+
+def _write_both(file: LargeFile, more: int) -> None:
+    """The first is gathered whole, whatever the disk says of it."""
+    assert file.write(bytes(3 * MEBIBYTE)) == 3 * MEBIBYTE
+    file.write(bytes(more))
+    assert not more
+
+
 def test_a_file_that_is_given_up_is_closed(tmp_path: Path) -> None:
     """What was gathered is not written then."""
     files = set(os.listdir("/dev/fd"))
@@ -182,6 +225,6 @@ def test_a_file_that_is_given_up_is_closed(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b""
 
 
-def _give_up(file: LargeFile) -> None:
-    file.write(b"a")
+def _give_up(file: LargeFile, size: int = 1) -> None:
+    file.write(bytes(size))
     raise TypeError
