@@ -10,8 +10,9 @@ T = TypeVar("T")
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # numbers of mallopt(3)
 
-# Freed at the end of the heap, it goes back at once when it is more than this.
-_KEPT_BYTES: Final = 16_000_000
+# Freed at the end of the heap, it goes back at once when it is more than this. Two threads free and ask for as much
+# with every batch, and what went back is filled with zeros when it comes again.
+_KEPT_BYTES: Final = 48_000_000
 
 # Larger blocks come from the system one by one, and each of their pages costs a fault. glibc takes no greater number.
 _LARGEST_BYTES: Final = 32 * 1024 * 1024
