@@ -15,8 +15,9 @@ import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
+from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
@@ -28,9 +29,6 @@ from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
-
-if TYPE_CHECKING:
-    from audiencekit.delivery.limiter import RateLimiter
 
 
 def check(

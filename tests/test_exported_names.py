@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,12 @@ def test_a_command_leaves_pandas_out() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize("name", audiencekit.__all__)
+def test_hints_can_be_resolved(name: str) -> None:
+    """By whoever looks at signatures at run time: what they name is there."""
+    typing.get_type_hints(getattr(audiencekit, name))
 
 
 def test_who_only_checks_loads_nothing_that_waits_or_writes(tmp_path: Path) -> None:

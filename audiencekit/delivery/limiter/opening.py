@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import Settings
 
 from .host import HostLimiter
-from .protocol import RateLimiter
 from .redis import RedisLimiter
 
 USERS: Final = "users"
