@@ -55,7 +55,7 @@ def sampled_part(data: bytes) -> bytes:
     That is so many lines as it may take, when none is blank and none can go on in the next.
     """
     lines = data.split(b"\n", _SAMPLED_LINES)
-    if len(lines) <= _SAMPLED_LINES or any(len(line) < len("x\r") for line in lines[:-1]):
+    if len(lines) <= _SAMPLED_LINES or any(not line.strip(b"\r") for line in lines[:-1]):
         return data
     part = data[: len(data) - len(lines[-1])]
     return data if b'"' in part else part

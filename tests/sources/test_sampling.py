@@ -24,7 +24,7 @@ def test_a_cut_record_is_left_out() -> None:
     assert sample_records("a,b", ",", whole=False) == [["a", "b"]]
 
 
-LINES = ["a,b;c", "a;b", "'x,y'", "\u00fc\tx", "1", "", "x\ry", '"q', 'a "q" b', "\u2028,\x1c", "sep=;"]
+LINES = ["a,b;c", "a;b", "'x,y'", "\u00fc\tx", "1", "", "x\ry", '"q', 'a "q" b', "\u2028,\x1c", "sep=;", "\r", "\r\r"]
 
 
 @given(
