@@ -134,7 +134,9 @@ class _NewFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        # A thread that still writes, after two interruptions, must not write into the next file of this number.
+        file, self._file = self._file, -1
+        os.close(file)
 
     def write(self, content: memoryview) -> None:
         """Add all of `content`."""

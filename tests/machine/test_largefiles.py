@@ -209,6 +209,29 @@ def test_failures_while_more_is_gathered(tmp_path: Path, monkeypatch: pytest.Mon
     assert set(os.listdir("/dev/fd")) == files
 
 
+def test_a_failure_is_told_whatever_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the disk takes all that comes later: the file has a hole."""
+    write, calls = os.write, iter(range(100))
+
+    def fail_first(file: int, content: Any) -> int:
+        if next(calls) == 0:
+            raise OSError(errno.EIO, "Input/output error")
+        return write(file, content)
+
+    monkeypatch.setattr(largefiles.os, "write", fail_first)
+    with pytest.raises(OSError, match="Input/output"), LargeFile(tmp_path / "file") as file:
+        file.write(bytes(3 * MEBIBYTE))
+
+
+def test_a_closed_file_is_written_no_more(tmp_path: Path) -> None:
+    """Its number may be that of another file."""
+    with largefiles._NewFile(tmp_path / "file", past_cache=False) as file:
+        pass
+    with (tmp_path / "other").open("wb"), pytest.raises(OSError, match="Bad file"):
+        file.write(memoryview(b"x"))
+    assert (tmp_path / "other").read_bytes() == b""
+
+
 def _write_both(file: LargeFile, more: int) -> None:
     """The first is gathered whole, whatever the disk says of it."""
     assert file.write(bytes(3 * MEBIBYTE)) == 3 * MEBIBYTE
