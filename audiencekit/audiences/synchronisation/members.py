@@ -76,7 +76,7 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     if not count:
         return NO_MEMBERS
-    days = np.frombuffer(reading.buffer(2 * count), dtype="<i2")
+    days = np.frombuffer(reading.buffer(2 * count), dtype="<i2").astype(np.int16, copy=False)
     return HashedRecords(
         pa.record_batch([arrow_array(days), *identifier_columns(reading, count)], schema=MEMBER_SCHEMA)
     )

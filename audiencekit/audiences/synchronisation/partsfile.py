@@ -100,7 +100,7 @@ class PartsFile:
         """Who is in one part."""
         content = self._read(_INDEX + part).unwrap()
         count = len(content) // (_DAY_BYTES + MARK_BYTES)
-        days = np.frombuffer(content, dtype="<i2", count=count)
+        days = np.frombuffer(content, dtype="<i2", count=count).astype(np.int16, copy=False)
         return PartIndex(Marks.from_bytes(memoryview(content)[_DAY_BYTES * count :], part), days)
 
     def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:

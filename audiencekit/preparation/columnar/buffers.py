@@ -16,8 +16,11 @@ Places: TypeAlias = npt.NDArray[np.int32]
 def arrow_array(values: npt.NDArray[Any]) -> Any:
     """`values`, numbers or truths, as an Arrow array of their own type; numbers that lie one by one are not copied.
 
-    `pa.array` does so, too, and imports `numpy.ma` at its first time (12 ms), to ask whether they are masked.
+    `pa.array` does so, too, and imports `numpy.ma` at its first time (12 ms), to ask whether they are masked. Raises
+    ValueError for what is no row of values as this machine writes them.
     """
+    if values.ndim != 1 or not values.dtype.isnative:
+        raise ValueError("an array of Arrow is one row of native values")
     if values.dtype == np.bool_:
         return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(_bits(values))], null_count=0)
     held = pa.py_buffer(np.ascontiguousarray(values))

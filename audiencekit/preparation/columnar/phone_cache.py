@@ -103,7 +103,7 @@ def read_plans(cache: Cache | None) -> KeptPlans:
     content = cache.read(_NAME) if cache and _compilers() else None
     try:
         return KeptPlans() if content is None else _read(content)
-    except (ValueError, KeyError, TypeError, struct.error):
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error):
         return KeptPlans()
 
 

@@ -17,8 +17,15 @@ import phonenumbers
 from phonenumbers import REGION_CODE_FOR_NON_GEO_ENTITY, PhoneMetadata
 from phonenumbers import data as texts_of_metadata
 
+
+def of_phonenumbers(reads: object) -> object | None:
+    """`reads`, where it is a function that stands in phonenumbers; None for what a program has put in its place."""
+    code = getattr(reads, "__code__", None)
+    return reads if code is not None and code.co_filename == texts_of_metadata.__file__ else None
+
+
 # How phonenumbers reads a region's metadata, and where it notes whether it did; another release may do it otherwise.
-_READ: Final = vars(texts_of_metadata).get("_load_region")
+_READ: Final = of_phonenumbers(vars(texts_of_metadata).get("_load_region"))
 _REGIONS: Final[dict[object, Any]] = vars(PhoneMetadata).get("_region_available", {})
 _CODES: Final[dict[object, Any]] = vars(PhoneMetadata).get("_country_code_available", {})
 

@@ -74,3 +74,14 @@ def test_numbers_are_not_copied() -> None:
     numbers = np.arange(5)
     assert arrow_array(numbers).buffers()[1].address == numbers.ctypes.data
     assert arrow_array(np.arange(5)).to_pylist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.zeros((2, 2)), np.zeros(2, dtype=np.dtype(np.int32).newbyteorder())],
+    ids=["a table", "of another machine"],
+)
+def test_what_arrow_would_misread_is_refused(values: Any) -> None:
+    """Its bytes would be taken for other numbers."""
+    with pytest.raises(ValueError, match="one row of native values"):
+        arrow_array(values)

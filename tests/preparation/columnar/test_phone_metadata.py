@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import phonenumbers.data
 import pytest
 from phonenumbers import PhoneMetadata
 
 from audiencekit.preparation.columnar import phone_metadata
-from audiencekit.preparation.columnar.phone_metadata import digest_in_memory, digest_of_unread, regions_of_code
+from audiencekit.preparation.columnar.phone_metadata import (
+    digest_in_memory,
+    digest_of_unread,
+    of_phonenumbers,
+    regions_of_code,
+)
 
 
 @pytest.mark.parametrize(("code", "region"), [(49, "DE"), (800, "001")])
@@ -27,3 +33,11 @@ def test_a_release_that_reads_otherwise_is_asked_for_all(missing: str, monkeypat
     """No text is believed where it is not known how metadata is read."""
     monkeypatch.setattr(phone_metadata, missing, None if missing == "_READ" else {})
     assert all(digest_of_unread(1, region) is None for region in regions_of_code(1))
+
+
+def test_who_reads_must_be_phonenumbers_itself() -> None:
+    """A program that has put a function of its own in the place of theirs may read anything."""
+    theirs = vars(phonenumbers.data)["_load_region"]
+    assert of_phonenumbers(theirs) is theirs
+    assert of_phonenumbers(lambda code: theirs(code)) is None
+    assert of_phonenumbers(None) is None
