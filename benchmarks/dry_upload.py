@@ -39,6 +39,8 @@ def run_dry(path: Path) -> Figures:
         "requests": len(bodies),
         "body_bytes": sum(bodies),
         "seconds": seconds,
+        "started": started,
+        "ended": ended,
         "reading_seconds": read - started,
         "packing_seconds": ended - read,
         "rows_per_second": rows / seconds,

@@ -47,11 +47,7 @@ class Layout:
         self._ends = np.cumsum(np.array([0, *batch_records], dtype=np.int64))
         self._not_first = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *selection.later.values()]))
         self._counts: dict[Wave, tuple[list[int], Indices]] = {}
-        self._places = {
-            (number, deletes): Memo(partial(self._find_places, (number, deletes)), most=_NEIGHBOURS)
-            for number in selection.waves()
-            for deletes in (False, True)
-        }
+        self._places: dict[Wave, Memo[Indices]] = {}  # of those waves whose records somebody wants
         # Most runs have one verb: nobody is asked for the other.
         deletes = selection.deletes.count()
         self._is_one_verb = {True: deletes == len(selection.deletes), False: not deletes}
@@ -96,9 +92,13 @@ class Layout:
         """
         batches, ends = self._counted(wave)
         at = int(np.searchsorted(ends, first, side="right"))
+        # Of two threads that make one at once both have the same.
+        found = self._places.get(wave) or self._places.setdefault(
+            wave, Memo(partial(self._find_places, wave), most=_NEIGHBOURS)
+        )
         while count:
             begun = int(ends[at - 1]) if at else 0
-            places = self._places[wave](batches[at])[first - begun :][:count]
+            places = found(batches[at])[first - begun :][:count]
             yield batches[at], places
             first, count, at = first + len(places), count - len(places), at + 1
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import datafusion
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,15 +13,20 @@ import audiencekit
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.textrecords import PREPARED_SCHEMA
 
+
+def _rows_of_duckdb(path: Path) -> list[dict[str, Any]]:
+    # Not with the module: what is imported when tests are collected is kept to the end, and it complains of that.
+    import duckdb
+
+    relation = duckdb.sql(f"select * from '{path}'")
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+
+
 READERS = {
     "arrow": lambda path: pq.read_table(path).to_pylist(),
     "datafusion": lambda path: datafusion.SessionContext().read_parquet(str(path)).to_pylist(),
-    "duckdb": lambda path: _rows(duckdb.sql(f"select * from '{path}'")),
+    "duckdb": _rows_of_duckdb,
 }
-
-
-def _rows(relation: Any) -> list[dict[str, Any]]:
-    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
 @pytest.fixture

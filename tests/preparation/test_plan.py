@@ -75,6 +75,18 @@ def test_narrow_sizes_add_up_to_more() -> None:
     assert planned.body_bytes == 1 + 1_000 * (256 + operation_bytes(TIMES))
 
 
+@pytest.mark.parametrize("packing", [Packing(max_operations=3, max_body_bytes=9_000), Packing(max_body_bytes=9_000)])
+def test_a_body_is_as_long_as_what_is_in_it(packing: Packing) -> None:
+    """Brackets, users with their commas, operations; also of bodies that begin in the midst of what came at once."""
+    sizes = [80 + number % 7 for number in range(2_000)]
+    begin = 0
+    for request in _plan(sizes, packing=packing):
+        own = sizes[begin : begin + request.records]
+        assert request.body_bytes == 1 + sum(own) + len(own) + request.operations * operation_bytes(TIMES)
+        begin += request.records
+    assert begin == len(sizes)
+
+
 def test_waves_never_share_a_request() -> None:
     """The second wave starts a request of its own, numbered on."""
     planned = _plan([80] * 4, deletes=[False, True, False, True], waves=[0, 0, 1, 1])

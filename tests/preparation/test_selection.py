@@ -70,6 +70,14 @@ def test_neighbouring_stretches_share_what_was_found(monkeypatch: pytest.MonkeyP
     assert asked == [0, 1]
 
 
+def test_who_looks_at_some_batches_only_leaves_the_others_to_be_found() -> None:
+    """What is known of a wave when its first batch was looked at is not taken for all of it."""
+    layout, _, expected = _layout([[(True, False, 0)] * 3, [(True, False, 0)] * 4])
+    assert next(layout.of_wave((0, False)))[0] == 0
+    found = [(batch, place) for batch, places in layout.stretch((0, False), 1, 5) for place in places.tolist()]
+    assert found == expected[0, False][1:6]
+
+
 def test_of_one_verb_the_other_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """No batch is asked for Deletes in a run that has none, nor for Updates in one that has nothing else."""
     for verb in (False, True):

@@ -121,3 +121,20 @@ def test_what_lies_beneath_a_null_is_no_key(
     )
     tagger = Tagger()
     assert tags_of_sets(HashedRecords(batch), tagger).tolist() == tags_of_sets(expected, tagger).tolist()
+
+
+@pytest.mark.parametrize("begin", [0, 3, 8, 11])
+@pytest.mark.parametrize("is_aligned", [True, False])
+def test_values_beneath_nulls_are_left_out_of_any_slice(
+    begin: int, is_aligned: bool, sha256: Callable[[str], str]
+) -> None:
+    """Whether they are counted by a kernel, eight lists at a time, or Arrow is asked."""
+    lists = 20
+    numbers = np.arange(lists + 1, dtype=np.int32).tobytes()
+    offsets = pa.py_buffer(numbers) if is_aligned else pa.py_buffer(b"x" + numbers).slice(1)
+    hashes = _hashes(sha256, *map(str, range(lists)))
+    for null in range(begin, lists):
+        valid = pa.array([place != null for place in range(lists)]).buffers()[1]
+        whole = pa.Array.from_buffers(pa.list_(HASH_TYPE), lists, [valid, offsets], children=[hashes])
+        expected = [one for place, one in enumerate(hashes.to_pylist()) if place >= begin and place != null]
+        assert tags_module._values(whole.slice(begin)).to_pylist() == expected
