@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
@@ -21,8 +21,6 @@ from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.rejections import RejectionsFile
-
-NEIGHBOURS: Final = 4  # batches that stay unsealed: two requests often share one
 
 
 class Listeners:

@@ -10,7 +10,7 @@ from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.errors import UsageError
 from audiencekit.machine.memo import Memo
-from audiencekit.planning.gathering import NEIGHBOURS, Gathered, Listeners
+from audiencekit.planning.gathering import Gathered, Listeners
 from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
@@ -27,7 +27,7 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing
-from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.selection import NEIGHBOURS, Selection
 from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.sources.files import AnySource, FilePath, paths_among

@@ -16,7 +16,7 @@ from audiencekit.preparation.bits import Bits, Bools, Indices
 
 Wave: TypeAlias = tuple[int, bool]  # its number, and whether its Deletes are meant or its Updates
 
-_NEIGHBOURS: Final = 4  # batches whose places are remembered: two requests often share one
+NEIGHBOURS: Final = 4  # batches of which something is remembered: two requests often share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Layout:
         at = int(np.searchsorted(ends, first, side="right"))
         # Of two threads that make one at once both have the same.
         found = self._places.get(wave) or self._places.setdefault(
-            wave, Memo(partial(self._find_places, wave), most=_NEIGHBOURS)
+            wave, Memo(partial(self._find_places, wave), most=NEIGHBOURS)
         )
         while count:
             begun = int(ends[at - 1]) if at else 0

@@ -33,13 +33,13 @@ from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.memo import Memo
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.gathering import NEIGHBOURS, Gathered
+from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.selection import Selection
+from audiencekit.preparation.selection import NEIGHBOURS, Selection
 from audiencekit.preparation.suppression import KeyMemory, held_keys
 from audiencekit.preparation.target import Target
 from audiencekit.reporting.progress import Progress, heard_by
