@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -23,7 +23,7 @@ def in_order(work: Callable[[T], U], items: Iterable[T], *, workers: int) -> Ite
     if workers == 1:
         yield from map(work, items)
         return
-    waiting: deque[_Task[U]] = deque()
+    waiting: deque[_Task[T, U]] = deque()
     with ThreadPoolExecutor(workers - 1, "audiencekit") as pool:
         try:
             for item in items:
@@ -54,11 +54,11 @@ def one_ahead(work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
             yield coming.result()
 
 
-class _Task(Generic[U]):
+class _Task(Generic[T, U]):
     """The work of one item, done by whoever begins it first."""
 
     def __init__(self, work: Callable[[T], U], item: T) -> None:
-        self._do: Callable[[], U] = lambda: work(item)
+        self._work, self._item = work, [item]
         self._begun = threading.Lock()
         self.done: Future[U] = Future()
 
@@ -66,9 +66,8 @@ class _Task(Generic[U]):
         """Do it, unless somebody has begun; whether it was done here."""
         if not self._begun.acquire(blocking=False):
             return False
-        do, self._do = self._do, _nothing  # the item is needed no more
         try:
-            result = do()
+            result = self._work(self._item.pop())  # nobody but the work holds it from now on
         except BaseException as error:
             self.done.set_exception(error)
             if not isinstance(error, Exception):  # an interruption is for this thread, and not in its turn
@@ -88,11 +87,7 @@ class _Task(Generic[U]):
         self._begun.acquire(blocking=False)
 
 
-def _nothing() -> Any:
-    raise AssertionError("work is done once")
-
-
-def _first(waiting: deque[_Task[U]]) -> U:
+def _first(waiting: deque[_Task[T, U]]) -> U:
     """The result of the first; while somebody works on it, those behind it are done here."""
     while not waiting[0].done.done() and any(task.run() for task in waiting):
         pass

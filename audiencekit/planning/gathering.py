@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.reading import ReadBatch, seal, unseal
+from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
 from audiencekit.preparation.chunks import to_chunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
@@ -24,11 +24,11 @@ from audiencekit.reporting.rejections import RejectionsFile
 
 
 class Listeners:
-    """Who hears of every batch, in order: the file of rejections, and whoever wants the batches."""
+    """Who hears of every batch, in order: the file of rejections, and whoever wants the records."""
 
-    def __init__(self, rejections: str | os.PathLike[str] | None, on_batch: Callable[[ReadBatch], None] | None) -> None:
+    def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
         self._file = RejectionsFile(Path(rejections)) if rejections else None
-        self._on_batch = on_batch
+        self._on_records = on_records
 
     def __enter__(self) -> Self:
         if self._file:
@@ -43,8 +43,8 @@ class Listeners:
         """Tell them of the next batch."""
         if self._file:
             self._file.add(batch.rejections)
-        if self._on_batch:
-            self._on_batch(batch)
+        if self._on_records and batch.chunk is not None:
+            self._on_records(batch.chunk, batch.refusing)
 
 
 class Gathered:

@@ -19,11 +19,11 @@ from audiencekit.delivery.spool import Spool
 from audiencekit.errors import ResumeRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.workers import cores, in_order
-from audiencekit.planning.reading import ReadBatch, unseal
+from audiencekit.planning.reading import ReadBatch
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.bits import Bools
-from audiencekit.preparation.chunks import RecordChunk
+from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.tally import ColumnTally, Tally
 from audiencekit.preparation.users import measure_users
@@ -66,15 +66,16 @@ class KeptReading:
                 hint="resume with the version of audiencekit that began the run",
             ) from None
 
-    def batches(self, profile: Profile, keysets: KeySets) -> Iterator[ReadBatch]:
+    def batches(self, profile: Profile, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
         """What `read_batches` gave when the source was read."""
 
         def work(number: int) -> ReadBatch:
-            records = unseal(number, self._spool)
+            chunk = RecordChunk(self._spool.read(number))
+            records = from_chunk(chunk)
             document = orjson.loads(self._spool.read(self.batch_count + number))
             refusing = _bits(document["refusing"], records.unwrap().num_rows)
             return ReadBatch(
-                RecordChunk(self._spool.read(number)),
+                chunk if with_chunks else None,
                 pa.RecordBatch.from_pydict(document["rejections"], schema=REJECTION_SCHEMA),
                 _tally(document["tally"]),
                 measure_users(records, profile),

@@ -53,8 +53,12 @@ def plan_run(
     refuse_other_kinds(opened.mapping, terms.target)
     gathered, lists = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
     keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
-    with Listeners(means.rejections, means.on_batch) as listeners:
-        for batch in read_batches(opened, terms.options, terms.profile, gathered.keysets, gathered.spool):
+    with Listeners(means.rejections, means.on_records) as listeners:
+        batches = read_batches(
+            opened, terms.options, terms.profile, gathered.keysets, gathered.spool,
+            with_chunks=means.on_records is not None,
+        )  # fmt: skip
+        for batch in batches:
             gathered.add(batch)
             listeners.hear(batch)
             if keeping is not None:
@@ -73,8 +77,9 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
     """
     reading = KeptReading(spool)
     gathered, lists = _begin(reading.source.mapping, terms, means, spool=spool)
-    with Listeners(means.rejections, means.on_batch) as listeners:
-        for number, batch in enumerate(reading.batches(terms.profile, gathered.keysets), 1):
+    with Listeners(means.rejections, means.on_records) as listeners:
+        batches = reading.batches(terms.profile, gathered.keysets, with_chunks=means.on_records is not None)
+        for number, batch in enumerate(batches, 1):
             gathered.add(batch)
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -22,15 +24,19 @@ from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
 from audiencekit.sources.source import Source
 
+# Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
+OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
+
 
 @dataclass(frozen=True, slots=True)
 class ReadBatch:
     """One batch of the source, all that the plan needs of it. `user_bytes` are those of each user without its comma.
 
-    `refusing` says of each record whether it would be put in without consent; None where no column says it.
+    `chunk` are its records, where somebody is to hear of them; they are in the spool, too. `refusing` says of each
+    record whether it would be put in without consent; None where no column says it.
     """
 
-    chunk: RecordChunk
+    chunk: RecordChunk | None
     rejections: pa.RecordBatch
     tally: Tally
     user_bytes: Sizes = field(repr=False)
@@ -45,25 +51,36 @@ def read_batches(
     keysets: KeySets,
     spool: SealedFile,
     *,
+    with_chunks: bool = False,
     workers: int | None = None,
 ) -> Iterator[ReadBatch]:
     """All batches, in the order of the source, prepared by `workers` threads (one a core by default).
 
-    The records of the n-th batch are chunk n of `spool`.
+    The records of the n-th batch are chunk n of `spool`, and go with the batch only `with_chunks`.
     """
+    numbers = count()
 
-    def work(numbered: tuple[int, TextBatch]) -> ReadBatch:
-        number, batch = numbered
+    def work(item: tuple[int, TextBatch]) -> ReadBatch:
+        number, batch = item
+        del item
         prepared = prepare_batch(
             batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent
         )
-        chunk = to_chunk(prepared.records)
-        seal(chunk, number, spool)
+        del batch  # every thread has a batch: what it is not needed for any more would be there as often
         sizes = measure_users(prepared.records, profile)
         tagged = keysets.tag(prepared.records, prepared.refusing)
-        return ReadBatch(chunk, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing)
+        chunk = to_chunk(prepared.records)
+        read = ReadBatch(
+            chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
+        )
+        del prepared
+        seal(chunk, number, spool)
+        return read
 
-    return in_order(work, enumerate(source.batches()), workers=workers or cores())
+    def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
+        return next(numbers), batch
+
+    return in_order(work, map(numbered, source.batches()), workers=workers or cores())
 
 
 @guarded

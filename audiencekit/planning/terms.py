@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.planning.options import Options
-from audiencekit.planning.reading import ReadBatch
+from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.suppression import KeyMemory
 from audiencekit.preparation.target import TargetKind
@@ -58,16 +58,16 @@ class Terms:
 class Means:
     """What a plan is made with. What it opens is closed with `stack`; records lie in `spool_dir`, sealed.
 
-    `rejections` is where these are written. `on_batch` is called with every batch, in the order of the source,
-    `on_suppressed` with the records of suppression sources. `keep`, an empty spool, is to hold all that `plan_kept`
-    needs of the source.
+    `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
+    the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,
+    is to hold all that `plan_kept` needs of the source.
     """
 
     stack: ExitStack
     progress: Progress = _SILENT
     spool_dir: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     rejections: FilePath | None = None
-    on_batch: Callable[[ReadBatch], None] = lambda batch: None
+    on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     keep: KeptSpool | None = None
 

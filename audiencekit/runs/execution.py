@@ -30,7 +30,7 @@ from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
-from audiencekit.planning.reading import ReadBatch
+from audiencekit.planning.reading import OnRecords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
@@ -94,10 +94,10 @@ class _Fingerprints:
         self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
         self._is_compared = not run.facts.again
 
-    def add(self, batch: ReadBatch) -> None:
-        """Take in the next batch of the source."""
-        if self._is_compared:
-            self._records.add(batch.chunk, batch.refusing)
+    @property
+    def on_records(self) -> OnRecords | None:
+        """Takes in the next batch of the source; None when nothing is to be compared with it."""
+        return self._records.add if self._is_compared else None
 
     def add_suppressed(self, chunk: RecordChunk) -> None:
         """Take in the next batch of a suppression source."""
@@ -147,7 +147,7 @@ async def _plan(
         progress=stoppable,
         spool_dir=run.directory,
         rejections=rejections,
-        on_batch=fingerprints.add,
+        on_records=fingerprints.on_records,
         on_suppressed=fingerprints.add_suppressed,
     )
     work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)

@@ -37,7 +37,7 @@ def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
 
     with ExitStack() as stack:
         terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
-        plan_run(path, terms, Means(stack=stack, on_batch=lambda batch: gather(batch.chunk)))
+        plan_run(path, terms, Means(stack=stack, on_records=lambda chunk, _: gather(chunk)))
     return found
 
 

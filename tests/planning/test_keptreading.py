@@ -57,7 +57,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
         with ExitStack() as stack:
             means = Means(
                 stack=stack, spool_dir=directory, rejections=directory / f"{way}.csv",
-                on_batch=lambda batch, records=records: records.append(batch.chunk.unwrap()),  # type: ignore[misc]
+                on_records=lambda chunk, _, records=records: records.append(chunk.unwrap()),  # type: ignore[misc]
             )  # fmt: skip
             if way == "source":
                 keep = stack.enter_context(KeptSpool.create(directory / "spool.sealed", KEY))
