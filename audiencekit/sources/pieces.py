@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.counting import SCAN_BYTES, Patterns, cut
+from audiencekit.sources.counting import Patterns, cut
 from audiencekit.sources.quick import QuickReader
+
+HEAD_BYTES: Final = 16_384  # the first piece: the header is read with care, and meanwhile there is nothing else to do
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,14 +33,14 @@ class Pieces:
     """
 
     def __init__(self, blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> None:
-        self._blocks, self._piece_bytes = blocks, piece_bytes
+        self._blocks, self._piece_bytes = _head_apart(blocks), piece_bytes
         self._patterns = Patterns(delimiter)
         self._carry = b""
         self.quick: QuickReader | None = None
 
     def __iter__(self) -> Iterator[Piece]:
         waiting: list[bytes] = []
-        waiting_bytes, wanted = 0, SCAN_BYTES
+        waiting_bytes, wanted = 0, HEAD_BYTES
         for block in itertools.chain(self._blocks, [b""]):
             waiting.append(block)
             waiting_bytes += len(block)
@@ -74,3 +76,11 @@ class Pieces:
             return None
         cells = self.quick.read(whole, records) if self.quick is not None and is_plain else None
         return Piece(records, data=whole) if cells is None else Piece(records, cells)
+
+
+def _head_apart(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, HEAD_BYTES of them first."""
+    for first in blocks:
+        yield from filter(None, (first[:HEAD_BYTES], first[HEAD_BYTES:]))
+        break
+    yield from blocks

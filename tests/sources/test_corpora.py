@@ -14,7 +14,7 @@ import pytest
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import TextBatch
-from audiencekit.sources import bytestream, counting, delimited
+from audiencekit.sources import bytestream, delimited, pieces
 from audiencekit.sources.naming import named_kind
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
@@ -106,7 +106,7 @@ def test_every_file_gets_the_same_answer_in_bulk_as_from_the_careful_reader(
 ) -> None:
     """All columns of it: rows, faults, or the words, the row and the count of the refusal."""
     monkeypatch.setattr(delimited, "PIECE_BYTES", piece_bytes)
-    monkeypatch.setattr(counting, "SCAN_BYTES", piece_bytes)
+    monkeypatch.setattr(pieces, "HEAD_BYTES", piece_bytes)
     monkeypatch.setattr(bytestream, "BLOCK_BYTES", max(piece_bytes, 64))
     # In small pieces a large file takes long, and shows no more than a small one.
     paths = [path for path in sorted(CORPUS.rglob("*.csv")) if path.stat().st_size < most_bytes]

@@ -62,6 +62,7 @@ CELL = st.one_of(
     ends=st.sampled_from(["\n", "\r\n", "\r"]),
     damage=st.none() | st.tuples(st.integers(0, 400), st.sampled_from([b'"', b"\n", b"\xff", b"\0", b",", b"\r"])),
     piece_bytes=st.integers(1, 200),
+    head_bytes=st.integers(1, 200),
     has_kernels=st.booleans(),
 )
 def test_quick_and_careful_reading_agree(
@@ -72,6 +73,7 @@ def test_quick_and_careful_reading_agree(
     ends: str,
     damage: tuple[int, bytes] | None,
     piece_bytes: int,
+    head_bytes: int,
     has_kernels: bool,
 ) -> None:
     """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
@@ -84,7 +86,7 @@ def test_quick_and_careful_reading_agree(
     (tmp_path / "list.csv").write_bytes(data)
     monkeypatch.setattr(delimited, "PIECE_BYTES", piece_bytes)
     monkeypatch.setattr("audiencekit.sources.counting.SCAN_BYTES", piece_bytes)
-    monkeypatch.setattr(pieces, "SCAN_BYTES", piece_bytes)
+    monkeypatch.setattr(pieces, "HEAD_BYTES", head_bytes)
     monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", piece_bytes)
     try:
         source = open_source(tmp_path / "list.csv", OPTIONS)
@@ -164,7 +166,7 @@ def test_a_byte_order_mark_within_a_file_is_a_letter(
     """Also where a piece begins with it, as files do that were put together from several."""
     monkeypatch.setattr(quick, "kernels", found)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 1)
-    monkeypatch.setattr(pieces, "SCAN_BYTES", 1)
+    monkeypatch.setattr(pieces, "HEAD_BYTES", 1)
     monkeypatch.setattr("audiencekit.sources.bytestream.BLOCK_BYTES", 6)
     (tmp_path / "list.csv").write_bytes("a,b,c\nd,e,f\n\ufeffg,h,i\n".encode())
     in_bulk, careful = _both(open_source(tmp_path / "list.csv", OPTIONS))
