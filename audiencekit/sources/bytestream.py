@@ -72,6 +72,11 @@ class ByteStream:
                 _refuse_packed_twice(first_text)
             self.encoding = find_encoding(first_text, declared_encoding)
 
+    @property
+    def bytes_left(self) -> int | None:
+        """Bytes that are still to come, about; None where nobody knows."""
+        return max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self.packed else None
+
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 blocks from the first byte on. Raises SourceRefused for a damaged or changed file."""
         return transcode(self._plain_blocks(), self.encoding)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS
+from audiencekit.machine.workers import cores
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.preparation.columnar.buffers import arrow_array
@@ -113,7 +114,10 @@ class DelimitedTable:
         layout, leading = self.layout, self.layout.leading
         quick = QuickReader(layout.delimiter, width=layout.width, positions=used_positions(mapping))
         judge = RowJudge(layout, mapping, faults)
-        pieces = Pieces(self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES)
+        pieces = Pieces(
+            self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES,
+            readers=cores(), bytes_left=lambda: self._stream.bytes_left,
+        )  # fmt: skip
         pieces.quick = None if leading or self._split_cells is not None else quick
         for piece in pieces:
             if piece.cells is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from audiencekit.sources.counting import Patterns, cut
 from audiencekit.sources.quick import QuickReader
 
 HEAD_BYTES: Final = 16_384  # the first piece: the header is read with care, and meanwhile there is nothing else to do
+_SMALLEST: Final = 6  # of a piece: a smaller part costs more than those who wait lose
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,11 +30,23 @@ class Piece:
 class Pieces:
     """UTF-8 blocks in pieces of about `piece_bytes` that end where records end; the first one is small.
 
+    The last ones are small, too, where `bytes_left` says how much is to come: as soon as each of `readers` would have
+    less than a piece to do. Else all but one would wait in the end for whoever has the last.
+
     `quick` reads those that come, once somebody sets it; `rest()` is everything after the piece that came last.
     """
 
-    def __init__(self, blocks: Iterator[bytes], delimiter: str, *, piece_bytes: int) -> None:
+    def __init__(
+        self,
+        blocks: Iterator[bytes],
+        delimiter: str,
+        *,
+        piece_bytes: int,
+        readers: int = 1,
+        bytes_left: Callable[[], int | None] = lambda: None,
+    ) -> None:
         self._blocks, self._piece_bytes = _head_apart(blocks), piece_bytes
+        self._readers, self._bytes_left = readers, bytes_left
         self._patterns = Patterns(delimiter)
         self._carry = b""
         self.quick: QuickReader | None = None
@@ -58,11 +71,18 @@ class Pieces:
                 return
             waiting.append(self._carry)
             waiting_bytes = len(self._carry)
-            wanted = max(self._piece_bytes, 2 * len(self._carry))
+            wanted = max(self._next_bytes(), 2 * len(self._carry))
 
     def rest(self) -> Iterator[bytes]:
         """The blocks after the last piece, for whoever reads on without this class."""
         return itertools.chain([self._carry] if self._carry else [], self._blocks)
+
+    def _next_bytes(self) -> int:
+        """How long the next piece is to be."""
+        left = self._bytes_left()
+        if left is None:
+            return self._piece_bytes
+        return min(self._piece_bytes, max(left // self._readers, self._piece_bytes // _SMALLEST))
 
     def _take(self, data: bytes) -> Piece | None:
         """The whole records that `data` begins with, None if there are none; what follows them is carried."""
