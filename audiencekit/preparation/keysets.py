@@ -127,7 +127,7 @@ class KeySets:
         suppressed = self._find_suppressed()
         kept = Bits.of(len(self), True)
         superseded = Bits.of(len(self) if self.mixed else 0, False)
-        # Unsealed by one thread: each piece takes microseconds, less than waking another that waits for its turn.
+        # Unsealed by one thread: two would wait for each other's lock longer than the unsealing takes.
         unsealed = map(self._key_sets.pieces, self._key_sets.runs())
         for dropped, overruled in in_order(partial(self._decide, suppressed), unsealed, workers=cores()):
             kept.set(dropped, False)
