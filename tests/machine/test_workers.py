@@ -59,6 +59,21 @@ def test_no_result_is_kept_for_a_thread_that_comes_late(monkeypatch: pytest.Monk
     assert len(late) == 100
 
 
+def test_an_item_belongs_to_its_work() -> None:
+    """Nobody else holds it: a batch may be freed before the work with what was made of it ends."""
+    is_freed: list[bool] = []
+
+    def work(item: Result) -> None:
+        watched = weakref.ref(item)
+        del item
+        is_freed.append(watched() is None)
+
+    items = (Result() for _ in range(20))
+    assert list(in_order(work, items, workers=2)) == [None] * 20
+    # The caller has the last one in its hands while it takes the next.
+    assert is_freed.count(False) <= 2
+
+
 def test_an_error_of_the_work_or_the_items_is_raised() -> None:
     """And nothing hangs."""
 

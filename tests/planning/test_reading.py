@@ -9,6 +9,7 @@ import pytest
 from audiencekit.delivery.spool import Spool
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.reading import read_batches, unseal
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.profile import SPEC
 from audiencekit.sources import delimited
@@ -38,6 +39,25 @@ def test_the_same_bytes_whatever_the_number_of_workers(
 
     expected = read(1)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 3_000)
-    monkeypatch.setattr("audiencekit.sources.counting.SCAN_BYTES", 1_000)
+    monkeypatch.setattr("audiencekit.sources.pieces.HEAD_BYTES", 1_000)
     assert read(workers) == expected
     assert len(expected[0]) == 4_000
+
+
+def test_records_go_with_a_batch_only_where_they_are_wanted(tmp_path: Path) -> None:
+    """They are what the spool has; for others the spool is enough."""
+    path = tmp_path / "list.csv"
+    path.write_text("email\n" + "".join(f"p{n}@example.com\n" for n in range(50)))
+    source = open_source(path, read_keywords({}, SPEC).source)
+
+    def chunks(*, with_chunks: bool) -> list[RecordChunk | None]:
+        with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
+            keysets = KeySets(aside, mixed=False)
+            read = read_batches(source, read_keywords({}, SPEC), SPEC, keysets, spool, with_chunks=with_chunks)
+            found = [batch.chunk for batch in read]
+            if with_chunks:
+                assert [chunk and bytes(chunk.unwrap()) for chunk in found] == [*map(bytes, spool.chunks())]
+        return found
+
+    assert len(chunks(with_chunks=True)) == 1
+    assert chunks(with_chunks=False) == [None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,3 +52,35 @@ def test_the_rest_follows_the_last_piece() -> None:
     cut_up = Pieces(iter([data]), ",", piece_bytes=100_000)
     first = next(iter(cut_up)).data
     assert first + b"".join(cut_up.rest()) == data
+
+
+@pytest.mark.parametrize("readers", [1, 2, 5])
+def test_the_last_pieces_are_small_where_the_end_is_known(readers: int) -> None:
+    """From where each reader has less than a piece to do, none is longer than its share of what is to come."""
+    data, size = RECORD * 40_000, 100_000
+    given = 0
+
+    def blocks() -> Iterator[bytes]:
+        nonlocal given
+        for block in _blocks(data, 1_000):
+            given += len(block)
+            yield block
+
+    cut_up = Pieces(blocks(), ",", piece_bytes=size, readers=readers, bytes_left=lambda: len(data) - given)
+    found = [len(piece.data) for piece in cut_up]
+    assert sum(found) == len(data)
+    left = len(data)
+    for length in found:
+        share = max(left // readers, size // 6)
+        assert length <= min(size, share) + 1_000
+        left -= length
+    assert max(found) > size - 1_000
+    assert readers == 1 or found[-2] < size // 2
+
+
+def test_an_unknown_end_makes_no_piece_smaller() -> None:
+    """What comes through a pipe, or is unpacked."""
+    found = [
+        len(piece.data) for piece in Pieces(iter(_blocks(RECORD * 20_000, 1_000)), ",", piece_bytes=100_000, readers=5)
+    ]
+    assert min(found[1:-1]) > 99_000
