@@ -75,6 +75,24 @@ def test_bounds_are_met_exactly(tally: Tally) -> None:
     assert judge(tally, _mapping(), BOUNDS) == []
 
 
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        ({"encoding": 4}, "--encoding"),
+        ({"placeholder": 4, "no_country": 2}, "--country"),
+        ({"placeholder": 4}, "--rejections"),
+    ],
+    ids=["encoding", "no_country", "placeholder"],
+)
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_what_would_save_the_rows_is_said(reasons: dict[str, int], words: str, share: float) -> None:
+    """The remedy of the most frequent reason that has one, before anybody allows that the rows are lost."""
+    tally = _tally(6, 6, **reasons)
+    [problem] = judge(tally, _mapping(), Bounds(max_rejected_share=share))
+    assert problem.hint is not None
+    assert words in problem.hint
+
+
 def test_the_likely_kind_is_named() -> None:
     """The hint says what the values look like."""
     (problem, *_) = judge(_tally(10, 10, Kind.PHONE_NUMBER, invalid_syntax=10), _mapping(), BOUNDS)
