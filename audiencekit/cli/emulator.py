@@ -95,6 +95,6 @@ def _announce(line: str) -> None:
     import json
 
     click.echo(line)
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         for name, value in json.loads(line)["env"].items():
             click.echo(f"export {name}={value}", err=True)
