@@ -98,9 +98,8 @@ def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
         hint = "this is the only kind that leaves unhashed: map the column to its right kind"
         found.append(MappingRefused(f"{count} values of {where} look like emails, phones or names", hint=hint))
     if not found and (wrong := _wrong_kind(seen)):
-        found.append(
-            MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=_hint(seen))
-        )
+        hint = _hint(column.kind, seen)
+        found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))
     return found
 
 
@@ -111,8 +110,10 @@ def _wrong_kind(seen: ColumnTally) -> int:
     return wrong if enough and wrong > seen.present * WRONG_KIND_SHARE else 0
 
 
-def _hint(seen: ColumnTally) -> str:
+def _hint(kind: Kind, seen: ColumnTally) -> str:
     kinds: list[tuple[Kind, int]] = seen.likely.most_common(1)
+    if seen.other_hashes and kind is Kind.DEVICE_ID:
+        return "without dashes an id may as well be an MD5: export the ids with their dashes"
     if seen.other_hashes:
         return "they look like hashes that are not SHA-256, which is the only one that the service takes"
     if kinds:

@@ -28,7 +28,9 @@ from audiencekit.sources.sampling import Sample
 MIN_BARE_DIGITS: Final = 8  # shorter digits are ids, or local numbers that nobody could call
 MAX_BARE_CELLS: Final = 200  # enough to tell, and each costs a look at the numbering plans
 MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
-OPERATION_WORDS: Final = frozenset({"update", "delete"})
+# What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
+TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
+OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
 MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 
 
@@ -78,7 +80,7 @@ class Mapper:
         mapped = {column.position for column in columns}
         for position in self._places():
             words = {cell.strip().casefold() for cell in self.sample.filled(position)}
-            if position not in mapped and words and words <= OPERATION_WORDS:
+            if position not in mapped and words & TOLD_VERBS and words <= OPERATION_VERBS:
                 return self.header.shown(position)
         return None
 

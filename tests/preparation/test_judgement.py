@@ -99,6 +99,15 @@ def test_the_likely_kind_is_named() -> None:
     assert "phone_number" in problem.hint
 
 
+@pytest.mark.parametrize(("kind", "words"), [(Kind.DEVICE_ID, "dashes"), (Kind.EMAIL, "not SHA-256")])
+def test_hex_digits_that_are_no_sha_256_are_named(kind: Kind, words: str) -> None:
+    """Of a device id they are more likely one that has lost its dashes."""
+    tally = _tally(4, 0, invalid_syntax=4)
+    tally.columns[0].other_hashes = 4
+    [problem] = judge(tally, _mapping(kind), BOUNDS)
+    assert words in (problem.hint or "")
+
+
 def test_a_source_without_rows_can_be_allowed() -> None:
     """--allow-empty."""
     assert judge(_tally(0, 0), _mapping(), Bounds(max_rejected_share=0.5, allow_empty=True)) == []

@@ -265,6 +265,9 @@ def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
     [
         ("email,action\na@example.com,Delete\n", {}, "action"),
         ("email,action\na@example.com,update\nb@example.com,\n", {}, "action"),
+        ("email,operation\na@example.com,INSERT\nb@example.com,DELETE\n", {}, "operation"),
+        ("email,action\na@example.com,add\nb@example.com,remove\n", {}, "action"),
+        ("email,action\na@example.com,add\n", {}, None),
         ("email,action\na@example.com,archived\n", {}, None),
         ("email,action\na@example.com,delete\n", {"operation_column": "action"}, None),
     ],
