@@ -75,7 +75,8 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"
-            raise UsageError(f"{str(out)!r} holds {len(alien)} files of something else", hint=hint)
+            files = "a file" if len(alien) == 1 else f"{len(alien)} files"
+            raise UsageError(f"{str(out)!r} holds {files} of something else", hint=hint)
     with _alone_in(out):
         with explained(_UNWRITTEN, out, hint=""):
             for entry in out.glob(f"{STAGING}*"):  # of a `prepare` that was killed

@@ -146,7 +146,11 @@ class Mapper:
         positions = [*(column.position for column in columns), *others]
         for position in positions:
             if position is not None and positions.count(position) > 1:
-                raise MappingRefused(f"column {self.header.shown(position)} is mapped to more than one thing")
+                raise MappingRefused(
+                    f"column {self.header.shown(position)} is mapped to more than one thing",
+                    hint="a column has one use: name another with --map, --country-column, --operation-column or"
+                    " --consent-column",
+                )
 
     def _country(self) -> int | None:
         """The column of countries: the given one, else of those that are named so and hold some the one with most.
@@ -187,9 +191,9 @@ class Mapper:
         filled = len(self.sample.filled(position))
         if countries == filled:
             return
-        rest = "--country is taken for their rows" if self.options.country else "their rows have none"
+        rest = "--country is taken for such rows" if self.options.country else "such rows have none"
         self.notes.append(
-            f"{self.header.shown(position)}: {filled - countries} of the first {filled} cells are no country known here"
+            f"{self.header.shown(position)}: {filled - countries} of the first {filled} cells: no country known here"
             f" (codes of two or three letters, English names); {rest}"
         )
 

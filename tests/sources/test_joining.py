@@ -133,7 +133,7 @@ def test_all_files_are_looked_at_before_the_first_is_read(tmp_path: Path, files:
         _open([files[0], tmp_path / "nowhere.csv"])
     with pytest.raises(SourceRefused, match="this is a directory") as caught:
         _open([files[0], tmp_path])
-    assert "DIRECTORY/*.csv" in caught.value.hint
+    assert "DIRECTORY/*.parquet" in caught.value.hint
 
 
 def test_columns_of_one_name_within_a_file_stay_apart(tmp_path: Path, rows_of: Rows) -> None:
