@@ -146,7 +146,7 @@ def load_settings(
     Raises UsageError for values that cannot be, and for keys that the file must not hold.
     """
     environment = os.environ if environment is None else environment
-    found = _read_file((directory or Path.cwd()) / SETTINGS_FILE)
+    found = _read_file((directory or Path()) / SETTINGS_FILE)
     for name in (*FILE_KEYS, "ads_url", "ads_sandbox_url", "base_url", "allow_host", "limiter"):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
@@ -181,7 +181,10 @@ def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return {}
+    except OSError:  # of a working directory that is not ours to look into, as after `sudo -u` in /root
         return {}
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

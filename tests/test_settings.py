@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,20 @@ def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> No
     (tmp_path / "audiencekit.toml").write_text('limiter = "redis://127.0.0.1"')
     with pytest.raises(UsageError, match="must not"):
         load_settings({}, directory=tmp_path)
+
+
+def test_a_working_directory_that_cannot_be_looked_into_has_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was removed meanwhile, and one of somebody else."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert load_settings({}).profile.name == "spec"
+
+    def forbid(_: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", forbid)
+    assert load_settings({}, directory=tmp_path).profile.name == "spec"

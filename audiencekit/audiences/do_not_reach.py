@@ -186,6 +186,6 @@ async def _check_first(source: AnySource, settings: Settings, progress: Progress
     looking = functools.partial(
         check, source, settings=settings, progress=stoppable, target=TargetKind.DO_NOT_REACH_LIST, **keywords
     )
-    plan = await in_thread(looking, stoppable.stop)
+    plan = await in_thread(looking, stoppable)
     if plan.refusals:
         raise plan.refusals[0]

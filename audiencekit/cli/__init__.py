@@ -48,7 +48,7 @@ def main() -> None:
     """Run the command line and leave with the exit code of the contract."""
     set_up_own_process()
     code = _run()
-    end_own_process()
+    end_own_process(code)
     sys.exit(code)
 
 

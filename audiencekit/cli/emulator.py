@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 if TYPE_CHECKING:
     from audiencekit.emulator.faults import Fault
+
+_NO_SUCH_PORT: Final = frozenset({errno.EADDRINUSE, errno.EACCES})
 
 
 class Rate(click.ParamType[Any]):
@@ -76,6 +80,11 @@ def emulator(
         asyncio.run(serve(options, announce=_announce))
     except StateError as error:
         raise click.UsageError(str(error)) from None
+    except OSError as error:
+        if port == 0 or error.errno not in _NO_SUCH_PORT:
+            raise
+        why = f"{os.strerror(error.errno)}: give another one, or none, and it is a free one"
+        raise click.BadParameter(why, param_hint="--port") from None
 
 
 def faults_of(source: str | None) -> list[Fault]:
@@ -95,6 +104,6 @@ def _announce(line: str) -> None:
     import json
 
     click.echo(line)
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         for name, value in json.loads(line)["env"].items():
             click.echo(f"export {name}={value}", err=True)

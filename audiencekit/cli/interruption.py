@@ -17,8 +17,12 @@ ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
     """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of
-    `max_minutes`."""
-    return asyncio.run(_work(work, max_minutes))
+    `max_minutes`. One that comes when it has ended does nothing: what is left is to say how."""
+    try:
+        return asyncio.run(_work(work, max_minutes))
+    finally:
+        for ending in ENDINGS:
+            signal.signal(ending, _too_late)
 
 
 async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
@@ -33,6 +37,10 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
         return await work
     finally:
         alarm.cancel()
+
+
+def _too_late(_signal: int, _frame: object) -> None:
+    """Heeds nothing. SIG_IGN would be left to processes that are begun from here."""
 
 
 def _run_out(task: asyncio.Task[Any], minutes: float) -> None:

@@ -47,6 +47,16 @@ class QueryFile(click.ParamType[Any]):
             return self.fail("the file is not UTF-8", param, ctx)
 
 
+class OutputPath(click.Path):
+    """A path to write to. `-` is standard input to a SOURCE; here it would be a file that nobody looks for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        if value == "-":
+            self.fail("this is written to disk, not to standard output: give a name (./- is one, too)", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """All of `decorators`, the first of them outermost."""
 
@@ -163,7 +173,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def rejections_option(function: F) -> F:
     """Where `rejections.csv` goes."""
     text = "Write row, column and reason of every rejection to FILE."
-    return click.option("--rejections", metavar="FILE", type=click.Path(dir_okay=False), help=text)(function)
+    return click.option("--rejections", metavar="FILE", type=OutputPath(dir_okay=False), help=text)(function)
 
 
 def as_keywords(given: dict[str, Any]) -> dict[str, Any]:

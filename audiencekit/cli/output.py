@@ -14,6 +14,8 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed
 
 def say(text: str) -> None:
     """A line of data to stdout. Raises InputOutputFailed when nobody can take it."""
+    if sys.stdout is None:
+        raise InputOutputFailed("stdout cannot be written: it is closed", hint="direct it to a file, or to /dev/null")
     failure = ""
     try:
         click.echo(text)

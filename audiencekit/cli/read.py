@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from audiencekit.cli.options import (
+    OutputPath,
     as_keywords,
     json_option,
     plan_options,
@@ -51,7 +52,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **give
 @source_options
 @plan_options
 @suppression_options
-@click.option("--out", required=True, type=click.Path(file_okay=False), help="Directory to write to; made if missing.")
+@click.option("--out", required=True, type=OutputPath(file_okay=False), help="Directory to write to; made if missing.")
 @click.option("--requests", is_flag=True, help="Also write each request, byte for byte as it would be sent.")
 @json_option
 def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **given: Any) -> None:

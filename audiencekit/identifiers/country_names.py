@@ -88,7 +88,7 @@ FO|FRO|Faroe Islands|Faroes|Faeroe Islands
 FR|FRA|France
 GA|GAB|Gabon
 GB|GBR|United Kingdom|UK|Great Britain|Britain|England|Scotland|Wales|Northern Ireland
-GB|United Kingdom of Great Britain and Northern Ireland
+GB|United Kingdom of Great Britain and Northern Ireland|United Kingdom (UK)
 GD|GRD|Grenada
 GE|GEO|Georgia
 GF|GUF|French Guiana
@@ -246,7 +246,7 @@ TZ|TZA|Tanzania|Tanzania, United Republic of|United Republic of Tanzania
 UA|UKR|Ukraine
 UG|UGA|Uganda
 UM|UMI|United States Minor Outlying Islands|US Minor Outlying Islands
-US|USA|United States|United States of America|America
+US|USA|United States|United States of America|America|United States (US)
 UY|URY|Uruguay
 UZ|UZB|Uzbekistan
 VA|VAT|Vatican City|Vatican|Holy See|Holy See (Vatican City State)

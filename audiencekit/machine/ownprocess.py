@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
+import sys
+import threading
 from typing import Final
 
 from audiencekit.machine.heap import share_heap
@@ -11,6 +15,7 @@ from audiencekit.machine.leftout import leave_out_blas_threads, leave_out_pandas
 # Objects that may be made before the next look at them. What we import makes as many; the work itself makes few, and
 # hardly any circles.
 _YOUNG_OBJECTS: Final = 50_000
+_LAST_STANDARD_FILE: Final = 2
 
 
 def set_up_own_process() -> None:
@@ -18,12 +23,32 @@ def set_up_own_process() -> None:
 
     A search holds the lock of the interpreter for 20 milliseconds, while all threads wait.
     """
+    _occupy_standard_files()
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
     share_heap()
     leave_out_pandas()
     leave_out_blas_threads()
 
 
-def end_own_process() -> None:
-    """No last search for circles: with the process all of them go."""
+def _occupy_standard_files() -> None:
+    """None of ours gets the number of a standard file that is closed: what others write there would end up in it.
+
+    Nothing comes from a stdin that is closed, and who closes stderr wants no messages; that nobody can take the data of
+    stdout is an error, but not here.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD_FILE:
+        pass
+    os.close(number)
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def end_own_process(code: int) -> None:
+    """No last search for circles: with the process all of them go. Whoever interrupts it now has its `code` at once.
+
+    What was said is said by now; another code, that of a signal, would say that nothing was sent.
+    """
     gc.freeze()
+    if threading.current_thread() is threading.main_thread():
+        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, lambda _signal, _frame: os._exit(code))

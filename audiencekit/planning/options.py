@@ -69,6 +69,10 @@ class Keywords(SourceKeywords, total=False):
     max_body_bytes: int
 
 
+_TEXTS: Final = (
+    *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter"),
+    *("suppress_split_cells", "suppress_encoding", "suppress_delimiter"),
+)
 # Keywords that are about suppression sources.
 _ABOUT_LISTS: Final = tuple(name for name in Keywords.__annotations__ if name.startswith("suppress_"))
 
@@ -110,11 +114,10 @@ class Options:
 def plain_keywords(keywords: Keywords) -> Keywords:
     """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file."""
     plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
-    hashed = plain.get("hashed", ())
     plain["columns"] = [list(pair) for pair in _pairs(plain.get("columns"))]
     if "suppress_columns" in plain:
         plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
-    plain["hashed"] = [hashed] if isinstance(hashed, str) else sorted(hashed)
+    plain["hashed"] = sorted(_hashed_kinds(plain))
     if suppress := plain.pop("suppress", ()):
         plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
     return cast("Keywords", plain)
@@ -125,6 +128,8 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
     given: dict[str, Any] = dict(keywords)
     if alien := sorted(set(given) - set(Keywords.__annotations__)):
         raise UsageError(f"there is no option {', '.join(alien)}")
+    if wrong := [name for name in _TEXTS if not isinstance(given.get(name), str | None)]:
+        raise UsageError(f"{', '.join(wrong)} must be text")
     operation = given.get("operation")
     if operation and given.get("operation_column"):
         raise UsageError("--operation and --operation-column were both given", hint="give one of them")
@@ -190,14 +195,13 @@ def _read_consent(given: str | None) -> tuple[str | None, str | None]:
 
 
 def _source_options(given: Mapping[str, Any], consent_column: str | None) -> SourceOptions:
-    hashed = given.get("hashed") or ()
     return SourceOptions(
         columns=_read_columns(given.get("columns")),
         country=given.get("country"),
         country_column=given.get("country_column"),
         operation_column=given.get("operation_column"),
         consent_column=consent_column,
-        hashed=frozenset(read_kind(kind) for kind in ([hashed] if isinstance(hashed, str) else hashed)),
+        hashed=frozenset(read_kind(kind) for kind in _hashed_kinds(given)),
         split_cells=given.get("split_cells"),
         encoding=given.get("encoding"),
         delimiter=given.get("delimiter"),
@@ -232,15 +236,27 @@ def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOption
     )
 
 
-def _pairs(columns: Any) -> list[Any]:
-    return list(columns.items() if isinstance(columns, Mapping) else columns or ())
+def _hashed_kinds(given: Mapping[str, Any]) -> list[str]:
+    """The kinds that `hashed` names, one or several. Raises UsageError when they are no texts."""
+    hashed = given.get("hashed") or ()
+    kinds = [hashed] if isinstance(hashed, str) else list(hashed) if isinstance(hashed, Iterable) else [hashed]
+    if not all(isinstance(kind, str) for kind in kinds):
+        raise UsageError("hashed names kinds", hint='for example ["email"]')
+    return kinds
+
+
+def _pairs(columns: Any) -> list[tuple[str, str]]:
+    """Pairs of kind and column. Raises UsageError for anything else."""
+    given = columns.items() if isinstance(columns, Mapping) else columns or ()
+    pairs = list(given) if isinstance(given, Iterable) else [given]
+    texts = [pair for pair in pairs if isinstance(pair, tuple | list) and all(isinstance(part, str) for part in pair)]
+    if len(texts) < len(pairs) or any(len(pair) != 2 for pair in texts):
+        raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
+    return [(kind, column) for kind, column in pairs]
 
 
 def _read_columns(columns: Any) -> tuple[tuple[Kind, str], ...]:
-    pairs = _pairs(columns)
-    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise UsageError("columns pairs kinds with column names", hint='for example {"email": "mail"}')
-    return tuple((read_kind(kind), column) for kind, column in pairs)
+    return tuple((read_kind(kind), column) for kind, column in _pairs(columns))
 
 
 def read_kind(name: str) -> Kind:

@@ -8,6 +8,8 @@ requests/000001.json    with `requests`: each body, byte for byte
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import secrets
 import shutil
@@ -21,7 +23,7 @@ from typing import Any, Final
 import orjson
 
 from audiencekit import __version__
-from audiencekit.errors import UsageError
+from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.heap import give_back
 from audiencekit.machine.largefiles import write_file
 from audiencekit.machine.privatefiles import explained
@@ -46,7 +48,7 @@ def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool
     """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
 
     Raises UsageError when `out` holds files that are not of an earlier `prepare`, InputOutputFailed when it cannot be
-    written.
+    written, or another `prepare` is writing to it.
     """
     with ExitStack() as stack:
         staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
@@ -64,7 +66,8 @@ def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool
 def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
     """A directory inside `out` to write in, so that what stands there stays whole until the new is.
 
-    Raises UsageError when `out` holds what no `prepare` wrote, or the source.
+    Raises UsageError when `out` holds what no `prepare` wrote, or the source; InputOutputFailed while another
+    `prepare` writes to it.
     """
     with explained(_UNWRITTEN, out, hint=""):
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -72,15 +75,37 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"
-            raise UsageError(f"{str(out)!r} holds {len(alien)} files of something else", hint=hint)
-        for entry in out.glob(f"{STAGING}*"):  # of a `prepare` that was killed
-            shutil.rmtree(entry)
-        staging = out / f"{STAGING}{secrets.token_hex(8)}"
-        staging.mkdir(mode=0o700)
+            files = "a file" if len(alien) == 1 else f"{len(alien)} files"
+            raise UsageError(f"{str(out)!r} holds {files} of something else", hint=hint)
+    with _alone_in(out):
+        with explained(_UNWRITTEN, out, hint=""):
+            for entry in out.glob(f"{STAGING}*"):  # of a `prepare` that was killed
+                shutil.rmtree(entry)
+            staging = out / f"{STAGING}{secrets.token_hex(8)}"
+            staging.mkdir(mode=0o700)
+        try:
+            yield staging
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """While it lasts no other `prepare` of this host writes to `out`. Raises InputOutputFailed while one does."""
+    with explained(_UNWRITTEN, out, hint=""):
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield staging
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        hint = "wait until it has ended, or choose another directory"
+        raise InputOutputFailed(f"another `prepare` is writing to {str(out)!r}", hint=hint) from None
+    except OSError:
+        pass  # some network file systems lock no directory: there, whoever starts two of them must see to it
+    try:
+        yield
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        os.close(handle)
 
 
 def _lies_in(source: FilePath, out: Path) -> bool:

@@ -41,7 +41,8 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
     hint = f"give --operation-column {name}, or --operation update or delete for every row"
     if is_revised:
         hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
-    return [MappingRefused(f"column {name} says update or delete for each row, and no option names it", hint=hint)]
+    what = f"column {name} says update, delete or the like for each row, and no option names it"
+    return [MappingRefused(what, hint=hint)]
 
 
 def nobody_left(selection: Selection, options: Options) -> list[Refused]:

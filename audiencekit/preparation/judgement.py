@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +31,19 @@ WRONG_KIND: Final = frozenset(
         Reason.TOO_LONG,
     }
 )
+# Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
+REMEDIES: Final[Mapping[Reason, str]] = {
+    Reason.NO_COUNTRY: "say the country of the phone numbers with --country or --country-column",
+    Reason.ENCODING: "say the right encoding, for example --encoding cp1252",
+    Reason.RAGGED: "repair the rows, in NDJSON one flat object a line; say --delimiter if columns were divided wrongly",
+    Reason.ALREADY_HASHED: "say --hashed KIND if the whole column is SHA-256",
+    Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
+    Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet and export it again",
+    Reason.DISPLAY_NAME: "export the bare addresses",
+    Reason.INVALID_SYNTAX: "say --split-cells if the cells hold several values",
+    Reason.UNKNOWN_OPERATION: "write update or delete in the operation column",
+    Reason.NO_IDENTIFIER: "map more columns with --map KIND=COLUMN if others hold identifiers",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +69,12 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
         return [] if bounds.allow_empty else [empty]
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected} of {tally.rows_read} rows were rejected ({_most_common(tally)})"
-        hint = "read the rejections (--rejections FILE); if they are right, allow more with --max-rejected-share"
+        allow = "if the rejections (--rejections FILE) are right, allow more with --max-rejected-share"
+        hint = f"{_remedy(tally)}; {allow}"
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
-        return [PlanRefused(f"every one of {tally.rows_read} rows was rejected ({_most_common(tally)})")]
+        whole = f"every one of {tally.rows_read} rows was rejected ({_most_common(tally)})"
+        return [PlanRefused(whole, hint=_remedy(tally))]
     return []
 
 
@@ -82,9 +98,8 @@ def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
         hint = "this is the only kind that leaves unhashed: map the column to its right kind"
         found.append(MappingRefused(f"{count} values of {where} look like emails, phones or names", hint=hint))
     if not found and (wrong := _wrong_kind(seen)):
-        found.append(
-            MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=_hint(seen))
-        )
+        hint = _hint(column.kind, seen)
+        found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))
     return found
 
 
@@ -95,13 +110,21 @@ def _wrong_kind(seen: ColumnTally) -> int:
     return wrong if enough and wrong > seen.present * WRONG_KIND_SHARE else 0
 
 
-def _hint(seen: ColumnTally) -> str:
+def _hint(kind: Kind, seen: ColumnTally) -> str:
     kinds: list[tuple[Kind, int]] = seen.likely.most_common(1)
+    if seen.other_hashes and kind is Kind.DEVICE_ID:
+        return "without dashes an id may as well be an MD5: export the ids with their dashes"
     if seen.other_hashes:
         return "they look like hashes that are not SHA-256, which is the only one that the service takes"
     if kinds:
         return f"they look like {kinds[0][0].value}: map the column to that kind, or another column to this one"
     return "map the right column with --map KIND=COLUMN; say --split-cells if its cells hold several values"
+
+
+def _remedy(tally: Tally) -> str:
+    """What to do about the most frequent reason for which there is something."""
+    found = (REMEDIES[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in REMEDIES)
+    return next(found, "read the rejections (--rejections FILE)")
 
 
 def _most_common(tally: Tally) -> str:

@@ -54,14 +54,18 @@ class Stoppable:
         """The next step is the last."""
         self._stopped.set()
 
+    def go_on(self) -> None:
+        """Raises NotFinished once it was stopped."""
+        if self._stopped.is_set():
+            raise NotFinished("interrupted")
+
     def tell(self, message: str) -> None:
         """Pass the message on."""
         self._progress.tell(message)
 
     def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
         """Pass the step on. Raises NotFinished once it was stopped."""
-        if self._stopped.is_set():
-            raise NotFinished("interrupted")
+        self.go_on()
         self._progress.step(stage, done, total, unit=unit)
 
 

@@ -45,6 +45,7 @@ from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 from audiencekit.sources.files import Item
+from audiencekit.sources.standardinput import WAIT_ON
 
 T = TypeVar("T")
 
@@ -151,7 +152,7 @@ async def _plan(
         on_suppressed=fingerprints.add_suppressed,
     )
     work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
-    return await in_thread(work, stoppable.stop)
+    return await in_thread(work, stoppable)
 
 
 def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
@@ -176,13 +177,21 @@ async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool
         return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
 
 
-async def in_thread(work: Callable[[], T], stop: Callable[[], None] = lambda: None) -> T:
-    """What `work` returns, in a thread of its own. A cancellation calls `stop` and comes when `work` has ended."""
-    working = asyncio.ensure_future(asyncio.to_thread(work))
+async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:
+    """What `work` returns, in a thread of its own. A cancellation stops `stoppable`, at which `work` ends at its next
+    step or while it waits for standard input, and comes when it has ended."""
+
+    def work_until_stopped() -> T:
+        if stoppable is not None:
+            WAIT_ON.set(stoppable.go_on)  # in the context of this thread, which is a copy
+        return work()
+
+    working = asyncio.ensure_future(asyncio.to_thread(work_until_stopped))
     try:
         return await asyncio.shield(working)
     except asyncio.CancelledError:
-        stop()
+        if stoppable is not None:
+            stoppable.stop()
         while not working.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([working])

@@ -80,6 +80,7 @@ class Run:
         state directory cannot be written. Without `run_id` it gets one that nobody has."""
         given = () if source is None else items_of(source)
         items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
+        asked_for = absolute_path(rejections) if rejections else None
         now = datetime.now(UTC)
         run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
@@ -93,7 +94,7 @@ class Run:
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
-            rejections=os.path.abspath(rejections or directory / REJECTIONS),
+            rejections=asked_for or absolute_path(directory / REJECTIONS),
             keywords=dict(keywords),
             started_at=format_time(now),
             audiencekit=__version__,

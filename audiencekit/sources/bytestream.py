@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 from collections.abc import Iterator
 from contextlib import closing
@@ -31,6 +32,16 @@ OTHER_FORMATS: Final = (
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
     (b"%PDF-", "a PDF document", "export the table as CSV"),
+)
+# The same of texts, in small letters; a byte order mark or blanks may come before.
+_SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"
+OTHER_TEXTS: Final = (
+    (b"<!doctype", "a web page", _SPREADSHEET),
+    (b"<html", "a web page", _SPREADSHEET),
+    (b"<table", "a table of a web page", _SPREADSHEET),
+    (b"<?xml", "an XML document", _SPREADSHEET),
+    (b"{\\rtf", "an RTF document", "export the table as CSV"),
+    (b"begin:vcard", "a file of vCards", "export the contacts as CSV"),
 )
 
 
@@ -104,6 +115,10 @@ def find_format(first_bytes: bytes) -> SourceFormat:
         return SourceFormat.PARQUET
     for magic, what, instead in OTHER_FORMATS:
         if first_bytes.startswith(magic):
+            raise SourceRefused(f"this is {what}, which is not read", hint=instead)
+    text = first_bytes.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    for beginning, what, instead in OTHER_TEXTS:
+        if text.startswith(beginning):
             raise SourceRefused(f"this is {what}, which is not read", hint=instead)
     return SourceFormat.TEXT
 

@@ -75,9 +75,16 @@ def comes_once(item: Item) -> bool:
 
 
 def absolute_path(path: FilePath) -> str:
-    """`path` as it means the same file from every directory; standard input stays what it is."""
+    """`path` as it means the same file from every directory; standard input stays what it is.
+
+    Raises InputOutputFailed for a relative path when the working directory is gone.
+    """
     text = os.fspath(path)
-    return text if text == STANDARD_INPUT else os.path.abspath(text)
+    try:
+        return text if text == STANDARD_INPUT else os.path.abspath(text)
+    except FileNotFoundError:
+        pass
+    raise InputOutputFailed(f"{shown_path(text)}: the working directory is gone", hint="change to one that exists")
 
 
 def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedAtFile]:

@@ -28,7 +28,9 @@ from audiencekit.sources.sampling import Sample
 MIN_BARE_DIGITS: Final = 8  # shorter digits are ids, or local numbers that nobody could call
 MAX_BARE_CELLS: Final = 200  # enough to tell, and each costs a look at the numbering plans
 MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
-OPERATION_WORDS: Final = frozenset({"update", "delete"})
+# What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
+TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
+OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
 MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 
 
@@ -78,7 +80,7 @@ class Mapper:
         mapped = {column.position for column in columns}
         for position in self._places():
             words = {cell.strip().casefold() for cell in self.sample.filled(position)}
-            if position not in mapped and words and words <= OPERATION_WORDS:
+            if position not in mapped and words & TOLD_VERBS and words <= OPERATION_VERBS:
                 return self.header.shown(position)
         return None
 
@@ -144,26 +146,56 @@ class Mapper:
         positions = [*(column.position for column in columns), *others]
         for position in positions:
             if position is not None and positions.count(position) > 1:
-                raise MappingRefused(f"column {self.header.shown(position)} is mapped to more than one thing")
+                raise MappingRefused(
+                    f"column {self.header.shown(position)} is mapped to more than one thing",
+                    hint="a column has one use: name another with --map, --country-column, --operation-column or"
+                    " --consent-column",
+                )
 
     def _country(self) -> int | None:
-        """The column of countries: the given one, else the one that is named so and holds most of them."""
-        if self.options.country_column is not None:
-            return self.header.find(self.options.country_column)
-        shares = {place: self._country_share(place) for place in self._places() if names_country(self._name(place))}
-        for place, share in shares.items():
-            if share < MIN_COUNTRY_SHARE and self.sample.filled(place):
-                self.notes.append(f"{self.header.shown(place)}: named like a country, but its cells are none; not used")
-        found = max(shares, key=lambda place: shares[place], default=None)
-        if found is None or shares[found] < MIN_COUNTRY_SHARE:
-            return None
-        self.notes.append(f"{self.header.shown(found)}: the country of each row, by name and content")
-        return found
+        """The column of countries: the given one, else of those that are named so and hold some the one with most.
 
-    def _country_share(self, position: int) -> float:
+        Most cells, not the largest share: a shop may know where to deliver of a few people, and of all where they live.
+        """
+        if self.options.country_column is not None:
+            found = self.header.find(self.options.country_column)
+            self._note_unknown_countries(found, self._countries(found))
+            return found
+        countries = {place: self._countries(place) for place in self._places() if names_country(self._name(place))}
+        for place, number in list(countries.items()):
+            if number == 0 or number < MIN_COUNTRY_SHARE * len(self.sample.filled(place)):
+                self._leave_country(place, number)
+                del countries[place]
+        best = max(countries, key=lambda place: countries[place], default=None)
+        if best is not None:
+            self.notes.append(f"{self.header.shown(best)}: the country of each row, by name and content")
+            self._note_unknown_countries(best, countries[best])
+        return best
+
+    def _countries(self, position: int) -> int:
+        """How many sampled cells of a column are countries."""
         filled = self.sample.filled(position)
         found = find_countries(filled)
-        return sum(found[cell] is not None for cell in filled) / len(filled) if filled else 0.0
+        return sum(found[cell] is not None for cell in filled)
+
+    def _leave_country(self, position: int, countries: int) -> None:
+        shown = self.header.shown(position)
+        if countries:
+            why = f"but most of its cells are none that is known; not used, say --country-column {shown} if it is one"
+            self.notes.append(f"{shown}: named like a country, {why}")
+        elif self.sample.filled(position):
+            self.notes.append(f"{shown}: named like a country, but its cells are none; not used")
+
+    def _note_unknown_countries(self, position: int, countries: int) -> None:
+        """Whoever says that the rest is of one country should know who is of the rest."""
+        filled = len(self.sample.filled(position))
+        if countries == filled:
+            return
+        rest = "--country is taken for such rows" if self.options.country else "such rows have none"
+        self.notes.append(
+            f"{self.header.shown(position)}: {filled - countries} of the first {filled} cells: no country known here"
+            f" (codes of two or three letters, English names); {rest}"
+        )
 
     def _name(self, position: int) -> str:
         names = self.header.names

@@ -81,8 +81,8 @@ _COUNTRY: Final = words(
     paesi nazione nation"""
 )
 _COUNTRY_ALLOWED: Final = _COUNTRY | words(
-    """code codes iso name alpha region billing shipping home mailing address customer user contact kurzel postal
-    residence of cc 1 2 3"""
+    """code codes iso name alpha id region territory default primary main billing invoice shipping delivery home work
+    business mailing address customer user contact kurzel postal residence residencia residenza of de di cc 1 2 3"""
 )
 
 

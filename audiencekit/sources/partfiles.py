@@ -35,9 +35,10 @@ def part_files(path: str | os.PathLike[str]) -> list[Path]:
             hint=f"give the files in it; the shell lists them for DIRECTORY/{pattern}",
         )
     if alien:
+        others = "1 other entry" if alien == 1 else f"{alien} other entries"
         raise SourceRefused(
-            f"this is a directory, and beside Parquet files it holds {alien} other entries",
-            hint="give the files that are meant; the shell lists them for DIRECTORY/*.csv",
+            f"this is a directory, and beside Parquet files it holds {others}",
+            hint=f"give the files that are meant; the shell lists them for DIRECTORY/*{SUFFIX}",
         )
     return [Path(path) / name for name in rows]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import select
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import BinaryIO, Final
 
 from audiencekit.errors import SourceRefused
@@ -13,6 +15,11 @@ STANDARD_INPUT: Final = "-"
 SHOWN_NAME: Final = "standard input"
 # More than any look takes: a sample in the widest encoding, and the blocks that it ends in.
 KEPT_BYTES: Final = 8_388_608
+PIPE_BYTES: Final = 65_536  # what a pipe holds: room for more would be taken and given back each time
+WAIT_SECONDS: Final = 0.2  # for more to come, until somebody is asked whether to wait on
+
+# Asked while nothing comes; raises when nobody waits for it any more. A thread that reads is not reached by a signal.
+WAIT_ON: ContextVar[Callable[[], None]] = ContextVar("WAIT_ON", default=lambda: None)
 
 
 class StandardInput:
@@ -22,6 +29,7 @@ class StandardInput:
 
     def __init__(self, live: BinaryIO | None = None) -> None:
         self._live = _piped_in() if live is None else live
+        self._wait_on = WAIT_ON.get()
         self._kept: bytes | None = b""  # None once more was read than is kept
 
     def open(self) -> BinaryIO:
@@ -34,7 +42,7 @@ class StandardInput:
         """Nothing: what came cannot change."""
 
     def _read_on(self, size_bytes: int) -> bytes:
-        data = self._live.read(size_bytes) or b""
+        data = _read_patiently(self._live, size_bytes, self._wait_on)
         if self._kept is not None:
             self._kept = self._kept + data if len(self._kept) + len(data) <= KEPT_BYTES else None
         return data
@@ -51,6 +59,32 @@ class Replay(io.RawIOBase, BinaryIO):
         """Up to `size` bytes, none at the end."""
         taken, self._kept = self._kept[:size], self._kept[size:]
         return taken or self._read_on(size)
+
+
+def _read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:
+    """`size_bytes`, or less at the end; `wait_on` is called now and then while nothing comes."""
+    if not isinstance(live, io.BufferedReader) or (number := _file_number(live)) is None:
+        return live.read(size_bytes) or b""
+    parts: list[bytes] = []
+    missing = size_bytes
+    while missing > 0:
+        while not select.select([number], [], [], WAIT_SECONDS)[0]:
+            wait_on()
+        # One read of what is there: nothing stays in the reader's buffer, into which `select` does not look.
+        part = live.read1(min(missing, PIPE_BYTES))
+        if not part:
+            break
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def _file_number(live: BinaryIO) -> int | None:
+    """None for what is no file of the system, as a program may put in place of its standard input."""
+    try:
+        return live.fileno()
+    except OSError:
+        return None
 
 
 def _piped_in() -> BinaryIO:

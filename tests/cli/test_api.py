@@ -75,7 +75,7 @@ def run(
     values = {"ADS_URL": url, "ADS_SANDBOX_URL": url, "BASE_URL": url, "ACCOUNT_ID": "abc1"} | dict.fromkeys(names, "x")
     monkeypatch.chdir(tmp_path)
     for change in ("set_up_own_process", "end_own_process"):  # this one is pytest's
-        monkeypatch.setattr(cli, change, lambda: None)
+        monkeypatch.setattr(cli, change, lambda *_: None)
     for name, value in values.items():
         monkeypatch.setenv(f"AUDIENCEKIT_{name}", value)
 

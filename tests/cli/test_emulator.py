@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -39,6 +40,14 @@ def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["emulator", "--faults", str(tmp_path / "none.json")])
     assert result.exit_code == 2
     assert "No such file" in result.stderr
+
+
+def test_a_port_that_is_taken_is_a_usage_error() -> None:
+    """Somebody else, or an emulator that was forgotten, listens there."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = CliRunner().invoke(cli, ["emulator", "--port", str(taken.getsockname()[1])])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--port: Address already in use" in result.stderr
 
 
 @pytest.mark.parametrize("source", ["file", "storm"])

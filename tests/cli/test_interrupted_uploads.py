@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,25 @@ def test_an_interrupted_upload_says_how_far_it_came(
     assert report["rows"]["sent"] + report["rows"]["pending"] == 130_000
     assert report["finished_at"] is not None
     assert report["reconciliation"]["success_count"] == report["rows"]["sent"] > 60_000
+
+
+@pytest.mark.parametrize("options", [("-",), ("list.csv", "--suppress", "-")], ids=["source", "suppression"])
+def test_an_upload_that_waits_for_its_input_is_interrupted(
+    begin: Begin, service: Service, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """A program that pipes nothing into it, and does not end either, does not keep it."""
+    _list(tmp_path, "email\nada@example.com\n")
+    waited_for, idle = os.pipe()
+    process = begin("upload", *options, "--audience", service.audience_id, stdin=waited_for, **service.env)
+    os.close(waited_for)
+    while not list(tmp_path.glob("state/runs/*/*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    os.close(idle)
+    assert (process.returncode, out.splitlines()[-1]) == (75, "state: incomplete")
+    assert "interrupted while the source was read: nothing was sent" in err
 
 
 def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:

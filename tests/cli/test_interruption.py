@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
-from audiencekit.cli.interruption import run_until_interrupted
+from audiencekit.cli.interruption import ENDINGS, run_until_interrupted
 from tests.virtualtime import run_virtually
 
 
 @pytest.fixture(autouse=True)
-def _virtual_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Minutes pass at once; signals are real ones."""
+def _virtual_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Minutes pass at once; signals are real ones, and what they do here is as before in the end."""
     monkeypatch.setattr(asyncio, "run", run_virtually)
+    before = {ending: signal.getsignal(ending) for ending in ENDINGS}
+    yield
+    for ending, handler in before.items():
+        signal.signal(ending, handler)
 
 
 async def _work(ends: asyncio.Event | None = None) -> str:
@@ -39,6 +44,15 @@ def test_work_that_ends_in_time_is_left_alone(capsys: pytest.CaptureFixture[str]
     ends.set()
     assert run_until_interrupted(_work(ends), max_minutes=5) == "done"
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_signal_after_the_work_takes_nothing_back(ending: signal.Signals) -> None:
+    """The report is still to be printed, and the exit code is that of the work."""
+    ends = asyncio.Event()
+    ends.set()
+    assert run_until_interrupted(_work(ends)) == "done"
+    os.kill(os.getpid(), ending)
 
 
 def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.CaptureFixture[str]) -> None:

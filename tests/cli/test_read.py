@@ -72,6 +72,15 @@ def test_rejections_never_replace_the_source_or_what_is_no_file(run: Run, tmp_pa
     assert not (tmp_path / "other.csv").exists()
 
 
+def test_a_dash_is_nothing_to_write_to(run: Run, tmp_path: Path) -> None:
+    """It would be a file of that name, and whoever waits for it on standard output would miss it."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    for arguments in (["check", source, "--rejections", "-"], ["prepare", source, "--out", "-"]):
+        ended = run(*arguments)
+        assert (ended.returncode, "not to standard output" in ended.stderr) == (2, True)
+    assert not (tmp_path / "-").exists()
+
+
 def test_prepare_keeps_what_it_did_not_write_and_what_it_reads(run: Run, tmp_path: Path) -> None:
     """Foreign files, its own source, and an earlier result when the new source cannot be read."""
     source = _list(tmp_path, "email\nada@example.com\n")

@@ -44,6 +44,24 @@ def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, argume
     json.loads(done.stdout)
 
 
+def _with_closed(directory: Path, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command that is begun by a shell which has closed one of its standard files."""
+    (directory / "list.csv").write_text(PEOPLE)
+    shell = ["sh", "-c", f'exec "$@" {number}>&-', "sh", *COMMAND, *arguments]
+    env = environment(directory / "state")
+    return subprocess.run(shell, capture_output=True, text=True, cwd=directory, timeout=120, env=env, check=False)
+
+
+def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:
+    """Without stderr nobody is told anything, nothing comes without stdin; without stdout nobody has the data."""
+    quiet = _with_closed(tmp_path, 2, "check", "list.csv", "--json")
+    assert (quiet.returncode, json.loads(quiet.stdout)["verdict"]) == (0, "ready")
+    empty = _with_closed(tmp_path, 0, "hash", "email")
+    assert (empty.returncode, empty.stdout, empty.stderr) == (0, "", "")
+    mute = _with_closed(tmp_path, 1, "check", "list.csv", "--json")
+    assert (mute.returncode, "stdout cannot be written: it is closed" in mute.stderr) == (74, True)
+
+
 def test_commands_that_call_the_service_start_by_themselves(service: Service, tmp_path: Path) -> None:
     """One after the other, each in a process that has imported only what others wrote."""
     (tmp_path / "list.csv").write_text(PEOPLE)

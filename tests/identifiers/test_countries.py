@@ -21,6 +21,7 @@ KNOWN = [
         ("England", "England", "GB"),
         ("United Kingdom", "united kingdom", "GB"),
     ),
+    *(("WooCommerce", "United States (US)", "US"), ("WooCommerce", "United Kingdom (UK)", "GB")),
     *(("USA", "USA", "US"), ("U.S.A.", "U.S.A.", "US"), ("full name", "The United States of America", "US")),
     *(("South Korea", "South Korea", "KR"), ("Korea, Republic of", "Korea, Republic of", "KR")),
     *(("Czech Republic", "Czech Republic", "CZ"), ("Viet Nam", "Viet Nam", "VN"), ("Vietnam", "Vietnam", "VN")),

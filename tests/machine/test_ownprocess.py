@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+
+import pytest
 
 SEARCHES = """
 import gc
@@ -31,4 +34,15 @@ def test_circles_are_searched_seldom_and_not_at_the_end() -> None:
     during, is_frozen = _searches("", "")
     assert int(during) > 0
     assert is_frozen == "False"
-    assert _searches("set_up_own_process()", "end_own_process()") == ["0", "True"]
+    assert _searches("set_up_own_process()", "end_own_process(0)") == ["0", "True"]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_the_end_changes_no_exit_code(ending: signal.Signals) -> None:
+    """The interpreter needs a while to end, and the code says what was sent."""
+    script = (
+        "import os; from audiencekit.machine.ownprocess import end_own_process;"
+        f"end_own_process(75); os.kill(os.getpid(), {int(ending)}); print('went on', flush=True)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (75, "", "")

@@ -117,3 +117,19 @@ def test_halted_records_are_left(
     monkeypatch.setattr(prepared, "write_records", lambda path, planned, _: write(path, planned, halted))
     audiencekit.prepare(contacts, out=tmp_path / "out")
     assert pq.read_metadata(tmp_path / "out" / "records.parquet").num_rows == rows
+
+
+def test_two_do_not_write_to_one_directory(contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second is told so, and takes nothing from the first; what a killed one left goes."""
+    out = tmp_path / "out"
+    (out / f"{prepared.STAGING}killed").mkdir(parents=True)
+    write = prepared.write_records
+
+    def write_beside_another(path: Path, planned: Any, halted: Event) -> None:
+        with pytest.raises(InputOutputFailed, match="another `prepare` is writing"):
+            audiencekit.prepare(contacts, out=out)
+        write(path, planned, halted)
+
+    monkeypatch.setattr(prepared, "write_records", write_beside_another)
+    audiencekit.prepare(contacts, out=out)
+    assert {path.name for path in out.iterdir()} == {"manifest.json", "records.parquet", "rejections.csv"}

@@ -75,10 +75,37 @@ def test_bounds_are_met_exactly(tally: Tally) -> None:
     assert judge(tally, _mapping(), BOUNDS) == []
 
 
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        ({"encoding": 4}, "--encoding"),
+        ({"placeholder": 4, "no_country": 2}, "--country"),
+        ({"placeholder": 4}, "--rejections"),
+    ],
+    ids=["encoding", "no_country", "placeholder"],
+)
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_what_would_save_the_rows_is_said(reasons: dict[str, int], words: str, share: float) -> None:
+    """The remedy of the most frequent reason that has one, before anybody allows that the rows are lost."""
+    tally = _tally(6, 6, **reasons)
+    [problem] = judge(tally, _mapping(), Bounds(max_rejected_share=share))
+    assert problem.hint is not None
+    assert words in problem.hint
+
+
 def test_the_likely_kind_is_named() -> None:
     """The hint says what the values look like."""
     (problem, *_) = judge(_tally(10, 10, Kind.PHONE_NUMBER, invalid_syntax=10), _mapping(), BOUNDS)
     assert "phone_number" in problem.hint
+
+
+@pytest.mark.parametrize(("kind", "words"), [(Kind.DEVICE_ID, "dashes"), (Kind.EMAIL, "not SHA-256")])
+def test_hex_digits_that_are_no_sha_256_are_named(kind: Kind, words: str) -> None:
+    """Of a device id they are more likely one that has lost its dashes."""
+    tally = _tally(4, 0, invalid_syntax=4)
+    tally.columns[0].other_hashes = 4
+    [problem] = judge(tally, _mapping(kind), BOUNDS)
+    assert words in (problem.hint or "")
 
 
 def test_a_source_without_rows_can_be_allowed() -> None:

@@ -54,6 +54,26 @@ def test_bytes_read_are_those_on_disk(write: Write) -> None:
     assert stream.bytes_read == len(packed)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"<!DOCTYPE html>\n<title>Log in</title>",
+        b"\xef\xbb\xbf<?xml version='1.0'?>",
+        b"\r\n<Table border=1>",
+        b"<html xmlns:x='y'>",
+        b"{\\rtf1\\ansi",
+        b"BEGIN:VCARD\r\n",
+    ],
+    ids=["web page", "XML", "table", "spreadsheet", "RTF", "vCard"],
+)
+def test_other_texts_are_refused_by_name(write: Write, text: bytes) -> None:
+    """Packed or not: a log-in page that was saved for an export, a spreadsheet of a shop that is a web page."""
+    for data in (text, gzip.compress(text)):
+        with pytest.raises(SourceRefused, match="which is not read") as caught:
+            ByteStream(RegularFile(write(data)))
+        assert "CSV" in caught.value.hint
+
+
 @pytest.mark.parametrize("magic", [magic for magic, _, _ in OTHER_FORMATS], ids=[what for _, what, _ in OTHER_FORMATS])
 def test_other_formats_are_refused_by_name(magic: bytes) -> None:
     """People are told what it is and what to do."""

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audiencekit.errors import MappingRefused, SourceRefused, UsageError
+from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.files import absolute_path
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
@@ -133,7 +134,7 @@ def test_all_files_are_looked_at_before_the_first_is_read(tmp_path: Path, files:
         _open([files[0], tmp_path / "nowhere.csv"])
     with pytest.raises(SourceRefused, match="this is a directory") as caught:
         _open([files[0], tmp_path])
-    assert "DIRECTORY/*.csv" in caught.value.hint
+    assert "DIRECTORY/*.parquet" in caught.value.hint
 
 
 def test_columns_of_one_name_within_a_file_stay_apart(tmp_path: Path, rows_of: Rows) -> None:
@@ -198,3 +199,16 @@ def test_hashed_columns_stay_hashed(tmp_path: Path) -> None:
         path.write_bytes(b"email\n" + b"ab" * 32 + b"\n")
     source = _open(paths, hashed=frozenset({Kind.EMAIL}))
     assert [column.hashed for column in source.mapping.columns] == [True]
+
+
+def test_a_relative_path_means_nothing_in_a_directory_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An absolute one still does."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert absolute_path(tmp_path / "list.csv") == str(tmp_path / "list.csv")
+    with pytest.raises(InputOutputFailed, match=r"list\.csv: the working directory is gone"):
+        absolute_path("list.csv")

@@ -151,12 +151,24 @@ def test_same_names_matter_only_where_they_are_wanted(open_bytes: Open) -> None:
         ("email,country\na@example.com,DE\nb@example.com,??\n", 1),
         ("email,country\na@example.com,\n", None),
         ("email,state\na@example.com,DE\n", None),
+        ("billing_country,shipping_country,email\nDE,,a@example.com\nDE,FR,b@example.com\nEurope,,c@example.com\n", 0),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country: int | None) -> None:
-    """Half of its cells must be countries; a calling code is none."""
+    """Half of its cells must be countries; a calling code is none. Of several columns the one with most is taken."""
     assert open_bytes(text.encode()).mapping.country == country
+
+
+def test_countries_that_are_not_known_are_noted(open_bytes: Open) -> None:
+    """Whoever gives a country for the rest is told that the rest is more than blanks."""
+    data = b"email,Land\na@example.com,Deutschland\nb@example.com,\nc@example.com,Spanien\n"
+    assert "Land: 1 of the first 2 cells: no country known here" in "\n".join(open_bytes(data).notes)
+    assert "--country is taken for such rows" in "\n".join(open_bytes(data, country="DE").notes)
+    assert "known here" not in "\n".join(open_bytes(b"email,Land\na@example.com,DE\nb@example.com,\n").notes)
+    few = data + b"d@example.com,Frankreich\n"
+    assert "say --country-column Land if it is one" in "\n".join(open_bytes(few).notes)
+    assert "known here" in "\n".join(open_bytes(few, country_column="Land").notes)
 
 
 def test_a_given_country_column_is_used_whatever_it_holds(open_bytes: Open) -> None:
@@ -253,6 +265,9 @@ def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
     [
         ("email,action\na@example.com,Delete\n", {}, "action"),
         ("email,action\na@example.com,update\nb@example.com,\n", {}, "action"),
+        ("email,operation\na@example.com,INSERT\nb@example.com,DELETE\n", {}, "operation"),
+        ("email,action\na@example.com,add\nb@example.com,remove\n", {}, "action"),
+        ("email,action\na@example.com,add\n", {}, None),
         ("email,action\na@example.com,archived\n", {}, None),
         ("email,action\na@example.com,delete\n", {"operation_column": "action"}, None),
     ],

@@ -37,6 +37,7 @@ def test_what_prepare_writes_is_its_records(tmp_path: Path) -> None:
         (("_SUCCESS",), "a directory without Parquet files"),
         (("people.csv", "more.csv"), "a directory without Parquet files"),
         (("part-0.parquet", "people.csv", "x"), "beside Parquet files it holds 2 other entries"),
+        (("part-0.parquet", "people.csv"), "beside Parquet files it holds 1 other entry"),
         (("part-0.parquet", "_temporary"), "has not finished"),
     ],
 )

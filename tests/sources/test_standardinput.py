@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audiencekit.errors import SourceRefused
+from audiencekit.errors import NotFinished, SourceRefused
 from audiencekit.sources import standardinput
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
@@ -122,3 +122,29 @@ def test_what_is_kept_is_replayed_to_every_reader() -> None:
         assert [second.read(1), second.read(3), second.read(9), second.read(9)] == [b"a", b"b", b"cdef", b""]
     with standard.open() as third:
         assert third.read(9) == b"abcdef"
+
+
+def test_whoever_waits_is_asked_while_nothing_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has come is read whole, however it was cut up; an input that comes no further can be given up."""
+    waits: list[int] = []
+
+    def wait_on() -> None:
+        waits.append(len(waits))
+        if len(waits) == 1:
+            os.write(source, b"def")
+        else:
+            raise NotFinished("interrupted")
+
+    monkeypatch.setattr(standardinput, "WAIT_SECONDS", 0)
+    live, source = os.pipe()
+    os.write(source, b"abc")
+    token = standardinput.WAIT_ON.set(wait_on)
+    try:
+        with os.fdopen(live, "rb") as stdin, StandardInput(stdin).open() as handle:
+            assert handle.read(5) == b"abcde"
+            with pytest.raises(NotFinished):
+                handle.read(5)
+    finally:
+        standardinput.WAIT_ON.reset(token)
+        os.close(source)
+    assert waits == [0, 1]

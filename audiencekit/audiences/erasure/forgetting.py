@@ -101,7 +101,7 @@ async def _read(people: People, progress: Progress) -> Asked:
     """Everybody who is named. Raises what `People.read` raises, and NotFinished for a cancellation."""
     stoppable = Stoppable(progress)
     try:
-        return await in_thread(functools.partial(people.read, stoppable), stoppable.stop)
+        return await in_thread(functools.partial(people.read, stoppable), stoppable)
     except asyncio.CancelledError:
         raise NotFinished("interrupted while people were read: nothing was sent") from None
 

@@ -118,7 +118,7 @@ class SendingOperator(PeopleOperator):
         if self.sends:
             return (await self.send(settings, progress, run_id)).to_json()
         stoppable = Stoppable(progress)
-        plan = await in_thread(partial(self.look, settings, stoppable), stoppable.stop)
+        plan = await in_thread(partial(self.look, settings, stoppable), stoppable)
         if plan.refusals:
             raise plan.refusals[0]
         return plan.to_json()
