@@ -42,6 +42,7 @@ def main() -> None:
     assert threads() <= {"jemalloc_bg_thd"}, "a thread was started; a fork would not have it"
     gc.collect()
     gc.freeze()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # pytest may have been begun with `nohup`
     Nursery(door).serve()
 
 

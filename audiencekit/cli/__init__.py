@@ -56,6 +56,8 @@ def _run() -> int:
     try:
         result = cli.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
+    except SystemExit as left:  # most commands have said how they ended, and leave so
+        return left.code if isinstance(left.code, int) else 0
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
         return INTERRUPTED

@@ -17,7 +17,8 @@ ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
     """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of
-    `max_minutes`. One that comes when it has ended does nothing: what is left is to say how."""
+    `max_minutes`. One that comes when it has ended does nothing: what is left is to say how. Whoever began the process
+    with `nohup` wants no SIGHUP to be heeded."""
     try:
         return asyncio.run(_work(work, max_minutes))
     finally:
@@ -28,7 +29,8 @@ def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | 
 async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101
-    for ending in ENDINGS:
+    is_detached = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    for ending in (signal.SIGINT, signal.SIGTERM) if is_detached else ENDINGS:
         loop.add_signal_handler(ending, _interrupt, task)
     if max_minutes is None:
         return await work

@@ -137,7 +137,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         raise UsageError("the operation must be update or delete")
     if given.get("phone_validity", "valid") not in ("valid", "possible"):
         raise UsageError("phone_validity must be valid or possible")
-    if not isinstance(given.get("ttl_days") or 1, int):
+    if not isinstance(given.get("ttl_days"), int | None):
         raise UsageError("ttl_days must be a whole number")
     share = _read_share(given, "max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     body_bytes = given.get("max_body_bytes")

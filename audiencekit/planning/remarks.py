@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
@@ -38,7 +40,8 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
     if source.operation_hint is None or options.operation_was_given:
         return []
     name = source.operation_hint
-    hint = f"give --operation-column {name}, or --operation update or delete for every row"
+    hint = f"give --operation-column {shlex.quote(name)}, in which each cell is to be update or delete; or --operation"
+    hint += " update or delete for every row"
     if is_revised:
         hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
     what = f"column {name} says update, delete or the like for each row, and no option names it"

@@ -31,6 +31,7 @@ WRONG_KIND: Final = frozenset(
         Reason.TOO_LONG,
     }
 )
+_LOOK: Final = "read the rejections (--rejections FILE)"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.NO_COUNTRY: "say the country of the phone numbers with --country or --country-column",
@@ -69,12 +70,13 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
         return [] if bounds.allow_empty else [empty]
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected} of {tally.rows_read} rows were rejected ({_most_common(tally)})"
-        allow = "if the rejections (--rejections FILE) are right, allow more with --max-rejected-share"
-        hint = f"{_remedy(tally)}; {allow}"
+        remedy = _remedy(tally)
+        allow = f"{_LOOK}; if they are right, allow more with --max-rejected-share"
+        hint = f"{remedy}; or {allow}" if remedy else allow
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
         whole = f"every one of {tally.rows_read} rows was rejected ({_most_common(tally)})"
-        return [PlanRefused(whole, hint=_remedy(tally))]
+        return [PlanRefused(whole, hint=_remedy(tally) or _LOOK)]
     return []
 
 
@@ -121,10 +123,10 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
     return "map the right column with --map KIND=COLUMN; say --split-cells if its cells hold several values"
 
 
-def _remedy(tally: Tally) -> str:
-    """What to do about the most frequent reason for which there is something."""
+def _remedy(tally: Tally) -> str | None:
+    """What to do about the most frequent reason for which there is something; None when there is for none."""
     found = (REMEDIES[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in REMEDIES)
-    return next(found, "read the rejections (--rejections FILE)")
+    return next(found, None)
 
 
 def _most_common(tally: Tally) -> str:

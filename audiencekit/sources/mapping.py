@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -57,7 +58,7 @@ class Mapper:
             country = None  # the user said what it is
         self._refuse_two_uses(columns, country, operation, consent)
         if operation is None:
-            self.operation_hint = self._operation_hint(columns)
+            self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
         return ColumnMapping(
@@ -76,8 +77,7 @@ class Mapper:
     def _given(self, name: str | None) -> int | None:
         return None if name is None else self.header.find(name)
 
-    def _operation_hint(self, columns: tuple[MappedColumn, ...]) -> str | None:
-        mapped = {column.position for column in columns}
+    def _operation_hint(self, *mapped: int | None) -> str | None:
         for position in self._places():
             words = {cell.strip().casefold() for cell in self.sample.filled(position)}
             if position not in mapped and words & TOLD_VERBS and words <= OPERATION_VERBS:
@@ -181,7 +181,8 @@ class Mapper:
     def _leave_country(self, position: int, countries: int) -> None:
         shown = self.header.shown(position)
         if countries:
-            why = f"but most of its cells are none that is known; not used, say --country-column {shown} if it is one"
+            option = f"--country-column {shlex.quote(shown)}"
+            why = f"but most of its cells are none that is known; not used, say {option} if it is one"
             self.notes.append(f"{shown}: named like a country, {why}")
         elif self.sample.filled(position):
             self.notes.append(f"{shown}: named like a country, but its cells are none; not used")

@@ -16,7 +16,7 @@ SHOWN_NAME: Final = "standard input"
 # More than any look takes: a sample in the widest encoding, and the blocks that it ends in.
 KEPT_BYTES: Final = 8_388_608
 PIPE_BYTES: Final = 65_536  # what a pipe holds: room for more would be taken and given back each time
-WAIT_SECONDS: Final = 0.2  # for more to come, until somebody is asked whether to wait on
+WAIT_MILLISECONDS: Final = 200  # for more to come, until somebody is asked whether to wait on
 
 # Asked while nothing comes; raises when nobody waits for it any more. A thread that reads is not reached by a signal.
 WAIT_ON: ContextVar[Callable[[], None]] = ContextVar("WAIT_ON", default=lambda: None)
@@ -67,10 +67,12 @@ def _read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]
         return live.read(size_bytes) or b""
     parts: list[bytes] = []
     missing = size_bytes
+    coming = select.poll()  # `select` takes no number from 1,024 on
+    coming.register(number, select.POLLIN)
     while missing > 0:
-        while not select.select([number], [], [], WAIT_SECONDS)[0]:
+        while not coming.poll(WAIT_MILLISECONDS):
             wait_on()
-        # One read of what is there: nothing stays in the reader's buffer, into which `select` does not look.
+        # One read of what is there: nothing stays in the reader's buffer, into which `poll` does not look.
         part = live.read1(min(missing, PIPE_BYTES))
         if not part:
             break

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from audiencekit import cli
 from tests.processes import Commands, environment
 
 from .conftest import Run
@@ -47,6 +49,26 @@ def test_exit_codes(run: Run, tmp_path: Path, arguments: list[str], code: int) -
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert bool(done.stderr) or code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["check", "list.csv"], 0), (["check", "missing.csv"], 3), (["runs"], 0), (["nonsense"], 2), (["--version"], 0)],
+)
+def test_whoever_ends_the_process_knows_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int
+) -> None:
+    """Commands that leave by themselves, too: else a signal at the end would still change the code."""
+    _list(tmp_path, "email\nada@example.com\n")
+    known: list[int] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(cli, "set_up_own_process", lambda: None)  # this one is pytest's
+    monkeypatch.setattr(cli, "end_own_process", known.append)
+    monkeypatch.setattr(sys, "argv", ["audiencekit", *arguments])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert known == [left.value.code] == [code]
 
 
 @pytest.mark.parametrize("arguments", [["check", "list.csv"], ["check", "list.csv", "--json"], ["runs", "--json"]])

@@ -38,6 +38,22 @@ def test_time_that_is_over_is_a_first_signal(capsys: pytest.CaptureFixture[str])
     assert "the 0.5 minutes of this run are over" in capsys.readouterr().err
 
 
+def test_nohup_is_respected(capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal that is closed does not stop a run that was begun to outlive it; others still can."""
+
+    async def work(ending: signal.Signals) -> str:
+        ends = asyncio.Event()
+        asyncio.get_running_loop().call_later(1, ends.set)
+        os.kill(os.getpid(), ending)
+        return await _work(ends)
+
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert run_until_interrupted(work(signal.SIGHUP)) == "done"
+    assert capsys.readouterr().err == ""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert run_until_interrupted(work(signal.SIGTERM)) == "stopped"
+
+
 def test_work_that_ends_in_time_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing rings later."""
     ends = asyncio.Event()

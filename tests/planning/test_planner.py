@@ -103,3 +103,11 @@ def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
     for wrong in (0, 1_999, 5_000_001, "2000"):
         with pytest.raises(UsageError, match="a body is at most"):
             read_keywords({"max_body_bytes": wrong}, PROFILE)  # type: ignore[typeddict-item]
+
+
+def test_a_column_of_operations_that_nobody_named_is_refused(tmp_path: Path) -> None:
+    """The hint can be followed: the name as the shell takes it, and the words that are understood."""
+    path = tmp_path / "list.csv"
+    path.write_text("email,customer type\na@example.com,INSERT\nb@example.com,DELETE\n", encoding="utf-8")
+    [refusal] = check(path, settings=load_settings({}, directory=tmp_path)).refusals
+    assert "--operation-column 'customer type', in which each cell is to be update or delete" in (refusal.hint or "")

@@ -91,6 +91,7 @@ def test_what_would_save_the_rows_is_said(reasons: dict[str, int], words: str, s
     [problem] = judge(tally, _mapping(), Bounds(max_rejected_share=share))
     assert problem.hint is not None
     assert words in problem.hint
+    assert problem.hint.count("--rejections") == (share < 1 or words == "--rejections")
 
 
 def test_the_likely_kind_is_named() -> None:

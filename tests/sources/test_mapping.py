@@ -200,6 +200,12 @@ def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
     assert (source.mapping.operation, source.mapping.operation_name) == (1, "operation")
 
 
+def test_a_name_that_is_to_be_given_back_can_be(open_bytes: Open) -> None:
+    """As the shell takes it: names have spaces."""
+    notes = open_bytes(b"email,billing country\na@example.com,Spanien\nb@example.com,Polen\nc@example.com,DE\n").notes
+    assert any("say --country-column 'billing country'" in note for note in notes)
+
+
 def test_notes_say_why(open_bytes: Open) -> None:
     """What was mapped, what was not, and for what reason."""
     notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,+49\n").notes)
@@ -270,6 +276,7 @@ def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
         ("email,action\na@example.com,add\n", {}, None),
         ("email,action\na@example.com,archived\n", {}, None),
         ("email,action\na@example.com,delete\n", {"operation_column": "action"}, None),
+        ("email,newsletter\na@example.com,add\nb@example.com,remove\n", {"consent_column": "newsletter"}, None),
     ],
 )
 def test_a_column_of_operations_is_noticed(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import io
 import os
 import random
+import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -135,7 +137,7 @@ def test_whoever_waits_is_asked_while_nothing_comes(monkeypatch: pytest.MonkeyPa
         else:
             raise NotFinished("interrupted")
 
-    monkeypatch.setattr(standardinput, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(standardinput, "WAIT_MILLISECONDS", 0)
     live, source = os.pipe()
     os.write(source, b"abc")
     token = standardinput.WAIT_ON.set(wait_on)
@@ -148,3 +150,15 @@ def test_whoever_waits_is_asked_while_nothing_comes(monkeypatch: pytest.MonkeyPa
         standardinput.WAIT_ON.reset(token)
         os.close(source)
     assert waits == [0, 1]
+
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[0] <= 1_024, reason="no process here has so many files")
+def test_a_high_file_number_is_as_good_as_any() -> None:
+    """A program with many files may put one of them in place of its standard input."""
+    reads, writes = os.pipe()
+    high = fcntl.fcntl(reads, fcntl.F_DUPFD_CLOEXEC, 1_024)
+    os.write(writes, b"abc")
+    os.close(writes)
+    os.close(reads)
+    with os.fdopen(high, "rb") as stdin, StandardInput(stdin).open() as handle:
+        assert [handle.read(9), handle.read(9)] == [b"abc", b""]
