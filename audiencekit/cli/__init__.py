@@ -57,7 +57,7 @@ def _run() -> int:
         result = cli.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except SystemExit as left:  # most commands have said how they ended, and leave so
-        return left.code if isinstance(left.code, int) else 0
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
         return INTERRUPTED

@@ -17,13 +17,14 @@ ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
     """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of
-    `max_minutes`. One that comes when it has ended does nothing: what is left is to say how. Whoever began the process
-    with `nohup` wants no SIGHUP to be heeded."""
+    `max_minutes`. The first that comes when it has ended does nothing: what is left is to say how. Whoever began the
+    process with `nohup` wants no SIGHUP to be heeded."""
     try:
         return asyncio.run(_work(work, max_minutes))
     finally:
         for ending in ENDINGS:
-            signal.signal(ending, _too_late)
+            if signal.getsignal(ending) is not signal.SIG_IGN:
+                signal.signal(ending, _too_late)
 
 
 async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
@@ -41,8 +42,9 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
         alarm.cancel()
 
 
-def _too_late(_signal: int, _frame: object) -> None:
-    """Heeds nothing. SIG_IGN would be left to processes that are begun from here."""
+def _too_late(ending: int, _frame: object) -> None:
+    """Heeds the second one: whoever is to take what is said may not be there any more."""
+    signal.signal(ending, signal.SIG_DFL)
 
 
 def _run_out(task: asyncio.Task[Any], minutes: float) -> None:

@@ -64,11 +64,21 @@ def test_work_that_ends_in_time_is_left_alone(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_signal_after_the_work_takes_nothing_back(ending: signal.Signals) -> None:
-    """The report is still to be printed, and the exit code is that of the work."""
+    """The report is still to be printed, and the exit code is that of the work; a second signal ends the process."""
     ends = asyncio.Event()
     ends.set()
     assert run_until_interrupted(_work(ends)) == "done"
     os.kill(os.getpid(), ending)
+    assert signal.getsignal(ending) is signal.SIG_DFL
+
+
+def test_a_signal_that_was_ignored_is_ignored_to_the_end() -> None:
+    """Of a process that was begun with `nohup`."""
+    ends = asyncio.Event()
+    ends.set()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert run_until_interrupted(_work(ends)) == "done"
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.CaptureFixture[str]) -> None:
