@@ -70,7 +70,12 @@ def test_identifiers_alone() -> None:
     assert identifiers_of(bare).tolist() == [0, 1]
 
 
-@given(st.lists(st.lists(st.integers(0, 9), max_size=3), min_size=1, max_size=12), st.data())
+SEVERAL = st.sampled_from([1, 3]).flatmap(
+    lambda most: st.lists(st.lists(st.integers(0, 9), max_size=most), min_size=1, max_size=20)
+)
+
+
+@given(SEVERAL, st.data())
 def test_some_of_them_are_what_they_are_among_all(several: list[list[int]], data: st.DataObject) -> None:
     """In whatever order they are asked for, and however many identifiers of a kind they have."""
     rows = [
