@@ -36,6 +36,7 @@ from audiencekit.preparation.records import RECORD_SCHEMA
 _HEAD: Final = struct.Struct("<Iq")
 _NONE, _ONE, _MANY, _SEVERAL = range(4)
 _MOST_OF_SEVERAL: Final = 255
+_OF_MANY: Final = 8  # where one of so many is asked for, or fewer, not every bit is looked at
 _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)).reshape(-1, 8).sum(axis=1, dtype=np.uint8)  # in a byte
 
 Counts = npt.NDArray[np.int64]
@@ -137,10 +138,10 @@ def _find_lists(
     reading: Reading, records: int, form: int, places: Counts
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
     """Where the values of the records at `places` begin, how many each has, and how many all records have."""
-    if form != _ONE:
+    if form != _ONE or len(places) * _OF_MANY > records:
         offsets = offsets_of(counts := _counts_of(reading, records, form))
         return offsets[places], counts[places], int(offsets[-1])
-    # The bits of a byte are counted at once: few are asked for, of many.
+    # The bits of a byte are counted at once.
     packed = reading.packed(records)
     before, last = offsets_of(_ONES[packed]), places & 7
     octets = packed[octet := places >> 3].astype(np.int64)
