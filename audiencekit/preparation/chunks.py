@@ -36,6 +36,8 @@ from audiencekit.preparation.records import RECORD_SCHEMA
 _HEAD: Final = struct.Struct("<Iq")
 _NONE, _ONE, _MANY, _SEVERAL = range(4)
 _MOST_OF_SEVERAL: Final = 255
+_OF_MANY: Final = 8  # where one of so many is asked for, or fewer, not every bit is looked at
+_ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)).reshape(-1, 8).sum(axis=1, dtype=np.uint8)  # in a byte
 
 Counts = npt.NDArray[np.int64]
 
@@ -119,15 +121,31 @@ def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) 
     form = reading.take(1)[0]
     if form == _NONE:
         return pa.nulls(records if places is None else len(places), RECORD_SCHEMA.field(kind.value).type)
-    counts = _counts_of(reading, records, form)
+    if places is None:
+        offsets = offsets_of(_counts_of(reading, records, form))
+        return lists_between(offsets, _values_of(reading, int(offsets[-1]), kind))
+    begins, counts, total = _find_lists(reading, records, form, places)
     offsets = offsets_of(counts)
-    total = int(offsets[-1])
-    values = hashes_in(reading.buffer(total * SHA256_BYTES), total) if kind.is_hashed else _texts(reading, total)
-    if places is not None:
-        begins, counts = offsets[places], counts[places]
-        offsets = offsets_of(counts)
-        values = values.take(arrow_array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1])))
-    return lists_between(offsets, values)
+    chosen = arrow_array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1]))
+    return lists_between(offsets, _values_of(reading, total, kind).take(chosen))
+
+
+def _values_of(reading: Reading, count: int, kind: Kind) -> Any:
+    return hashes_in(reading.buffer(count * SHA256_BYTES), count) if kind.is_hashed else _texts(reading, count)
+
+
+def _find_lists(
+    reading: Reading, records: int, form: int, places: Counts
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """Where the values of the records at `places` begin, how many each has, and how many all records have."""
+    if form != _ONE or len(places) * _OF_MANY > records:
+        offsets = offsets_of(counts := _counts_of(reading, records, form))
+        return offsets[places], counts[places], int(offsets[-1])
+    # The bits of a byte are counted at once.
+    packed = reading.packed(records)
+    before, last = offsets_of(_ONES[packed]), places & 7
+    octets = packed[octet := places >> 3].astype(np.int64)
+    return before[octet] + _ONES[octets >> 8 - last], octets >> 7 - last & 1, int(before[-1])
 
 
 def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
@@ -159,5 +177,7 @@ class Reading:
         return np.frombuffer(self.buffer(4 * count), dtype="<u4")
 
     def bits(self, count: int) -> npt.NDArray[np.bool_]:
-        packed = np.frombuffer(self.buffer(-(-count // 8)), dtype=np.uint8)
-        return np.unpackbits(packed, count=count).view(np.bool_)
+        return np.unpackbits(self.packed(count), count=count).view(np.bool_)
+
+    def packed(self, count: int) -> npt.NDArray[np.uint8]:
+        return np.frombuffer(self.buffer(-(-count // 8)), dtype=np.uint8)

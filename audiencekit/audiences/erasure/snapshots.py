@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation.partsfile import PARTS, NewPart
+from audiencekit.audiences.synchronisation.partsfile import PARTS, NewParts
 from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
@@ -43,7 +43,7 @@ def _holds_any(snapshot: Snapshot, part: int, forgotten: Forgotten) -> bool:
     return any(forgotten.holds_any(members).any() for members in snapshot.stored(part))
 
 
-def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewPart:
+def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewParts:
     index = snapshot.index(part)
     others = index.take(~forgotten.holds_any(snapshot.chosen(part, index)))
     return whole_part(others.marks, snapshot.chosen(part, others))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
@@ -77,14 +78,13 @@ def find_difference(
 
     Raises SnapshotRefused when the snapshot is damaged: all of it is read.
     """
-
-    def compare(part: int) -> _OfPart:
-        return _compare(part, keysets, wanted, snapshot, horizon)
-
+    # Unsealed by one thread, as tags are in `KeySets.select`.
+    unsealed = ((part, keysets.tagged(part), snapshot.index(part)) for part in range(PARTS))
+    compare = functools.partial(_compare, wanted, snapshot, horizon)
     found = Difference(wanted=wanted, sent=Bits.of(len(wanted), False))
     leaving: list[HashedRecords] = []
     count = 0
-    for part in in_order(compare, range(PARTS), workers=cores()):
+    for part in in_order(compare, unsealed, workers=cores()):
         found.sent.set(part.sent, True)
         leaving.append(part.removed)
         count += count_members(part.removed)
@@ -103,8 +103,8 @@ def find_difference(
 
 
 @guarded
-def _compare(part: int, keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon) -> _OfPart:
-    index, pieces = snapshot.index(part), keysets.tagged(part)
+def _compare(wanted: Bits, snapshot: Snapshot, horizon: Horizon, unsealed: tuple[int, list[Entries], Index]) -> _OfPart:
+    part, pieces, index = unsealed
     found = _compare_marks(pieces, wanted, index, horizon)
     return _OfPart(
         additions=found.additions,

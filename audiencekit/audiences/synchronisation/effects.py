@@ -31,7 +31,7 @@ _PUT_ASIDE: Final = 1_024  # of one part
 
 @dataclass(frozen=True, slots=True)
 class PartEffects:
-    """Those of one part, in any order: MEMBER_SCHEMA, and the mark of each."""
+    """Those of one part, or of several, in any order: MEMBER_SCHEMA, and the mark of each."""
 
     members: HashedRecords = NO_MEMBERS
     marks: Marks = NO_MARKS
@@ -80,10 +80,12 @@ class Effects:
                 self._chunks[part].append(_put_aside(self._aside, PartEffects.joined(waiting)))
                 self._waiting[part] = []
 
-    def of_part(self, part: int) -> PartEffects:
-        """Those of one part. May be called from any thread."""
-        chunks = [self._read(part, *numbers) for numbers in self._chunks[part]]
-        return PartEffects.joined([*chunks, *self._waiting[part]])
+    def of_parts(self, parts: range) -> PartEffects:
+        """Those of some parts, one part behind the other. May be called from any thread."""
+        return PartEffects.joined([effects for part in parts for effects in self._pieces(part)])
+
+    def _pieces(self, part: int) -> list[PartEffects]:
+        return [*(self._read(part, *numbers) for numbers in self._chunks[part]), *self._waiting[part]]
 
     def _read(self, part: int, members: int, marks: int) -> PartEffects:
         read = self._aside.read

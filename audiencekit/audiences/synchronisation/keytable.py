@@ -38,8 +38,7 @@ class KeyFilter:
         """Take in these keys."""
         for word, bits in enumerate((self._near, self._far)):
             numbers = _numbers(hashes, word, bits)
-            for bit in range(8):  # all that set the same one at once
-                bits[numbers[numbers & 7 == bit] >> 3] |= np.uint8(1 << bit)
+            np.bitwise_or.at(bits, numbers >> 3, _masks(numbers))
 
     def likely(self, hashes: Matrix) -> Indices:
         """The places of those `hashes` that may have been added."""

@@ -65,6 +65,11 @@ class Marks:
         """Those at `places`, in their order."""
         return Marks(self.high[places], self.low[places])
 
+    def ends(self, parts: range) -> list[int]:
+        """Where those of each of `parts` end, of marks that are ascending and come into these."""
+        nexts = np.array(parts[1:], dtype=np.uint64) << _PART_SHIFT
+        return [*self.high.searchsorted(nexts).tolist(), len(self)]
+
     def order(self) -> Indices:
         """Their places, ascending."""
         order = np.argsort(self.high)

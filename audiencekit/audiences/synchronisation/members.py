@@ -126,6 +126,12 @@ def chosen(members: HashedRecords, places: Indices, *, bare: Bools | None = None
 
 
 @guarded
+def between(members: HashedRecords, begin: int, end: int) -> HashedRecords:
+    """Those from the place `begin` to `end`, without a copy."""
+    return HashedRecords(members.unwrap().slice(begin, end - begin))
+
+
+@guarded
 def joined(parts: Sequence[HashedRecords]) -> HashedRecords:
     """All of them, in order."""
     parts = [part for part in parts if count_members(part)]

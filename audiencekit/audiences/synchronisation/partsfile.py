@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from audiencekit.audiences.synchronisation.members import (
     NO_MEMBERS,
     Days,
     MemberChunk,
+    between,
     chosen,
     days_of,
     from_bytes,
@@ -48,17 +49,22 @@ _DAY_BYTES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PartIndex:
-    """The members of one part, ascending: the mark and the day of each."""
+    """The members of one part, or of neighbouring ones, ascending: the mark and the day of each."""
 
     marks: Marks
     days: Days = field(repr=False)
 
+    @classmethod
+    def joined(cls, parts: Sequence[PartIndex]) -> Self:
+        """That of neighbouring parts as if they were one."""
+        return cls(Marks.joined([each.marks for each in parts]), np.concatenate([each.days for each in parts]))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewPart:
-    """A part to be written: its `members` (MEMBER_SCHEMA) in the order of their `marks`.
+class NewParts:
+    """A part to be written, or neighbouring ones: the `members` (MEMBER_SCHEMA) in the order of their `marks`.
 
-    `days` and `identifiers` are what it adds to those facts.
+    `days` and `identifiers` are what they add to those facts.
     """
 
     marks: Marks = NO_MARKS
@@ -135,21 +141,28 @@ class _EarlierFile(PartsFile):
 
 
 def write_parts(
-    spool: KeptSpool, parts: Callable[[int], NewPart], facts: SnapshotFacts, *, workers: int | None = None
+    spool: KeptSpool,
+    parts: Callable[[range], NewParts],
+    facts: SnapshotFacts,
+    *,
+    together: int = 1,
+    workers: int | None = None,
 ) -> None:
     """Fill an empty `spool` and finish it. What the `parts` add is added to `facts`.
 
-    They are made by so many `workers`, one a core by default. Raises InputOutputFailed when the disk fails.
+    They are made so many `together`, by so many `workers`, one a core by default. Raises InputOutputFailed when the
+    disk fails.
     """
 
-    def write(part: int) -> tuple[Counter[int], int]:
-        made = parts(part)
-        _seal(spool, made, part)
+    def write(numbers: range) -> tuple[Counter[int], int]:
+        made = parts(numbers)
+        _seal(spool, made, numbers)
         return made.days, made.identifiers
 
     days = Counter({int(day): count for day, count in facts.days.items()})
     identifiers = facts.identifiers
-    for added, count in in_order(write, range(PARTS), workers=workers or cores()):
+    stretches = (range(PARTS)[first : first + together] for first in range(0, PARTS, together))
+    for added, count in in_order(write, stretches, workers=workers or cores()):
         days.update(added)
         identifiers += count
     counted = {str(day): days[day] for day in sorted(days) if days[day]}
@@ -158,7 +171,10 @@ def write_parts(
 
 
 @guarded
-def _seal(spool: KeptSpool, made: NewPart, part: int) -> None:
-    index = days_of(made.members).astype("<i2").tobytes() + made.marks.to_bytes() if len(made.marks) else b""
-    spool.append(index, _INDEX + part)
-    spool.append(to_identifier_bytes(made.members).unwrap(), _IDENTIFIERS + part)
+def _seal(spool: KeptSpool, made: NewParts, numbers: range) -> None:
+    ends = made.marks.ends(numbers)
+    for part, begin, end in zip(numbers, [0, *ends], ends, strict=False):
+        marks, members = made.marks.take(slice(begin, end)), between(made.members, begin, end)
+        index = days_of(members).astype("<i2").tobytes() + marks.to_bytes() if len(marks) else b""
+        spool.append(index, _INDEX + part)
+        spool.append(to_identifier_bytes(members).unwrap(), _IDENTIFIERS + part)

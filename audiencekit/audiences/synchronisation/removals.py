@@ -24,7 +24,7 @@ from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets
+from audiencekit.preparation.columnar.buffers import Places, arrow_array, list_offsets
 from audiencekit.preparation.columnar.hexadecimal import hash_array, hash_matrix
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
@@ -196,10 +196,18 @@ def _tag_likely(records: HashedRecords, tagger: Tagger, known: KeyFilter) -> tup
     owners, tags = [_NO_PLACES], [_NO_TAGS]
     for kind, lists, hashes in hashes_by_kind(records.unwrap()):
         likely = known.likely(matrix := hash_matrix(hashes))
-        offsets = list_offsets(lists)
-        owners.append(offsets.searchsorted((likely + offsets[0]).astype(offsets.dtype), side="right") - 1)
+        owners.append(_owners_of(likely, list_offsets(lists)))
         tags.append(tagger.tag_hashes(hash_array(matrix.take(likely, axis=0)), kind))
     return np.concatenate(owners), np.concatenate(tags)
+
+
+def _owners_of(places: Indices, offsets: Places) -> Indices:
+    """The list that each value at `places` is of, counted from the first value; lists begin and end at `offsets`."""
+    present = np.flatnonzero(offsets[1:] > offsets[:-1])
+    if len(present) == offsets[-1] - offsets[0]:  # none has several
+        return present[places]
+    owners: Indices = offsets.searchsorted((places + offsets[0]).astype(offsets.dtype), side="right") - 1
+    return owners
 
 
 def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:

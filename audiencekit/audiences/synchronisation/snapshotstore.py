@@ -18,7 +18,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from audiencekit.audiences.synchronisation.partsfile import NewPart, PartsFile, write_parts
+from audiencekit.audiences.synchronisation.partsfile import NewParts, PartsFile, write_parts
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import REBUILD_HINT, SnapshotFacts, untrusted
 from audiencekit.delivery.keptspool import KeptSpool
@@ -111,38 +111,51 @@ class SnapshotStore:
         """Whether the audience is under sync."""
         return any(os.path.lexists(self._directory / name) for name in (SNAPSHOT, SERIAL, CHANGES))
 
-    def write_whole(self, parts: Callable[[int], NewPart], facts: SnapshotFacts, at: float | None) -> None:
+    def write_whole(self, parts: Callable[[int], NewParts], facts: SnapshotFacts, at: float | None) -> None:
         """A new snapshot in the place of the last, with everybody in its `parts`; `facts` with the next serial.
 
         `parts` is called from several threads. `at` is now, in epoch seconds.
         """
-        self._write(SNAPSHOT, parts, replace(facts, days={}, identifiers=0, whole_serial=0, whole_at=at))
+        self._write(
+            SNAPSHOT,
+            lambda numbers: parts(numbers[0]),
+            replace(facts, days={}, identifiers=0, whole_serial=0, whole_at=at),
+        )
         self._remove_recent()
 
     def write_recent(
         self,
-        parts: Callable[[int], NewPart],
+        parts: Callable[[range], NewParts],
         facts: SnapshotFacts,
         whole: SnapshotFacts,
         *,
+        together: int = 1,
         workers: int | None = None,
     ) -> None:
         """The same, with `parts` that hold what has changed since everybody was written, with the facts `whole`.
 
-        What the parts count is added to what `facts` say. They are made by so many `workers`, one a core by default.
+        What the parts count is added to what `facts` say. They are made so many `together`, by so many `workers`, one a
+        core by default.
         """
         followed = replace(facts, whole_serial=whole.serial, whole_at=whole.whole_at)
-        self._write(RECENT, parts, followed, workers=workers)
+        self._write(RECENT, parts, followed, together=together, workers=workers)
 
     def _write(
-        self, name: str, parts: Callable[[int], NewPart], facts: SnapshotFacts, *, workers: int | None = None
+        self,
+        name: str,
+        parts: Callable[[range], NewParts],
+        facts: SnapshotFacts,
+        *,
+        together: int = 1,
+        workers: int | None = None,
     ) -> None:
         if self._read_serial() != facts.serial:  # a kill came before it was written
             self._write_serial(facts.serial)
         path = self._directory / f"{_ASIDE}{secrets.token_hex(8)}"
         spool = KeptSpool.create(path, self.spool_key())
         try:
-            write_parts(spool, parts, replace(facts, serial=facts.serial + 1), workers=workers)
+            following = replace(facts, serial=facts.serial + 1)
+            write_parts(spool, parts, following, together=together, workers=workers)
         except BaseException:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -167,7 +180,7 @@ class SnapshotStore:
             serial = self._read_serial()
         self.remove_changes()
         self._write_serial(serial)
-        self.write_whole(lambda part: NewPart(), replace(self._first, serial=serial), None)
+        self.write_whole(lambda part: NewParts(), replace(self._first, serial=serial), None)
         return serial + 1
 
     def remove_changes(self) -> None:

@@ -17,7 +17,6 @@ from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import (
     DOUBTFUL,
     DROPPED,
-    NO_MEMBERS,
     UNSURE,
     Days,
     chosen,
@@ -26,7 +25,7 @@ from audiencekit.audiences.synchronisation.members import (
     joined,
     with_days,
 )
-from audiencekit.audiences.synchronisation.partsfile import PARTS, NewPart, PartIndex
+from audiencekit.audiences.synchronisation.partsfile import PARTS, NewParts, PartIndex
 from audiencekit.audiences.synchronisation.snapshot import NOBODY, Index, Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import FORM, SnapshotFacts
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
@@ -35,6 +34,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
 
 _FEW = 4_096  # changes of one part
+_TOGETHER_BYTES = 2_000_000  # of neighbouring parts that are made in one go
 _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat less
 
 
@@ -56,40 +56,61 @@ class Successor:
         else:
             # Of small parts the threads would mostly hand the lock of the interpreter to each other.
             workers = 1 if self.effects.members < PARTS * _FEW else None
-            store.write_recent(self._recent, facts, whole.facts, workers=workers)
+            store.write_recent(self._recent, facts, whole.facts, together=self._together(), workers=workers)
 
     def is_due(self, at: float) -> bool:
         """Whether everybody is to be written."""
         facts = self.snapshot.facts
-        coming = self.effects.identifiers * SHA256_BYTES + self.effects.members * _MEMBER_BYTES
         room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
-        return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + coming > room
+        return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
 
-    def _recent(self, part: int) -> NewPart:
-        whole, file, effects = self.snapshot.whole, self.snapshot.recent, self.effects.of_part(part)
-        recent = NOBODY if file is None else file.index(part)
+    def _coming_bytes(self) -> int:
+        """What the effects take in a file."""
+        return self.effects.identifiers * SHA256_BYTES + self.effects.members * _MEMBER_BYTES
+
+    def _together(self) -> int:
+        """How many parts of what has changed are made in one go: each alone takes longer than all that is in it."""
+        file = self.snapshot.recent
+        part_bytes = (self._coming_bytes() + (0 if file is None else file.stored_bytes)) // PARTS
+        return min(max(_TOGETHER_BYTES // max(part_bytes, 1), 1), PARTS)
+
+    def _recent(self, parts: range) -> NewParts:
+        file, effects = self.snapshot.recent, self.effects.of_parts(parts)
+        recent = NOBODY if file is None else PartIndex.joined([file.index(part) for part in parts])
         if not len(effects) and not len(recent.marks):
-            return NewPart()
-        _, in_whole, before = _find(effects.marks, NOBODY if whole is None else whole.index(part))
+            return NewParts()
+        by_mark = effects.marks.order()
+        in_whole, before = self._find_in_whole(effects.marks, by_mark, parts)
         _, in_recent, since = _find(effects.marks, recent)
         changed = _Changed.of(effects, np.where(in_recent, since, before))
         written = np.flatnonzero(in_whole | (changed.days != DROPPED))
-        _, is_overruled = recent.marks.find_in(changed.marks.take(changed.marks.order()))
+        _, is_overruled = recent.marks.find_in(changed.marks.take(by_mark))
         kept = np.flatnonzero(~is_overruled)
         marks = Marks.joined([recent.marks.take(kept), changed.marks.take(written)])
         order = marks.order()
-        earlier = NO_MEMBERS if file is None else file.identifiers(part)
+        earlier = [] if file is None else [file.identifiers(part) for part in parts]
         rows = np.concatenate([kept, len(recent.days) + written])[order]
         is_bare = np.concatenate([np.zeros(len(kept), dtype=bool), in_whole[written]])[order]
-        members = chosen(joined([earlier, changed.members]), rows, bare=is_bare)
+        members = chosen(joined([*earlier, changed.members]), rows, bare=is_bare)
         members = with_days(members, np.concatenate([recent.days[kept], changed.days[written]])[order])
         days, identifiers = changed.difference()
-        return NewPart(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
+        return NewParts(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
 
-    def _whole(self, part: int) -> NewPart:
-        index, effects = self.snapshot.index(part), self.effects.of_part(part)
+    def _find_in_whole(self, marks: Marks, by_mark: Indices, parts: range) -> tuple[Bools, Days]:
+        """Of each of `marks`, ascending in the order `by_mark`, whether it is among everybody, and its day there."""
+        known, days = np.zeros(len(marks), dtype=bool), np.full(len(marks), DROPPED, dtype=np.int16)
+        if (whole := self.snapshot.whole) is not None:
+            ordered = marks.take(by_mark)
+            ends = ordered.ends(parts)
+            for part, begin, end in zip(parts, [0, *ends], ends, strict=False):
+                places = by_mark[begin:end]
+                _, known[places], days[places] = _find(ordered.take(slice(begin, end)), whole.index(part))
+        return known, days
+
+    def _whole(self, part: int) -> NewParts:
+        index, effects = self.snapshot.index(part), self.effects.of_parts(range(part, part + 1))
         if not len(effects) and not len(index):
-            return NewPart()
+            return NewParts()
         places, known, before = _find(effects.marks, index)
         changed = _Changed.of(effects, before)
         days = index.days.copy()
@@ -111,12 +132,12 @@ def is_old(facts: SnapshotFacts, at: float) -> bool:
     return not 0 <= at - facts.whole_at < timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
 
 
-def whole_part(marks: Marks, members: HashedRecords) -> NewPart:
+def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
     """`members` in the order of their `marks` as a part of a file that holds everybody."""
     counts = Counter(
         dict(zip(*(each.tolist() for each in np.unique(days_of(members), return_counts=True)), strict=True))
     )
-    return NewPart(marks=marks, members=members, days=counts, identifiers=int(identifiers_of(members).sum()))
+    return NewParts(marks=marks, members=members, days=counts, identifiers=int(identifiers_of(members).sum()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pytest
 from audiencekit.audiences.synchronisation import effects as module
 from audiencekit.audiences.synchronisation.effects import Effects
 from audiencekit.audiences.synchronisation.marks import Marks
+from audiencekit.audiences.synchronisation.members import joined
 from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.delivery.spool import Spool
 from audiencekit.preparation.partitions import part_of
@@ -33,11 +34,15 @@ def test_everybody_comes_back_in_their_part(tmp_path: Path, monkeypatch: pytest.
             effects.add(members(dict(list(PEOPLE.items())[start : start + 60])))
         effects.close()
         for part in range(PARTS):
-            own = effects.of_part(part)
+            own = effects.of_parts(range(part, part + 1))
             tags = tags_of_sets(own.members, TAGGER)
             assert (part_of(tags) == part).all()
             assert np.array_equal(own.marks.high, Marks.of(tags).high)
             assert np.array_equal(own.marks.low, Marks.of(tags).low)
             found |= days(own.members, list(PEOPLE))
+        several = effects.of_parts(range(7, 11))
+        alone = [effects.of_parts(range(part, part + 1)) for part in range(7, 11)]
+        assert several.members == joined([each.members for each in alone])
+        assert several.marks.high.tolist() == [high for each in alone for high in each.marks.high.tolist()]
     assert found == PEOPLE
     assert (effects.members, effects.identifiers) == (600, 800)

@@ -89,3 +89,11 @@ def test_they_are_joined_and_not_shown() -> None:
     both = Marks.joined([NO_MARKS, _marks([(3, 1)]), _marks([(2, 2)])])
     assert _pairs(both) == [(3, 1), (2, 2)]
     assert "3" not in repr(both)
+
+
+def test_where_the_marks_of_each_part_end() -> None:
+    """Of those in order; a part may have none, and the last byte of the parts there are is no limit."""
+    high = np.array([(5 << 56) - 1, 5 << 56, (5 << 56) + 1, 7 << 56], dtype=np.uint64)
+    assert _first_halves(high).ends(range(4, 8)) == [1, 3, 3, 4]
+    assert _first_halves(high[:0]).ends(range(256)) == [0] * 256
+    assert _first_halves(np.array([255 << 56, 2**64 - 1], dtype=np.uint64)).ends(range(255, 256)) == [2]

@@ -27,6 +27,7 @@ from audiencekit.audiences.synchronisation.members import (
     with_days,
 )
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation import chunks
 
 DAY = st.sampled_from([DOUBTFUL, 19_000, 20_100, 20_400])
 
@@ -70,9 +71,14 @@ def test_identifiers_alone() -> None:
     assert identifiers_of(bare).tolist() == [0, 1]
 
 
-@given(st.lists(st.lists(st.integers(0, 9), max_size=3), min_size=1, max_size=12), st.data())
-def test_some_of_them_are_what_they_are_among_all(several: list[list[int]], data: st.DataObject) -> None:
-    """In whatever order they are asked for, and however many identifiers of a kind they have."""
+SEVERAL = st.sampled_from([1, 3]).flatmap(
+    lambda most: st.lists(st.lists(st.integers(0, 9), max_size=most), min_size=1, max_size=30)
+)
+
+
+@given(SEVERAL, st.sampled_from([0, 8, 1_000]), st.data())
+def test_some_of_them_are_what_they_are_among_all(several: list[list[int]], of_many: int, data: st.DataObject) -> None:
+    """In whatever order they are asked for, few or many of them, and however many identifiers of a kind they have."""
     rows = [
         {
             "day": DOUBTFUL,
@@ -83,7 +89,9 @@ def test_some_of_them_are_what_they_are_among_all(several: list[list[int]], data
     ]
     members = HashedRecords(pa.RecordBatch.from_pylist(rows, schema=MEMBER_SCHEMA))
     places = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), unique=True)), dtype=np.int64)
-    found = from_identifier_bytes(to_identifier_bytes(members), places)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunks, "_OF_MANY", of_many)
+        found = from_identifier_bytes(to_identifier_bytes(members), places)
     assert found.unwrap().to_pylist() == chosen(members, places).unwrap().to_pylist()
 
 

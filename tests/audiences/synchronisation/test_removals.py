@@ -17,6 +17,7 @@ from audiencekit.audiences.synchronisation.removals import (
     Keys,
     Reduced,
     Staying,
+    _owners_of,
     as_records,
     count_holders,
     plan_rounds,
@@ -154,3 +155,14 @@ def test_nobody_is_shown(tmp_path: Path) -> None:
     """Neither keys nor tags."""
     keys = _keys([("a", "1")], [("a", "2")])
     assert "high" not in repr(keys) + repr(_reduce([("a", "1")], keys))
+
+
+@pytest.mark.parametrize("counts", [[1, 0, 1, 1, 0, 1], [0, 2, 1, 0, 3]])
+@pytest.mark.parametrize("before", [0, 7])
+def test_whose_a_value_is(counts: list[int], before: int) -> None:
+    """Whether some have several or none has, and wherever the values of the first begin."""
+    offsets = np.cumsum([before, *counts], dtype=np.int32)
+    expected = np.repeat(np.arange(len(counts)), counts)
+    places = np.arange(len(expected))
+    assert _owners_of(places, offsets).tolist() == expected.tolist()
+    assert _owners_of(places[2:3], offsets).tolist() == expected[2:3].tolist()

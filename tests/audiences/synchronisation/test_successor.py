@@ -30,6 +30,7 @@ from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT
 from audiencekit.audiences.synchronisation.successor import Successor, is_old
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.spool import Spool
+from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.partitions import part_of
 from audiencekit.preparation.tags import tags_of_sets
@@ -110,6 +111,29 @@ def test_only_changes_are_written(found: SnapshotStore) -> None:
         assert snapshot.recent is not None
         assert _stored(snapshot) == 3 + 1
     assert _read(found)[0] == {("b", "1"): 20_400, ("", "2"): 20_200, ("b", "2"): 20_300}
+
+
+@pytest.mark.parametrize("together_bytes", [0, 20_000])
+def test_parts_are_the_same_alone_and_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together_bytes: int
+) -> None:
+    """Whether one part is made after the other, or several in one go, the same stands in each of them."""
+    first = {(f"{number}", ""): 20_000 + number for number in range(600)}
+    second = {person: DROPPED if day % 3 else day + 300 for person, day in list(first.items())[:300]}
+    second |= {("", f"{number}"): 20_100 for number in range(300)}
+    third = {person: DROPPED if day == 20_100 else 20_400 for person, day in list(second.items())[150:450]}
+    written = []
+    monkeypatch.setattr("audiencekit.audiences.synchronisation.successor.SNAPSHOT_FRAME_BYTES", 1_000_000)
+    for name, most in (("all", 2_000_000), ("some", together_bytes)):
+        monkeypatch.setattr("audiencekit.audiences.synchronisation.successor._TOGETHER_BYTES", most)
+        found = SnapshotStore(tmp_path / name, ACCOUNT, AUDIENCE, find_state_key(tmp_path, None))
+        found.prepare()
+        for changes in (first, second, third):
+            _advance(found, changes)
+        with closing(KeptSpool.open(found.directory / RECENT, found.spool_key())) as spool:
+            written.append([bytes(spool.read(number)) for number in range(1, 1 + 2 * PARTS)])
+    assert written[0] == written[1]
+    assert len({len(chunk) for chunk in written[0]}) > 2
 
 
 def test_who_has_gone_is_gone_from_the_files_after_days(found: SnapshotStore) -> None:
