@@ -15,7 +15,7 @@ LOOP_ROWS: Final = 200_000
 SEED: Final = 1
 CORPORA: Final = "corpora"
 
-_SHORT_TRIALS: Final = 3  # as many rounds of what takes a second, and scatters most
+_MORE_ROUNDS: Final = 3  # times as many, of what scatters most: each contestant has other cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,7 @@ def list_steps(sizes: Sizes, *, runs: int, long_runs: int) -> Iterator[Step]:
         yield Step(upload_step(main, columns), "upload", settings(main, columns=columns, sink=True))
     for rows in sorted({main, largest}):
         yield Step(memory_step(rows), "memory", settings(rows))
-    yield Step(cores_step(main), "cores", {**settings(main), "runs": _SHORT_TRIALS * runs})
-    if largest > main:
-        yield Step(cores_step(largest), "cores", {**settings(largest), "runs": runs})
+    for rows in sorted({main, largest}):
+        yield Step(cores_step(rows), "cores", {**settings(rows), "runs": _MORE_ROUNDS * runs})
     yield Step(prepare_step(largest), "prepare", {**settings(largest, loop_rows=LOOP_ROWS), "runs": runs})
     yield Step(duplicates_step(largest), "duplicates", {**settings(largest), "runs": runs})

@@ -40,7 +40,7 @@ def test_long_lists_have_fewer_rounds() -> None:
         "memory-2000000": 5,
         "memory-20000000": 2,
         "cores-2000000": 15,
-        "cores-20000000": 5,
+        "cores-20000000": 15,
         "prepare-20000000": 5,
         "duplicates-20000000": 5,
     }
