@@ -51,6 +51,15 @@ def pytest_configure() -> None:
     re._MAXCACHE = PATTERNS  # type: ignore[attr-defined]
 
 
+@pytest.fixture
+def gone_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory is one that was removed."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Each worker imports the modules of all tests from another place on, so that one finds what others compiled."""

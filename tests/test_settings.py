@@ -89,14 +89,11 @@ def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> No
         load_settings({}, directory=tmp_path)
 
 
+@pytest.mark.usefixtures("gone_directory")
 def test_a_working_directory_that_cannot_be_looked_into_has_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was removed meanwhile, and one of somebody else."""
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
     assert load_settings({}).profile.name == "spec"
 
     def forbid(_: Path) -> bool:

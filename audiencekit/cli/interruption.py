@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from audiencekit.limits import DRAIN_SECONDS
+from audiencekit.machine.ownprocess import ENDINGS
 
 T = TypeVar("T")
-ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
@@ -31,8 +31,9 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101
     is_detached = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    for ending in (signal.SIGINT, signal.SIGTERM) if is_detached else ENDINGS:
-        loop.add_signal_handler(ending, _interrupt, task)
+    for ending in ENDINGS:
+        if ending != signal.SIGHUP or not is_detached:
+            loop.add_signal_handler(ending, _interrupt, task)
     if max_minutes is None:
         return await work
     alarm = loop.call_later(max_minutes * 60, _run_out, task, max_minutes)

@@ -12,6 +12,8 @@ from typing import Final
 from audiencekit.machine.heap import share_heap
 from audiencekit.machine.leftout import leave_out_blas_threads, leave_out_pandas
 
+ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ask a process from outside to end
+
 # Objects that may be made before the next look at them. What we import makes as many; the work itself makes few, and
 # hardly any circles.
 _YOUNG_OBJECTS: Final = 50_000
@@ -50,5 +52,5 @@ def end_own_process(code: int) -> None:
     """
     gc.freeze()
     if threading.current_thread() is threading.main_thread():
-        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for ending in ENDINGS:
             signal.signal(ending, lambda _signal, _frame: os._exit(code))

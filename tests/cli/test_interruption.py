@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from audiencekit.cli.interruption import ENDINGS, run_until_interrupted
+from audiencekit.cli.interruption import run_until_interrupted
+from audiencekit.machine.ownprocess import ENDINGS
 from tests.virtualtime import run_virtually
 
 

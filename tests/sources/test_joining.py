@@ -201,14 +201,9 @@ def test_hashed_columns_stay_hashed(tmp_path: Path) -> None:
     assert [column.hashed for column in source.mapping.columns] == [True]
 
 
-def test_a_relative_path_means_nothing_in_a_directory_that_is_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("gone_directory")
+def test_a_relative_path_means_nothing_in_a_directory_that_is_gone(tmp_path: Path) -> None:
     """An absolute one still does."""
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
     assert absolute_path(tmp_path / "list.csv") == str(tmp_path / "list.csv")
     with pytest.raises(InputOutputFailed, match=r"list\.csv: the working directory is gone"):
         absolute_path("list.csv")
