@@ -22,7 +22,6 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.account import ErasureService
 from audiencekit.audiences.erasure.asked import Asked
-from audiencekit.audiences.erasure.doubts import doubts_of_runs
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
@@ -30,6 +29,7 @@ from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
@@ -45,6 +45,7 @@ from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
@@ -207,7 +208,7 @@ async def _erase(
             limiter=pace,
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             lock=lock,
-            doubts=doubts_of_runs(settings.state_dir, account_id, clock.now),
+            doubts=EarlierRuns(settings.state_dir, account_id, now=clock.now, moment=this_moment).seconds_left,
             leave=leave,
             store=store,
             progress=progress,
