@@ -12,6 +12,7 @@ from typing import Final
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.privatefiles import NEW_FILE, OTHERS, make_private_directory
+from audiencekit.machine.statedirectory import make_missing
 
 MOST_BYTES: Final = 64_000_000  # of a file that is looked at; what is kept here is far smaller
 
@@ -53,7 +54,7 @@ class Cache:
         """
         aside = self._directory / f".{name}-{secrets.token_hex(8)}"
         with contextlib.suppress(OSError, InputOutputFailed):
-            self._directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_missing(self._directory.parent)
             make_private_directory(self._directory)
             try:
                 with open(os.open(aside, NEW_FILE, 0o600), "wb") as stream:

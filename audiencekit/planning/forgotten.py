@@ -27,6 +27,7 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey, SubKey, find_state_key
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
+from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import HashedRecords, Secret, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.suppression import KeyMemory
@@ -82,6 +83,7 @@ def read_forgotten(state_dir: Path, given: Secret | None) -> Forgotten | None:
 
     Raises InputOutputFailed for a file that cannot be trusted.
     """
+    check_root(state_dir)
     path = state_dir / FORGOTTEN
     if not os.path.lexists(path):
         return None
@@ -160,8 +162,8 @@ def _digest(key: SubKey, tags: bytes) -> bytes:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """One process at a time adds."""
+    make_directory(path.parent)
     with explained("the memory of erased people cannot be locked", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.open(path.with_name(f".{path.name}.lock"), flags, 0o600)
     try:

@@ -24,7 +24,8 @@ from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id, time_of
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 
@@ -44,7 +45,7 @@ class ErasureStore:
     """The erasures of one state directory. Raises InputOutputFailed when it cannot be written or read."""
 
     def __init__(self, state_dir: Path) -> None:
-        self._directory = state_dir / ERASURES
+        self._state_dir, self._directory = state_dir, state_dir / ERASURES
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Callable[[str], None]]:
@@ -52,9 +53,8 @@ class ErasureStore:
 
         Yields what notes the id of the erasure that is at work.
         """
+        make_directory(self._state_dir, ERASURES)
         with explained("the directory of erasures cannot be made", self._directory):
-            self._directory.parent.mkdir(parents=True, exist_ok=True)
-            make_private_directory(self._directory)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             file = os.open(self._directory / LOCK, flags, 0o600)
         try:
@@ -136,6 +136,7 @@ class ErasureStore:
 
     def ids(self) -> list[str]:
         """Every erasure that was begun, newest first."""
+        check_root(self._state_dir)
         with explained("the erasures cannot be listed", self._directory):
             try:
                 entries = list(os.scandir(self._directory))
