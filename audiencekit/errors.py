@@ -22,6 +22,7 @@ AudiencekitError                    exit 1
     │   ├── StaleConnection                   a kept connection had been closed by the peer
     │   └── CertificateRefused                the host could not prove who it is: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
+    │   └── EndlessList                       a list whose pages do not come to an end
     ├── CountMismatch                         success_count, total_count and records sent differ
     └── ServiceError                          the service said no: status and codes
         ├── RateLimited                       429
@@ -216,6 +217,10 @@ class MalformedAnswer(ExchangeError):
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message, outcome=Outcome.UNKNOWN)
         self.status = status
+
+
+class EndlessList(MalformedAnswer):
+    """A list whose pages do not come to an end. Asking again does not help."""
 
 
 class CountMismatch(ExchangeError):
