@@ -9,6 +9,7 @@ AudiencekitError                    exit 1
 │   ├── PlanRefused                           read well, but must not be sent
 │   ├── DefinitionRefused                     a file that defines audiences breaks rules
 │   ├── SnapshotRefused                       what is known of an audience under sync cannot be trusted
+│   ├── MemoryRefused                         who was erased is not known for certain
 │   ├── HostRefused                           an address that credentials do not go to
 │   └── ResumeRefused                         a run that cannot go on as it was begun
 ├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
@@ -122,6 +123,10 @@ class DefinitionRefused(Refused):
 
 class SnapshotRefused(Refused):
     """The snapshot of an audience is missing, damaged, older than it was, or of another key: nothing was sent."""
+
+
+class MemoryRefused(Refused):
+    """The memory of erased people is missing, damaged, older than it was, or of another key or state directory."""
 
 
 class HostRefused(Refused):

@@ -1,6 +1,6 @@
 """The state directory, and the directories in it: made for their owner alone, and believed only when they are.
 
-Whoever may write in it can take away the memory of erasures, or put other credentials there. Every directory of ours
+A user who may write in it can take away the memory of erasures, or put other credentials there. Every directory of ours
 is made by `make_directory`, and everything that decides from what it finds looks with `check_root` first.
 """
 
@@ -39,7 +39,7 @@ def make_directory(root: Path, *names: str) -> Path:
 
 
 def make_missing(directory: Path) -> None:
-    """Make `directory` and those above it that are missing, each 0700 whatever the umask. Raises OSError."""
+    """Make `directory` and those above it that are missing, each 0700 under any umask. Raises OSError."""
     missing = [one for one in (directory, *directory.parents) if not os.path.lexists(one)]
     for one in reversed(missing):
         with contextlib.suppress(FileExistsError):
@@ -67,7 +67,7 @@ def check_root(root: Path) -> None:
         if status.st_mode & _WRITABLE:
             raise InputOutputFailed(
                 f"others may write in the state directory {str(root)!r} (mode {stat.S_IMODE(status.st_mode):04o})",
-                hint=f"`chmod 700 {shlex.quote(str(real))}` if nobody has been there, {_ELSEWHERE}",
+                hint=f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {_ELSEWHERE}",
             )
         for above in real.parents:
             _check_above(above, root)

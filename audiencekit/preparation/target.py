@@ -38,7 +38,7 @@ class TargetKind(StrEnum):
 class Target:
     """One audience or one do-not-reach list, by its id. As text it is what people call it: `audience 1a2b`.
 
-    Raises UsageError for what is no id: it becomes a part of paths, whoever gave it.
+    Raises UsageError for an id that is not one of the service: it becomes a part of paths.
     """
 
     kind: TargetKind

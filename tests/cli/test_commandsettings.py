@@ -1,4 +1,4 @@
-"""What a file in the working directory gives is told, whatever the command."""
+"""What a file in the working directory gives is told by every command."""
 
 from __future__ import annotations
 

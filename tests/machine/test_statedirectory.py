@@ -70,7 +70,7 @@ def _mode(path: Path) -> int:
 
 @pytest.mark.usefixtures("_no_umask")
 @pytest.mark.parametrize("what", MAKERS)
-def test_all_that_is_made_is_private_whatever_the_umask(what: str, tmp_path: Path) -> None:
+def test_all_that_is_made_is_private_under_any_umask(what: str, tmp_path: Path) -> None:
     """The root, what was missing above it, and all that is in it."""
     MAKERS[what](tmp_path / "above" / "state")
     made = list((tmp_path / "above").rglob("*"))
@@ -108,7 +108,7 @@ def test_a_root_that_others_may_only_read_is_taken(what: str, mode: int, tmp_pat
 def test_a_root_of_somebody_else_is_refused(
     work: tuple[str, Callable[[Path], Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever its mode is: its owner can change what is in it."""
+    """Under any mode: its owner can change what is in it."""
     root = tmp_path / "state"
     root.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
@@ -154,7 +154,7 @@ def test_a_link_of_somebody_else_is_refused(tmp_path: Path) -> None:
     "name", ["", ".", "..", "../x", "a/b", "/etc", "a\0b", "a\nb", ".hidden", "-x", "ä", "a" * 129]
 )
 def test_no_name_leads_out_of_it(name: str, tmp_path: Path) -> None:
-    """Whoever said it."""
+    """In no form."""
     with pytest.raises(InputOutputFailed, match="no file of the state directory"):
         safe_child(tmp_path, name)
 

@@ -25,7 +25,7 @@ def _no_home(*_: Any, **__: Any) -> Path:
 
 @pytest.mark.parametrize("find", [_no_home, lambda *_, **__: Path("~/.cache"), lambda *_, **__: Path("cache")])
 def test_a_path_below_the_working_directory_is_none(find: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Whoever fills it would say what we find; nothing is kept there either."""
+    """Another user may have filled it; nothing is kept there either."""
     monkeypatch.chdir(tmp_path)
     for kind in ("state", "cache", "data"):
         monkeypatch.setattr(platformdirs, f"user_{kind}_path", find)

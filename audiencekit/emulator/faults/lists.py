@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-# What stands in the place of an id: whoever makes a path of it, or an address, comes out elsewhere.
+# In the place of an id: a client that makes a path of it, or an address, comes out elsewhere.
 HOSTILE_IDS: Final = (
     "../../../../../../tmp/audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b", "a\\b", "%2e%2e%2fx", "a?b", "a#b",
     "a b", "a\r\nb", "a\u0000b", "A", "-a", "\u202ea", "\u0661", "a" * 33, 7, None, True, ["a"], {"id": "a"},

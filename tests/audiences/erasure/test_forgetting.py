@@ -28,6 +28,7 @@ from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
     InputOutputFailed,
+    MemoryRefused,
     NotFinished,
     PlanRefused,
     ResumeRefused,
@@ -105,9 +106,9 @@ async def test_a_memory_that_cannot_be_trusted_keeps_uploads_back(
         lambda: check(tmp_path / "people.csv", settings=settings),
         lambda: prepare(tmp_path / "people.csv", out=tmp_path / "out", settings=settings),
     ):
-        with pytest.raises(InputOutputFailed, match="erased people"):
+        with pytest.raises(MemoryRefused, match="erased people"):
             work()
-    with pytest.raises(InputOutputFailed, match="erased people"):
+    with pytest.raises(MemoryRefused, match="erased people"):
         await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings)
 
 
