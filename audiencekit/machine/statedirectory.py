@@ -51,7 +51,8 @@ def check_root(root: Path) -> None:
     with explained("the state directory cannot be looked at", root):
         if not os.path.lexists(root):
             return
-        _check_link(root)
+        for one in (root, *root.parents):
+            _check_link(one, root)
         real = root.resolve()
         status = os.stat(real)
         if not stat.S_ISDIR(status.st_mode):
@@ -83,12 +84,13 @@ def safe_child(directory: Path, name: str) -> Path:
     return directory / name
 
 
-def _check_link(root: Path) -> None:
-    status = os.lstat(root)
+def _check_link(one: Path, root: Path) -> None:
+    status = os.lstat(one)
     if stat.S_ISLNK(status.st_mode) and status.st_uid not in (0, os.geteuid()):
         raise InputOutputFailed(
-            f"the state directory {str(root)!r} is a link of another user (uid {status.st_uid})",
-            hint=f"remove it, {_ELSEWHERE}",
+            f"the state directory {str(root)!r} is found through a link of another user (uid {status.st_uid}):"
+            f" {str(one)!r}",
+            hint=f"remove the link, {_ELSEWHERE}",
         )
 
 

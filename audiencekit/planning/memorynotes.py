@@ -45,7 +45,7 @@ class Notes:
     @property
     def marks(self) -> dict[str, Mark]:
         """All of them."""
-        return {**self.others, **({f"its serial in {SERIAL!r}": self.seen} if self.seen else {})}
+        return {**self.others, **({f"{SERIAL!r} beside it": self.seen} if self.seen else {})}
 
     @property
     def serial(self) -> int:
@@ -79,7 +79,8 @@ def check_memory(memory: Memory | None, notes: Notes, state_dir: Path, witness: 
     if memory is None:
         if notes.marks or notes.of_receipts:
             raise MemoryRefused(
-                f"{path!r}, the memory of erased people, is missing: {_who_says(notes)}", hint=_MISSING_HINT
+                f"{path!r}, the memory of erased people, is missing, and {_who_says(notes)}: nothing was sent",
+                hint=_MISSING_HINT,
             )
         return
     marks = notes.marks
@@ -94,8 +95,10 @@ def _check_age(memory: Memory, marks: dict[str, Mark], path: str) -> None:
         return
     who, last = newest(marks)
     if last.serial > memory.serial:
-        what = f"is older than the last: its serial is {memory.serial}, and {who} is {last.serial}"
-        raise _refused(path, f"{what}, with {last.keys:,} keys; it has {len(memory.tags):,}")
+        own = f"it is number {memory.serial} with {_keys(len(memory.tags))}"
+        raise _refused(
+            path, f"is older than the last: {own}, and {who} tells of number {last.serial}, {_keys(last.keys)}"
+        )
     if any(
         (mark.identity, mark.serial) == (memory.identity, memory.serial) and mark.digest != memory.digest
         for mark in marks.values()
@@ -112,14 +115,18 @@ def _check_identity(memory: Memory, notes: Notes, path: str) -> None:
 
 
 def _refused(path: str, what: str) -> MemoryRefused:
-    return MemoryRefused(f"{path!r}, the memory of erased people, {what}", hint=_OLDER_HINT)
+    return MemoryRefused(f"{path!r}, the memory of erased people, {what}: nothing was sent", hint=_OLDER_HINT)
 
 
 def _who_says(notes: Notes) -> str:
     if notes.marks:
         who, last = newest(notes.marks)
-        return f"{who} tells of {last.keys:,} keys"
-    return f"{notes.of_receipts:,} receipts in {ERASURES!r} tell of people who were erased"
+        return f"{who} tells of {_keys(last.keys)}"
+    return f"receipts in {ERASURES!r} tell of people who were erased ({notes.of_receipts:,})"
+
+
+def _keys(count: int) -> str:
+    return f"{count:,} key{'' if count == 1 else 's'}"
 
 
 def _add_receipts(state_dir: Path, notes: Notes) -> None:
@@ -136,7 +143,7 @@ def _add_receipts(state_dir: Path, notes: Notes) -> None:
             continue
         notes.of_receipts += 1
         with contextlib.suppress(ValueError, KeyError, TypeError):  # of a version that noted nothing
-            found[f"that of the receipt of {name}"] = Mark.from_json(receipt["memory"])
+            found[f"the receipt of {name}"] = Mark.from_json(receipt["memory"])
     if found:
         notes.others.update([newest(found)])
 

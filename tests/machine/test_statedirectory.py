@@ -142,12 +142,13 @@ def test_a_link_of_ours_may_stand_for_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link away")
 def test_a_link_of_somebody_else_is_refused(tmp_path: Path) -> None:
-    """Its owner could lead it elsewhere at any time."""
-    (tmp_path / "elsewhere").mkdir(mode=0o700)
-    (tmp_path / "state").symlink_to(tmp_path / "elsewhere")
-    os.chown(tmp_path / "state", 65534, 65534, follow_symlinks=False)
-    with pytest.raises(InputOutputFailed, match="is a link of another user"):
-        check_root(tmp_path / "state")
+    """Its owner could lead it elsewhere at any time, wherever it stands in the path."""
+    (tmp_path / "elsewhere" / "state").mkdir(parents=True, mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    os.chown(tmp_path / "link", 65534, 65534, follow_symlinks=False)
+    for root in (tmp_path / "link", tmp_path / "link" / "state"):
+        with pytest.raises(InputOutputFailed, match="a link of another user"):
+            check_root(root)
 
 
 @pytest.mark.parametrize(
