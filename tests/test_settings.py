@@ -30,7 +30,12 @@ def test_flags_come_before_environment_before_file(tmp_path: Path) -> None:
     assert (found.requests_per_minute, found.concurrency) == (30, 5)
 
 
-@pytest.mark.parametrize("name", sorted(SETTABLE - FILE_KEYS))
+def test_a_file_gives_the_pace_and_nothing_else() -> None:
+    """All other settings say where data and credentials come from or go to, or are secrets."""
+    assert {*FILE_KEYS} == {"requests_per_minute", "concurrency"}
+
+
+@pytest.mark.parametrize("name", sorted(SETTABLE - {"requests_per_minute", "concurrency"}))
 def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to(tmp_path: Path, name: str) -> None:
     """Somebody else may have put it there: the account, the state with its credentials, the service, hosts, secrets."""
     (tmp_path / "audiencekit.toml").write_text(f'concurrency = 3\n{name} = "canary"\n')
