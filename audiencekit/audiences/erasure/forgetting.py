@@ -80,6 +80,7 @@ async def forget_async(
     client = open_client(settings)  # what could never work is said before anything is read
     asked = await _read(people, progress)
     asked.check(what=people.noun, skip_rejected=skip_rejected)
+    read_forgotten(settings.state_dir, settings.key)  # one that cannot be relied on is said before anything is sent
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
     async with client:
@@ -88,8 +89,7 @@ async def forget_async(
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
             if receipt is None:
                 receipt = _begun(asked, records, key, settings, do_not_reach=do_not_reach)
-                remember(settings.state_dir, key, records)
-                receipt.remembered = True
+                _remember(receipt, records, key, settings)
                 store.begin(receipt, records, key)
             note(receipt.erasure_id)
             return await _erase(receipt, records, client, settings, store, progress, limiter)
@@ -158,6 +158,12 @@ def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settin
     )
 
 
+def _remember(receipt: Receipt, records: HashedRecords, key: StateKey, settings: Settings) -> None:
+    """From now on uploads leave these people out. Raises as `remember`."""
+    mark, is_noted = remember(settings.state_dir, key, records)
+    receipt.remembered, receipt.memory = True, {**mark.to_json(), "noted_outside": is_noted}
+
+
 def _continued(
     store: ErasureStore,
     records: HashedRecords,
@@ -186,6 +192,9 @@ async def _erase(
 ) -> Receipt:
     clock, account_id = SystemClock(), receipt.account_id
     key, forgotten = find_state_key(settings.state_dir, settings.key), read_forgotten(settings.state_dir, settings.key)
+    if forgotten is None or not forgotten.holds_any(records).all():  # another memory was accepted since it was begun
+        _remember(receipt, records, key, settings)
+        forgotten = read_forgotten(settings.state_dir, settings.key)
 
     def lock(target: Target) -> TargetLock:
         return TargetLock(settings.state_dir, account_id, target, receipt.erasure_id)
