@@ -14,7 +14,7 @@ import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS, SAMPLE_ROWS
-from audiencekit.personal import Personal
+from audiencekit.personal import Personal, is_failure
 
 T = TypeVar("T")
 
@@ -171,7 +171,9 @@ def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
     """What `work` returns. What made the frame may quote cells in its errors, and they are left behind."""
     try:
         return work()
-    except Exception as error:
+    except BaseException as error:
+        if not is_failure(error):
+            raise
         kind = type(error).__name__
     raise SourceRefused(f"it could not be read ({kind}); no values are shown", hint=hint)
 
