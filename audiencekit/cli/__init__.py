@@ -70,7 +70,9 @@ def _run() -> int:
         if error.hint:
             click.echo(f"  what to do: {error.hint}", err=True)
         return error.exit_code
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))

@@ -120,6 +120,7 @@ class JsonLinesTable:
             if columns is None:
                 columns = self._build(self._careful(batch, reader, faults), mapping)
             self.rows_read += len(batch)
+            batch.clear()  # what is not mapped is held no longer
             yield TextBatch(RawColumns(columns), faults.take())
         if counter.lines != self.rows_read:
             raise SourceRefused(f"the reader found {self.rows_read} rows and the counter {counter.lines}")
@@ -167,15 +168,16 @@ class _RowReader:
 
     def texts(self, lines: list[bytes | None]) -> dict[int, pa.Array] | None:
         """The cells of all lines by position; None when any of them calls for a careful look."""
-        objects = []
+        columns: list[tuple[str, list[Any]]] = [(key, []) for key in self._places.values()]
         for line in lines:
             found = None if line is None else read_object(line)
             if not isinstance(found, dict):
                 return None
-            objects.append(found)
+            for key, cells in columns:
+                cells.append(found.get(key))
         arrays = {}
-        for place, key in self._places.items():
-            arrays[place] = _plain_texts([found.get(key) for found in objects])
+        for place, (_, cells) in zip(self._places, columns, strict=True):
+            arrays[place] = _plain_texts(cells)
             if arrays[place] is None:
                 return None
         return arrays
