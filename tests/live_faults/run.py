@@ -192,7 +192,7 @@ async def _lead(live: Live, case: Case, tmp_path: Path, monkeypatch: Any) -> Non
         authority.write_text(shown["authority"])
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
         url = shown["https_url"]
-        live.settings = replace(live.settings, ads_url=url, named_addresses=frozenset({url}))
+        live.settings = replace(live.settings, ads_url=url, named_addresses=live.settings.named_addresses | {url})
     else:
         monkeypatch.setenv("HTTP_PROXY", shown["proxy_url"])
         monkeypatch.setenv("HTTPS_PROXY", shown["proxy_url"])
