@@ -21,9 +21,9 @@ from audiencekit.planning.options import Options, read_keywords
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import find_profile
-from audiencekit.sources.columns import used_positions
+from audiencekit.sources.arrow.textcolumns import used_positions
+from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.opening import open_source
-from audiencekit.sources.typedcolumns import TypedColumns
 
 from .stopwatch import Stopwatch
 

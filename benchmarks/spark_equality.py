@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 import audiencekit
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations import spark
-from audiencekit.sources.bytehashes import as_digits
-from audiencekit.sources.parquettypes import is_bytes, is_list
+from audiencekit.sources.arrow.bytehashes import as_digits
+from audiencekit.sources.arrow.types import is_bytes, is_list
 
 from .benchmark import count, tell
 from .machine import describe_machine, list_versions

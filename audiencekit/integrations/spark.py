@@ -26,11 +26,11 @@ from audiencekit.preparation.judgement import judge
 from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.counts import identifier_counts
 from audiencekit.settings import load_settings
-from audiencekit.sources.columns import used_positions
-from audiencekit.sources.header import Header
-from audiencekit.sources.mapping import Mapper
+from audiencekit.sources.arrow.textcolumns import used_positions
+from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from audiencekit.sources.columns.header import Header
+from audiencekit.sources.columns.mapping import Mapper
 from audiencekit.sources.sampling import Sample
-from audiencekit.sources.typedcolumns import TypedColumns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

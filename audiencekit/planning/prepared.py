@@ -36,8 +36,8 @@ from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.textrecords import PREPARED_FORMAT
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.files import AnySource, FilePath, paths_among
-from audiencekit.sources.standardinput import STANDARD_INPUT
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
 STAGING: Final = ".preparing-"

@@ -13,7 +13,7 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
-from audiencekit.sources.standardinput import STANDARD_INPUT
+from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 
 
 def refuse_options(options: Options, paths: tuple[str, ...], target: TargetKind) -> None:

@@ -44,8 +44,8 @@ from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
+from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.files import Item
-from audiencekit.sources.standardinput import WAIT_ON
 
 T = TypeVar("T")
 

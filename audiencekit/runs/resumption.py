@@ -11,8 +11,8 @@ from audiencekit.delivery.journal.facts import RunFacts
 from audiencekit.delivery.keptspool import KeptSpool, destroy_spool
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.keys import SubKey
+from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.files import FRAME_MARK
-from audiencekit.sources.standardinput import STANDARD_INPUT
 
 KEPT: Final = "spool.sealed"
 # What cannot be read again, in words, and the reason of a refusal.

@@ -39,7 +39,7 @@ from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
-from audiencekit.sources.frames import Frame
+from audiencekit.sources.frames.frames import Frame
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"

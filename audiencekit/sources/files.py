@@ -9,14 +9,14 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.sources.bytestream import ByteStream, SourceFormat, take_sample
-from audiencekit.sources.delimited import open_delimited
-from audiencekit.sources.frames import Frame, FrameSource, is_frame, is_in_memory
-from audiencekit.sources.jsonlines import is_json_lines, open_json_lines
+from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, take_sample
+from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
+from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
+from audiencekit.sources.delimited.delimitedfile import open_delimited
+from audiencekit.sources.frames.frames import Frame, FrameSource, is_frame, is_in_memory
+from audiencekit.sources.jsonlines.jsonlinesfile import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.partfiles import part_files
-from audiencekit.sources.regularfile import RegularFile, shown_path
-from audiencekit.sources.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
+from audiencekit.sources.parquet.partfiles import part_files
 from audiencekit.sources.table import Look
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
 def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
     if isinstance(path, Frame):
         # Arrow's types are heavy, and most sources are text.
-        from audiencekit.sources.frametable import open_frame
+        from audiencekit.sources.frames.frametable import open_frame
 
         return LookedAtFile(name, open_frame(path, options), 0, f"frame {id(path.unwrap())}", repeatable=False)
     if os.fspath(path) == STANDARD_INPUT:
@@ -134,7 +134,7 @@ def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
     if stream.format is SourceFormat.TEXT:
         return LookedAtFile(name, _look_at_text(name, stream, options), file.size_bytes, identity)
     # Arrow's Parquet reader is heavy, and most sources are text.
-    from audiencekit.sources.parquet import open_parquet
+    from audiencekit.sources.parquet.parquetfile import open_parquet
 
     return LookedAtFile(name, open_parquet(file, options), file.size_bytes, identity)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.sources.columns.mapping import Mapper
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, named
 from audiencekit.sources.joining import JoinedSource, total_bytes
-from audiencekit.sources.mapping import Mapper
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 
@@ -66,7 +66,7 @@ def _self_explained(file: LookedAtFile, mapping: ColumnMapping, options: SourceO
 
 def _open_query(items: Sequence[Item], options: SourceOptions, sql: str) -> Source:
     # The engine is heavy, and most sources are no queries.
-    from audiencekit.sources.query import open_query
+    from audiencekit.sources.query.query import open_query
 
     files = look_at_files(items, options.of_queried_files())
     name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.header import Header
+from audiencekit.sources.columns.header import Header
 from audiencekit.sources.sampling import Sample
 
 Description = dict[str, str | int | bool | None]

@@ -21,7 +21,7 @@ from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.records import UPDATE
 from audiencekit.preparation.tally import Tally
-from audiencekit.sources.typedcolumns import TypedColumns
+from audiencekit.sources.arrow.typedcolumns import TypedColumns
 
 EMAILS = ["ann@example.com", "no address", None, "Bob@Example.com ", "ann@example.com", "test@"]
 ANN, BOB = "ann@example.com", "bob@example.com"

@@ -89,7 +89,7 @@ def test_the_plan_is_the_same(tmp_path_factory: pytest.TempPathFactory, rows: li
 
 def test_many_batches_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source of several batches, each read side by side with others."""
-    monkeypatch.setattr("audiencekit.sources.delimited.BATCH_ROWS", 7)
+    monkeypatch.setattr("audiencekit.sources.delimited.delimitedfile.BATCH_ROWS", 7)
     lines = ["email", *(f"person{number}@example.com" if number % 5 else "-" for number in range(60))]
     first, second = _both(tmp_path, "\n".join(lines) + "\n", max_rejected_share=1.0)
     assert len(first[3]) > 4

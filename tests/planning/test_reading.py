@@ -12,7 +12,7 @@ from audiencekit.planning.reading import read_batches, unseal
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.keysets import KeySets
 from audiencekit.profile import SPEC
-from audiencekit.sources import delimited
+from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.opening import open_source
 
 
@@ -39,7 +39,7 @@ def test_the_same_bytes_whatever_the_number_of_workers(
 
     expected = read(1)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 3_000)
-    monkeypatch.setattr("audiencekit.sources.pieces.HEAD_BYTES", 1_000)
+    monkeypatch.setattr("audiencekit.sources.delimited.pieces.HEAD_BYTES", 1_000)
     assert read(workers) == expected
     assert len(expected[0]) == 4_000
 

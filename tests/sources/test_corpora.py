@@ -14,8 +14,10 @@ import pytest
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import TextBatch
-from audiencekit.sources import bytestream, delimited, pieces
-from audiencekit.sources.naming import named_kind
+from audiencekit.sources.bytes import bytestream
+from audiencekit.sources.columns.naming import named_kind
+from audiencekit.sources.delimited import delimitedfile as delimited
+from audiencekit.sources.delimited import pieces
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source

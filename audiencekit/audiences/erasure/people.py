@@ -14,7 +14,7 @@ from audiencekit.planning.options import Keywords, SourceKeywords, read_keywords
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, Item, items_of
-from audiencekit.sources.frames import is_frame
+from audiencekit.sources.frames.frames import is_frame
 from audiencekit.sources.options import SourceOptions
 
 

@@ -1,0 +1,1 @@
+"""Columns of Arrow as text, by one rule for each type."""

@@ -1,0 +1,79 @@
+"""Columns of any Arrow type as the text columns of rows: for Parquet, and for the results of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.types as pt
+
+from audiencekit.errors import SourceRefused
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.sources.arrow.bytehashes import as_digits
+from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
+from audiencekit.sources.arrow.types import TextColumn, as_text, is_bytes, is_list, refusal_of
+from audiencekit.sources.faults import Faults
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumns:
+    """The types of all columns by position, and what separates values within a cell."""
+
+    types: tuple[pa.DataType, ...]
+    split_cells: str | None
+
+    def check(self, mapping: ColumnMapping) -> None:
+        """Raises SourceRefused for mapped columns that are no text."""
+        names = column_names(mapping)
+        single = {place for place, _ in mapping.single.values()}
+        words = set(used_positions(mapping)) if mapping.for_query else single
+        for place in used_positions(mapping):
+            why = refusal_of(self.types[place])
+            if why is not None and not (place in words and pt.is_boolean(self.types[place])):
+                raise SourceRefused(
+                    f"the column {names[place]} {why}",
+                    column=names[place],
+                    hint="write it as a string column, or map other columns with --map",
+                )
+        for place in single:
+            if is_list(self.types[place]):
+                raise SourceRefused(f"the column {names[place]} holds several values a row", column=names[place])
+
+    def to_text(
+        self, arrays: Mapping[int, pa.Array], rows: npt.NDArray[np.int64], mapping: ColumnMapping, faults: Faults
+    ) -> pa.RecordBatch:
+        """The sound ones of `rows`, whose cells stand in `arrays` by position; the others are noted in `faults`.
+
+        Bytes are text, but in columns that are hashed they are what the digits stand for.
+        """
+        hashed = {column.position for column in mapping.columns if column.hashed}
+        digits = {place: as_digits(arrays[place]) for place in hashed if is_bytes(arrays[place].type)}
+        read = {place: as_text(digits.get(place, arrays[place])) for place in used_positions(mapping)}
+        sound = _sound_rows(read, rows, column_names(mapping), faults)
+        texts = {place: column.array for place, column in read.items()}
+        for place in {column.position for column in mapping.columns} if self.split_cells else ():
+            if not is_list(texts[place].type):
+                texts[place] = split_texts(texts[place].to_pylist(), self.split_cells or "")
+        whole = text_columns(arrow_array(rows), texts, mapping)
+        return whole if sound.all() else whole.filter(arrow_array(sound))
+
+
+def _sound_rows(
+    read: dict[int, TextColumn], rows: npt.NDArray[np.int64], names: dict[int, str], faults: Faults
+) -> npt.NDArray[np.bool_]:
+    """One True for each row without a fault; the others are noted, in row order and once each."""
+    sound = np.ones(len(rows), dtype=bool)
+    found: dict[int, tuple[Reason, str]] = {}
+    for place, column in read.items():
+        for reason, bad in ((Reason.ENCODING, column.broken), (Reason.TOO_LARGE, column.too_large)):
+            sound &= ~bad
+            for at in np.flatnonzero(bad):
+                found.setdefault(int(rows[at]), (reason, names[place]))
+    for row in sorted(found):
+        faults.add(row, *found[row])
+    return sound

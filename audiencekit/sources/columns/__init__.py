@@ -1,0 +1,1 @@
+"""Which column of a source carries which kind, by its name and its content."""

@@ -1,0 +1,316 @@
+"""Which column carries which kind: as the user says, else by name and content together. Never against the other."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from audiencekit.errors import MappingRefused
+from audiencekit.identifiers.countries import find_countries
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.recognition import is_bare_number, is_phone_shaped
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
+from audiencekit.sources.columns.header import Header
+from audiencekit.sources.columns.naming import (
+    named_kind,
+    names_country,
+    names_hashes,
+    names_own_id,
+    names_person_data,
+    names_something_else,
+    names_unsupported_hash,
+)
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sampling import Sample
+
+MIN_BARE_DIGITS: Final = 8  # shorter digits are ids, or local numbers that nobody could call
+MAX_BARE_CELLS: Final = 200  # enough to tell, and each costs a look at the numbering plans
+MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
+# What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
+TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
+OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
+MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
+
+
+@dataclass(slots=True)
+class Mapper:
+    """Maps the columns of one source. `notes` say what was found and why, for people; they hold no cell.
+
+    `missing` are names of `options.columns` that a list has no column for, with `every_form`.
+    """
+
+    header: Header
+    sample: Sample
+    options: SourceOptions
+    notes: list[str] = field(default_factory=list)
+    operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
+    missing: list[str] = field(default_factory=list)
+
+    def map(self) -> ColumnMapping:
+        """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
+        country, operation = self._country(), self._given(self.options.operation_column)
+        consent = self._given(self.options.consent_column)
+        columns = self._columns(country, operation, consent)
+        if self.options.country_column is None and country in [column.position for column in columns]:
+            country = None  # the user said what it is
+        self._refuse_two_uses(columns, country, operation, consent)
+        if operation is None:
+            self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
+        if not columns or self.missing:
+            self.notes.append(f"the columns are: {self.header.listed()}")
+        return ColumnMapping(
+            columns=columns,
+            country=country,
+            country_name=self._shown(country),
+            operation=operation,
+            operation_name=self._shown(operation),
+            consent=consent,
+            consent_name=self._shown(consent),
+        )
+
+    def _shown(self, position: int | None) -> str | None:
+        return None if position is None else self.header.shown(position)
+
+    def _given(self, name: str | None) -> int | None:
+        return None if name is None else self.header.find(name)
+
+    def _operation_hint(self, *mapped: int | None) -> str | None:
+        for position in self._places():
+            words = {cell.strip().casefold() for cell in self.sample.filled(position)}
+            if position not in mapped and words & TOLD_VERBS and words <= OPERATION_VERBS:
+                return self.header.shown(position)
+        return None
+
+    def _columns(self, *others: int | None) -> tuple[MappedColumn, ...]:
+        """Those that the user named, else the recognised ones; of a list that is compared, both."""
+        named = self.options.columns
+        if not self.options.every_form:
+            return self._explicit(named) if named else self._recognized(*others)
+        self.missing += [name for _, name in named if not self.header.has(name)]
+        explicit = self._explicit([(kind, name) for kind, name in named if name not in self.missing])
+        kinds = {column.kind for column in explicit}
+        recognized = self._recognized(*others, *(column.position for column in explicit))
+        return explicit + tuple(column for column in recognized if column.kind not in kinds)
+
+    def _explicit(self, named: Iterable[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
+        found = {(self.header.find(name), kind) for kind, name in named}
+        countries = self.sample.countries(None, self.options.country)
+        for position, kind in sorted(found):
+            self._refuse_contradiction(kind, position, look_at(self.sample, position, countries))
+        return tuple(
+            self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
+        )
+
+    def _refuse_contradiction(self, kind: Kind, position: int, evidence: Evidence) -> None:
+        """A mapping against the column's own name is a slip, unless the cells say that the name is wrong.
+
+        Values alone do not show it where the rules overlap: digits are handles, too, and anything is a partner's id.
+        """
+        by_name, shown = named_kind(self._name(position)), self.header.shown(position)
+        if kind in (Kind.PARTNER_USER_ID, Kind.HANDLE) and by_name is None and names_person_data(self._name(position)):
+            raise MappingRefused(f"column {shown} is named like a person's name, and mapped to the kind {kind}")
+        if kind is Kind.PARTNER_USER_ID and self._holds_bare_numbers(position):
+            raise MappingRefused(
+                f"most cells of column {shown} are phone numbers without a plus sign, and it is mapped to {kind}",
+                hint="this is the only kind that leaves unhashed: map the column to phone_number",
+            )
+        if kind is Kind.HANDLE and evidence.digits_share > MIN_PLAUSIBLE_SHARE and evidence.filled >= MIN_DIGIT_CELLS:
+            raise MappingRefused(
+                f"column {shown} is mapped to the kind handle, and most of its cells are plain numbers",
+                hint="map it to platform_id, or map the column with the handles",
+            )
+        overlap = {by_name, kind} == {Kind.HANDLE, Kind.PLATFORM_ID}
+        if by_name not in (None, kind) and evidence.kind is not kind and not overlap:
+            raise MappingRefused(
+                f"column {shown} is named like the kind {by_name}, and mapped to the kind {kind}",
+                hint=f"map it to {by_name}, or rename it if its name is wrong",
+            )
+
+    def _holds_bare_numbers(self, position: int) -> bool:
+        """Whether nearly all cells are digits that are an assigned phone number, worldwide or in the country given.
+
+        Of ids that count up, only some are: the share tells them from a list of numbers.
+        """
+        cells = [cell.strip() for cell in self.sample.filled(position)]
+        bare = [cell for cell in cells if cell.isdecimal() and len(cell) >= MIN_BARE_DIGITS]
+        numbers = sum(is_bare_number(cell, self.options.country) for cell in bare[:MAX_BARE_CELLS])
+        return bool(bare) and numbers >= MIN_KIND_SHARE * min(len(cells), MAX_BARE_CELLS)
+
+    def _column(self, kind: Kind, position: int, *, hashed: bool) -> MappedColumn:
+        return MappedColumn(kind=kind, position=position, name=self.header.shown(position), hashed=hashed)
+
+    def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
+        positions = [*(column.position for column in columns), *others]
+        for position in positions:
+            if position is not None and positions.count(position) > 1:
+                raise MappingRefused(
+                    f"column {self.header.shown(position)} is mapped to more than one thing",
+                    hint="a column has one use: name another with --map, --country-column, --operation-column or"
+                    " --consent-column",
+                )
+
+    def _country(self) -> int | None:
+        """The column of countries: the given one, else of those that are named so and hold some the one with most.
+
+        Most cells, not the largest share: a shop may know where to deliver of a few people, and of all where they live.
+        """
+        if self.options.country_column is not None:
+            found = self.header.find(self.options.country_column)
+            self._note_unknown_countries(found, self._countries(found))
+            return found
+        countries = {place: self._countries(place) for place in self._places() if names_country(self._name(place))}
+        for place, number in list(countries.items()):
+            if number == 0 or number < MIN_COUNTRY_SHARE * len(self.sample.filled(place)):
+                self._leave_country(place, number)
+                del countries[place]
+        best = max(countries, key=lambda place: countries[place], default=None)
+        if best is not None:
+            self.notes.append(f"{self.header.shown(best)}: the country of each row, by name and content")
+            self._note_unknown_countries(best, countries[best])
+        return best
+
+    def _countries(self, position: int) -> int:
+        """How many sampled cells of a column are countries."""
+        filled = self.sample.filled(position)
+        found = find_countries(filled)
+        return sum(found[cell] is not None for cell in filled)
+
+    def _leave_country(self, position: int, countries: int) -> None:
+        shown = self.header.shown(position)
+        if countries:
+            option = f"--country-column {shlex.quote(shown)}"
+            why = f"but most of its cells are none that is known; not used, say {option} if it is one"
+            self.notes.append(f"{shown}: named like a country, {why}")
+        elif self.sample.filled(position):
+            self.notes.append(f"{shown}: named like a country, but its cells are none; not used")
+
+    def _note_unknown_countries(self, position: int, countries: int) -> None:
+        """Whoever says that the rest is of one country should know who is of the rest."""
+        filled = len(self.sample.filled(position))
+        if countries == filled:
+            return
+        rest = "--country is taken for such rows" if self.options.country else "such rows have none"
+        self.notes.append(
+            f"{self.header.shown(position)}: {filled - countries} of the first {filled} cells: no country known here"
+            f" (codes of two or three letters, English names); {rest}"
+        )
+
+    def _name(self, position: int) -> str:
+        names = self.header.names
+        return names[position] if names is not None and position < len(names) else ""
+
+    def _places(self) -> range:
+        return range(len(self.sample.columns))
+
+    def _recognized(self, country: int | None, *others: int | None) -> tuple[MappedColumn, ...]:
+        countries = self.sample.countries(country, self.options.country)
+        candidates = [
+            candidate
+            for position in self._places()
+            if position not in (country, *others)
+            and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
+        ]
+        columns = tuple(self._chosen(self._undoubted(candidates)))
+        self._refuse_same_names(columns)
+        if not any(countries):
+            self._note_national_numbers(columns)
+        return columns
+
+    def _undoubted(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Those that are what they are named; when there is none, the others, whose rows then say what is wrong.
+
+        Of a list that is compared all of them: whoever stands in a column that is left out would be missed.
+        """
+        if self.options.every_form:
+            return candidates
+        undoubted = [candidate for candidate in candidates if not candidate.is_doubtful]
+        for candidate in candidates if undoubted else ():
+            if candidate.is_doubtful:
+                shown = self.header.shown(candidate.position)
+                self._leave(shown, f"named like the kind {candidate.kind}, but its cells are not")
+        return undoubted or candidates
+
+    def _note_national_numbers(self, columns: tuple[MappedColumn, ...]) -> None:
+        mapped = {column.position for column in columns}
+        for position in self._places():
+            cells = self.sample.filled(position)
+            shaped = sum(map(is_phone_shaped, cells))
+            if position not in mapped and cells and shaped >= MIN_KIND_SHARE * len(cells):
+                shown = self.header.shown(position)
+                self.notes.append(f"{shown}: could be national phone numbers; not mapped, give --country to use it")
+
+    def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
+        name, shown = self._name(position), self.header.shown(position)
+        by_name = named_kind(name)
+        if by_name is None:
+            return self._by_content(position, evidence)
+        if names_unsupported_hash(name):
+            self._leave(shown, f"named like a hash of the kind {by_name} that is not SHA-256")
+            return None
+        agrees = not evidence.filled or self._agrees(by_name, position, evidence)
+        if not agrees and evidence.kind is not None and self.options.every_form:
+            return Candidate(evidence.kind, position, evidence.looks_hashed, "by content, against its name")
+        if not agrees and evidence.kind is not None:
+            self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
+            return None
+        hashed = names_hashes(name) or evidence.looks_hashed
+        why = "by name and content" if agrees and evidence.filled else "by name"
+        return Candidate(by_name, position, hashed, why, is_doubtful=not agrees)
+
+    def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
+        if evidence.kind is not None and evidence.kind is not kind:
+            return False
+        return plausible_share(kind, self.sample.filled(position)) >= MIN_PLAUSIBLE_SHARE
+
+    def _by_content(self, position: int, evidence: Evidence) -> Candidate | None:
+        kind, shown = evidence.kind, self.header.shown(position)
+        if names_something_else(self._name(position)):
+            if evidence.kind is not None:
+                self._leave(shown, f"named like something else, although its cells are of the kind {evidence.kind}")
+            return None
+        if evidence.looks_hashed:
+            self._leave(shown, "hashes, of which no name says the kind")
+        if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID):
+            return None
+        if kind is Kind.DEVICE_ID and names_own_id(self._name(position)):
+            self._leave(shown, "UUIDs, but named like ids of your own")
+            return None
+        return Candidate(kind, position, hashed=False, why="by content")
+
+    def _leave(self, shown: str, why: str) -> None:
+        self.notes.append(f"{shown}: {why}; not mapped, say --map KIND={shown} if it is one")
+
+    def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
+        """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
+        for candidate in candidates:
+            kind, shown = candidate.kind, self.header.shown(candidate.position)
+            declared = kind in self.options.hashed
+            in_clear = any(not other.hashed for other in candidates if other.kind is kind)
+            if declared and not candidate.hashed:
+                self._leave(shown, f"not hashed, but --hashed {kind} is said")
+            elif candidate.hashed and in_clear and not (declared or self.options.every_form):
+                self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
+            else:
+                self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
+                yield self._column(kind, candidate.position, hashed=declared)
+
+    def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
+        keys = [self.header.key(column.position) for column in columns]
+        for key in keys:
+            same = [column.position for column in columns if key and self.header.key(column.position) == key]
+            if len(same) > 1:
+                self.header.refuse_same_name(same)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A column that could be mapped. `why` is said to people."""
+
+    kind: Kind
+    position: int
+    hashed: bool
+    why: str
+    is_doubtful: bool = False

@@ -1,0 +1,147 @@
+"""What a header's words say about a column: its kind, whether it holds hashes, whether it is the country."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.columns.vocabulary import words, words_of
+
+# A column with one of these words is about an identifier, or about somebody else's, and is none itself.
+_ABOUT: Final = words(
+    """fax opt optin optout consent consented consentement einwilligung subscribed unsubscribed newsletter
+    marketing verified valid invalid confirmed bounced active inactive enabled is has status statut type kind count
+    total date datum fecha time datetime created updated modified deleted seen login domain host provider
+    source quelle origin channel language preference preferences message text comment comments subject notes note
+    owner agent manager assigned sales rep referrer referred sender from by support recipient ext extension
+    durchwahl area prefix calling dialing brand model carrier network os version app followers following tweets
+    posts display assistant emergency spouse"""
+)
+# Identifiers of people other than the row's own, and numbers that nobody answers: content alone does not map them.
+_NOT_THE_PERSON: Final = words(
+    """owner agent manager assigned rep referrer referred sender by support fax assistant emergency spouse"""
+)
+# Ids of the source's own making look like device ids when they are UUIDs.
+_OWN_ID: Final = words(
+    "id ids uuid guid key row record index order account user customer client contact session lead member"
+)
+_HASH: Final = frozenset({"hash", "hashed", "hashes", "sha", "digest", "hex", "encrypted"})
+_UNSUPPORTED_HASH: Final = frozenset({"md5", "md", "sha1", "sha512"})
+_EMAIL: Final = words(
+    "email emails mail mails mailadresse mailadres emailadres courriel courriels mel correo correos emailadresse"
+)
+_EMAIL_PHRASES: Final = ({"posta", "elettronica"}, {"correio", "eletronico"}, {"adresse", "electronique"})
+_PHONE: Final = words(
+    """phone phones telephone telephones tel mobile mobiles cell cellphone cellular landline telefon telefonnummer
+    rufnummer festnetz festnetznummer handy handynummer mobil mobilnummer mobiltelefon portable fixe telefono
+    telefonos movil celular cellulare cellulari telefone telefones telemovel telefoon telefoonnummer telefoonnummers
+    mobiel mobielnummer gsm msisdn whatsapp sms"""
+)
+_PHONE_IS_NOT: Final = frozenset(
+    {"id", "ids", "code", "codes", "uuid", "country", "device", "advertising", "page", "url"}
+)
+_DEVICE: Final = frozenset({"idfa", "aaid", "gaid", "maid", "maids", "madid", "madids", "adid", "ifa"})
+_DEVICE_PHRASES: Final = (
+    {"advertising", "id"},
+    {"advertiser", "id"},
+    {"device", "id"},
+    {"device", "ids"},
+    {"android", "id"},
+)
+_PLATFORM_PHRASES: Final = (
+    {"platform", "id"},
+    {"twitter", "id"},
+    {"x", "user", "id"},
+    {"platform", "ids"},
+    {"twitter", "ids"},
+)
+_PLATFORM_ALLOWED: Final = frozenset({"platform", "twitter", "x", "user", "account", "id", "ids", "numeric", "number"})
+_HANDLE_PHRASES: Final = (
+    {"handle"},
+    {"handles"},
+    {"screen", "name"},
+    {"screenname"},
+    {"twitter"},
+    {"x", "username"},
+)
+_HANDLE_ALLOWED: Final = words(
+    "handle handles screen name screenname twitter x user username profile account url link page website"
+)
+_NAME_PARTS: Final = (
+    frozenset({"first", "name"}),
+    frozenset({"last", "name"}),
+    frozenset({"firstname"}),
+    frozenset({"lastname"}),
+    frozenset({"vorname"}),
+    frozenset({"nachname"}),
+)
+_COUNTRY: Final = words(
+    """country countries land lander landcode landercode landerkurzel landeskennung staat pays pais paises paese
+    paesi nazione nation"""
+)
+_COUNTRY_ALLOWED: Final = _COUNTRY | words(
+    """code codes iso name alpha id region territory default primary main billing invoice shipping delivery home work
+    business mailing address customer user contact kurzel postal residence residencia residenza of de di cc 1 2 3"""
+)
+
+
+def named_kind(name: str) -> Kind | None:
+    """The kind that a header cell names, None when it names none, or only something about one."""
+    if " ".join(name.replace("\ufeff", "").casefold().split()) == Kind.PARTNER_USER_ID:
+        return Kind.PARTNER_USER_ID
+    found = frozenset(word for word in words_of(name) if not word.isdecimal()) - _HASH
+    return None if found & _ABOUT else _kind_of(found)
+
+
+def _kind_of(found: frozenset[str]) -> Kind | None:
+    if found & _EMAIL or _any_phrase(found, _EMAIL_PHRASES):
+        return None if found & _PHONE else Kind.EMAIL
+    if found & _DEVICE or _any_phrase(found, _DEVICE_PHRASES):
+        return Kind.DEVICE_ID
+    if found & _PHONE:
+        return None if found & _PHONE_IS_NOT else Kind.PHONE_NUMBER
+    if found <= _PLATFORM_ALLOWED and _any_phrase(found, _PLATFORM_PHRASES):
+        return Kind.PLATFORM_ID
+    if found <= _HANDLE_ALLOWED and _any_phrase(found, _HANDLE_PHRASES):
+        return Kind.HANDLE
+    return None
+
+
+def names_something_else(name: str) -> bool:
+    """Whether a header cell says that the column is about an identifier, or is an identifier of somebody else."""
+    found = frozenset(words_of(name))
+    about_one = bool(found & _ABOUT) and _kind_of(found - _ABOUT) is not None
+    return about_one or bool(found & _NOT_THE_PERSON)
+
+
+def names_own_id(name: str) -> bool:
+    """Whether a header cell names an id of the source's own making."""
+    return bool(_OWN_ID & set(words_of(name)))
+
+
+def names_hashes(name: str) -> bool:
+    """Whether a header cell says that the column holds hashes."""
+    return bool(_HASH & set(words_of(name)))
+
+
+def names_unsupported_hash(name: str) -> bool:
+    """Whether a header cell names a hash other than SHA-256."""
+    found = words_of(name)
+    other_sha = any(pair in (("sha", "1"), ("sha", "512")) for pair in pairwise(found))
+    return other_sha or bool(_UNSUPPORTED_HASH & set(found))
+
+
+def names_country(name: str) -> bool:
+    """Whether a header cell says that the column holds countries."""
+    found = frozenset(words_of(name))
+    return bool(found & _COUNTRY) and found <= _COUNTRY_ALLOWED
+
+
+def _any_phrase(found: frozenset[str], phrases: tuple[set[str], ...]) -> bool:
+    return any(phrase <= found for phrase in phrases)
+
+
+def names_person_data(name: str) -> bool:
+    """Whether a cell is beyond doubt a column's name: of an identifier, or of the parts of a person's name."""
+    return named_kind(name) is not None or frozenset(words_of(name)) in _NAME_PARTS

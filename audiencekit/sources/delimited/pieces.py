@@ -1,0 +1,106 @@
+"""The pieces of a delimited file: whole records, each piece with its cells where they can be read at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.sources.delimited.counting import Patterns, cut
+from audiencekit.sources.delimited.quick import QuickReader
+
+HEAD_BYTES: Final = 16_384  # the first piece: the header is read with care, and meanwhile there is nothing else to do
+_SMALLEST: Final = 6  # of a piece: a smaller part costs more than those who wait lose
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Piece:
+    """Whole records, so many of them not blank: their cells by position where they were read, else their bytes.
+
+    `records` is -1 for what is left at the end and is not whole by the counter's rules.
+    """
+
+    records: int
+    cells: dict[int, Any] | None = None
+    data: bytes = b""
+
+
+class Pieces:
+    """UTF-8 blocks in pieces of about `piece_bytes` that end where records end; the first one is small.
+
+    The last ones are small, too, where `bytes_left` says how much is to come: as soon as each of `readers` would have
+    less than a piece to do. Else all but one would wait in the end for whoever has the last.
+
+    `quick` reads those that come, once somebody sets it; `rest()` is everything after the piece that came last.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterator[bytes],
+        delimiter: str,
+        *,
+        piece_bytes: int,
+        readers: int = 1,
+        bytes_left: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._blocks, self._piece_bytes = _head_apart(blocks), piece_bytes
+        self._readers, self._bytes_left = readers, bytes_left
+        self._patterns = Patterns(delimiter)
+        self._carry = b""
+        self.quick: QuickReader | None = None
+
+    def __iter__(self) -> Iterator[Piece]:
+        waiting: list[bytes] = []
+        waiting_bytes, wanted = 0, HEAD_BYTES
+        for block in itertools.chain(self._blocks, [b""]):
+            waiting.append(block)
+            waiting_bytes += len(block)
+            # A piece that ended between the two letters of a line end would have to be read with care, and the next.
+            if block and waiting_bytes < (2 * wanted if block.endswith(b"\r") else wanted):
+                continue
+            data = b"".join(waiting)
+            waiting.clear()
+            if piece := self._take(data):
+                del data  # not held while others work with the piece
+                yield piece
+            if len(self._carry) > MAX_LINE_BYTES or (self._carry and not block):
+                last, self._carry = self._carry, b""
+                yield Piece(-1, data=last)
+                return
+            waiting.append(self._carry)
+            waiting_bytes = len(self._carry)
+            wanted = max(self._next_bytes(), 2 * len(self._carry))
+
+    def rest(self) -> Iterator[bytes]:
+        """The blocks after the last piece, for whoever reads on without this class."""
+        return itertools.chain([self._carry] if self._carry else [], self._blocks)
+
+    def _next_bytes(self) -> int:
+        """How long the next piece is to be."""
+        left = self._bytes_left()
+        if left is None:
+            return self._piece_bytes
+        return min(self._piece_bytes, max(left // self._readers, self._piece_bytes // _SMALLEST))
+
+    def _take(self, data: bytes) -> Piece | None:
+        """The whole records that `data` begins with, None if there are none; what follows them is carried."""
+        if self.quick is not None and (begun := self.quick.begin(data)):
+            self._carry = data[begun.whole_bytes :]
+            return Piece(begun.records, begun.cells)
+        # What no kernel reads, or there is none: counted, and read by Arrow where that is as good.
+        records, self._carry, is_plain = cut(data, self._patterns)
+        whole = data[: len(data) - len(self._carry)]
+        if not whole:
+            return None
+        cells = self.quick.read(whole, records) if self.quick is not None and is_plain else None
+        return Piece(records, data=whole) if cells is None else Piece(records, cells)
+
+
+def _head_apart(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, HEAD_BYTES of them first."""
+    for first in blocks:
+        yield from filter(None, (first[:HEAD_BYTES], first[HEAD_BYTES:]))
+        break
+    yield from blocks

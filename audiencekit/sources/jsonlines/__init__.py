@@ -1,0 +1,1 @@
+"""NDJSON: one object a line."""

@@ -1,0 +1,1 @@
+"""Parquet files, prepared files, and directories of them."""

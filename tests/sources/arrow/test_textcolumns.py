@@ -1,0 +1,33 @@
+"""Batches have the fields that the contract names, in its order."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
+
+EMAIL = MappedColumn(kind=Kind.EMAIL, position=4, name="email")
+MAPPING = ColumnMapping(columns=(EMAIL,), country=1, country_name="land", operation=0, operation_name="what")
+
+
+def test_used_columns_are_named() -> None:
+    """Identifiers, country and operation."""
+    assert used_positions(MAPPING) == [0, 1, 4]
+    assert column_names(MAPPING) == {0: "what", 1: "land", 4: "email"}
+    assert used_positions(ColumnMapping(columns=())) == []
+
+
+def test_fields_follow_the_contract() -> None:
+    """Row, country, operation, then a field for each mapped column."""
+    cells = {place: pa.array([str(place)]) for place in (0, 1, 4)}
+    batch = text_columns(pa.array([7], pa.int64()), cells, MAPPING)
+    assert batch.to_pylist() == [{"row": 7, "country": "1", "operation": "0", "c4": "4"}]
+
+
+def test_cells_are_split_at_the_separator_only() -> None:
+    """Parts stay as they stand, blank ones are none, a missing cell stays missing."""
+    parts = split_texts(["a; b", "", None, ";;", "c"], ";")
+    assert parts.type == pa.list_(pa.string())
+    assert parts.to_pylist() == [["a", " b"], [], None, [], ["c"]]

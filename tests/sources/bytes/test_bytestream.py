@@ -1,0 +1,167 @@
+"""What a file is by its first bytes, and its text in blocks."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.errors import InputOutputFailed, SourceRefused
+from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.sources.bytes import bytestream
+from audiencekit.sources.bytes.bytestream import (
+    OTHER_FORMATS,
+    ByteStream,
+    SourceFormat,
+    TextSample,
+    bounded_lines,
+    find_format,
+    take_sample,
+)
+from audiencekit.sources.bytes.regularfile import RegularFile
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.csv.gz", "people"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_bytes_decide_and_names_do_not(write: Write, people: bytes, name: str, packed: bool) -> None:
+    """A gz file is one under any name, and text is text."""
+    stream = ByteStream(RegularFile(write(gzip.compress(people, mtime=0) if packed else people, name)))
+    assert (stream.format, stream.packed) == (SourceFormat.TEXT, packed)
+    assert b"".join(stream.blocks()) == people
+
+
+def test_reading_starts_anew_each_time(write: Write, people: bytes) -> None:
+    """Blocks come again from the first byte, and bytes_read is of the last pass."""
+    stream = ByteStream(RegularFile(write(people)))
+    for _ in range(2):
+        assert b"".join(stream.blocks()) == people
+        assert stream.bytes_read == len(people)
+
+
+def test_bytes_read_are_those_on_disk(write: Write) -> None:
+    """For a packed file they are the packed ones."""
+    packed = gzip.compress(b"a@example.com\n" * 10_000, mtime=0)
+    stream = ByteStream(RegularFile(write(packed)))
+    assert stream.bytes_left is None  # of what it holds nobody knows
+    assert sum(map(len, stream.blocks())) == 140_000
+    assert stream.bytes_read == len(packed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"<!DOCTYPE html>\n<title>Log in</title>",
+        b"\xef\xbb\xbf<?xml version='1.0'?>",
+        b"\r\n<Table border=1>",
+        b"<html xmlns:x='y'>",
+        b"{\\rtf1\\ansi",
+        b"BEGIN:VCARD\r\n",
+    ],
+    ids=["web page", "XML", "table", "spreadsheet", "RTF", "vCard"],
+)
+def test_other_texts_are_refused_by_name(write: Write, text: bytes) -> None:
+    """Packed or not: a log-in page that was saved for an export, a spreadsheet of a shop that is a web page."""
+    for data in (text, gzip.compress(text)):
+        with pytest.raises(SourceRefused, match="which is not read") as caught:
+            ByteStream(RegularFile(write(data)))
+        assert "CSV" in caught.value.hint
+
+
+@pytest.mark.parametrize("magic", [magic for magic, _, _ in OTHER_FORMATS], ids=[what for _, what, _ in OTHER_FORMATS])
+def test_other_formats_are_refused_by_name(magic: bytes) -> None:
+    """People are told what it is and what to do."""
+    with pytest.raises(SourceRefused, match="which is not read") as caught:
+        find_format(magic + b"rest")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("inner", [gzip.compress(b"a\n", mtime=0), b"PK\x03\x04rest", b"PAR1rest"])
+def test_a_packed_file_in_a_packed_file_is_refused(write: Write, inner: bytes) -> None:
+    """gz may hold text only."""
+    with pytest.raises(SourceRefused):
+        ByteStream(RegularFile(write(gzip.compress(inner, mtime=0))))
+
+
+def test_the_mark_is_found_in_a_first_member_of_one_byte(write: Write) -> None:
+    """A mark may be spread over gz members."""
+    data = b"".join(gzip.compress(bytes([byte]), mtime=0) for byte in "email\n".encode("utf-16"))
+    stream = ByteStream(RegularFile(write(data)))
+    assert b"".join(stream.blocks()) == b"email\n"
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(write: Write) -> None:
+    """The last block is followed by another look at the file."""
+    path = write(b"a@example.com\n" * 100_000)
+    stream = ByteStream(RegularFile(path))
+    blocks = stream.blocks()
+    next(blocks)
+    with path.open("ab") as file:
+        file.write(b"b@example.com\n")
+    with pytest.raises(SourceRefused, match="changed"):
+        list(blocks)
+
+
+def test_a_read_error_is_an_input_output_failure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It carries the system's word and no context."""
+
+    class Broken:
+        def read(self, _: int) -> bytes:
+            raise OSError(5, "Input/output error")
+
+        def close(self) -> None:
+            pass
+
+    def opened(_: RegularFile) -> BinaryIO:
+        return Broken()  # type: ignore[return-value]
+
+    file = RegularFile(write(b"a"))
+    monkeypatch.setattr(RegularFile, "open", opened)
+    with pytest.raises(InputOutputFailed, match="Input/output error") as caught:
+        ByteStream(file)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("step", [1_000, 65_536, 262_144])
+@pytest.mark.parametrize(("length", "refused"), [(MAX_LINE_BYTES, False), (MAX_LINE_BYTES + 1, True)])
+def test_lines_have_a_bound(step: int, length: int, refused: bool) -> None:
+    """A line of MAX_LINE_BYTES passes, one byte more does not, however it is cut."""
+    data = b"x\r" + b"y" * length + b"\nz"
+    blocks = iter([data[start : start + step] for start in range(0, len(data), step)])
+    if refused:
+        with pytest.raises(SourceRefused, match="line is longer"):
+            list(bounded_lines(blocks))
+    else:
+        assert b"".join(bounded_lines(blocks)) == data
+
+
+@given(st.lists(st.text("ab\n\r", max_size=6).map(str.encode), max_size=6))
+def test_a_line_ends_with_either_letter(blocks: list[bytes]) -> None:
+    """Refused is what has more than a bound of other letters in a row, wherever it is cut."""
+    runs = re.split(rb"[\n\r]", b"".join(blocks))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bytestream, "MAX_LINE_BYTES", 6)
+        if max(map(len, runs)) > 6:
+            with pytest.raises(SourceRefused, match="line is longer"):
+                list(bounded_lines(iter(blocks)))
+        else:
+            assert list(bounded_lines(iter(blocks))) == blocks
+
+
+def test_a_sample_knows_whether_it_is_everything() -> None:
+    """Blocks are taken until there is enough."""
+    assert take_sample(iter([b"ab", b"cd"]), 3) == TextSample(b"abcd", is_whole=True)
+    assert take_sample(iter([b"ab", b"cd", b"e"]), 3) == TextSample(b"abcd", is_whole=False)
+    assert take_sample(iter([]), 3) == TextSample(b"", is_whole=True)
+
+
+def test_blocks_stay_below_a_line_after_transcoding() -> None:
+    """Otherwise a whole line could hide inside one block."""
+    assert bytestream.BLOCK_BYTES * 3 < MAX_LINE_BYTES

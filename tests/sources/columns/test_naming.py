@@ -1,0 +1,88 @@
+"""What a header's words say about a column."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.columns.naming import (
+    named_kind,
+    names_country,
+    names_hashes,
+    names_own_id,
+    names_person_data,
+    names_something_else,
+    names_unsupported_hash,
+)
+
+NAMES = {
+    Kind.EMAIL: """email|E-Mail|e-mail address|EmailAddress|email_work|Mail|courriel|E-Mail-Adresse|e_mail|email1|
+        Correo electrónico|Indirizzo e-mail|Posta elettronica|E-mail 1 - Value|Customer Email|hashed_email|
+        email_sha256""",
+    Kind.PHONE_NUMBER: """phone|phone1|phone_2|mobile|Telefon|Telefonnummer|phone_work|Tel.|Tel. Nr|Téléphone portable|
+        Teléfono móvil|Handynummer|Cell Phone|MobilePhone|Phone 1 - Value|GSM|mobiel nummer|telemóvel|cellulare|
+        phone_sha256|Default Address Phone""",
+    Kind.DEVICE_ID: "idfa|IDFA|aaid|gaid|advertising_id|device_id|maid|Mobile Advertising ID|madid|android_id",
+    Kind.HANDLE: "handle|twitter|twitter handle|x handle|screen_name|twitter_screen_name|X username|Twitter URL",
+    Kind.PLATFORM_ID: "twitter_id|x_user_id|platform_id|twitter user id|platform_user_id|twitterid",
+    Kind.PARTNER_USER_ID: "partner_user_id| Partner_User_ID ",
+    None: """name|id|user_id|customer id|username|fax|Fax Nummer|home fax|email_opt_in|Email Opt Out|phone type|
+        email status|phone country code|mobile id|owner email|agent_phone|created by email|facebook handle|
+        instagram_handle|twitter followers|x|website|partner user id|partneruserid|date|address|email verified|
+        E-mail Display Name|Assistant's Phone|Email/Phone""",
+}
+CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in names.split("|")]
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES, ids=[name for name, _ in CASES])
+def test_names_say_kinds(name: str, kind: Kind | None) -> None:
+    """In several languages and spellings; names of something about an identifier say none."""
+    assert named_kind(name) == kind
+
+
+@pytest.mark.parametrize(
+    ("test", "yes", "no"),
+    [
+        (names_hashes, ["email_sha256", "Hashed Email", "SHA256", "phone hash"], ["email", "shah"]),
+        (names_unsupported_hash, ["email_md5", "MD5", "sha1_email", "email_sha512"], ["email_sha256", "sha"]),
+        (
+            names_country,
+            [
+                "country",
+                "Country Code",
+                "country_code",
+                "Land",
+                "pays",
+                "país",
+                "paese",
+                "billing country",
+                "Ländercode",
+                "Default Address Country Code",
+                "_address_country_id",
+                "Business Country/Region",
+                "Pays de résidence",
+            ],
+            ["phone country code", "country manager", "landline", "region", "country of birth", "pays de naissance"],
+        ),
+        (names_something_else, ["fax", "owner", "email opt in", "assigned to", "phone type"], ["email", "type", "x"]),
+        (names_own_id, ["id", "user_id", "uuid", "Order Key"], ["idfa", "device"]),
+        (names_person_data, ["email", "first_name", "Last Name", "Vorname"], ["Anneliese", "home", "France"]),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_names_say_more(test: object, yes: list[str], no: list[str]) -> None:
+    """Hashes, countries, other people, own ids, and headers beyond doubt."""
+    assert callable(test)
+    assert [name for name in yes if not test(name)] == []
+    assert [name for name in no if test(name)] == []
+
+
+@settings(deadline=None)
+@given(st.text(max_size=30))
+def test_any_name_may_be_asked(name: str) -> None:
+    """No text is too strange for a kind or none, yes or no."""
+    assert named_kind(name) in (None, *Kind)
+    for test in (names_hashes, names_country, names_something_else, names_unsupported_hash):
+        assert test(name) in (True, False)

@@ -1,0 +1,98 @@
+"""Which header words are known, and therefore shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from audiencekit.sources.columns.vocabulary import VOCABULARY, is_showable, words_of
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("email", ("email",)),
+        ("E-Mail", ("email",)),
+        ("e_mail", ("email",)),
+        ("eMail", ("email",)),
+        ("E-Mail-Adresse", ("email", "adresse")),
+        ("EmailAddress", ("email", "address")),
+        ("emailaddress", ("email", "address")),
+        ("\ufeffEmail", ("email",)),
+        ("phone1", ("phone", "1")),
+        ("Téléphone portable", ("telephone", "portable")),
+        ("Telefonnummer", ("telefonnummer",)),
+        ("Straße", ("strasse",)),
+        ("userid", ("user", "id")),
+        ("email_sha256", ("email", "sha", "256")),
+        ("twitterID", ("twitter", "id")),
+        ("IDFA", ("idfa",)),
+        ("Kiyomitsu", ("kiyomitsu",)),
+        ("", ()),
+        ("---", ()),
+    ],
+)
+def test_headers_fall_into_words(name: str, found: tuple[str, ...]) -> None:
+    """Case, accents, camel case, compounds and digits are taken apart."""
+    assert words_of(name) == found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "email",
+        "E-Mail (privat)",
+        "Phone 1 - Value",
+        "Kundennummer",
+        "Correo electrónico",
+        "Numéro de téléphone",
+        "Indirizzo e-mail",
+        "Número de telemóvel",
+        "Mobiel nummer",
+        "hashed_email_sha256",
+        "x",
+        "2024",
+        "first_name",
+    ],
+)
+def test_known_words_are_shown(name: str) -> None:
+    """In the languages of contact lists."""
+    assert is_showable(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Kiyomitsu",
+        "Anneliese Quandt",
+        "ann@example.com",
+        "+49 30 12345678",
+        "4155550123",
+        "email Anneliese",
+        "email\x1b[31m",
+        "email\u202e",
+        "email " * 30,
+        "",
+        "  ",
+        "東京",
+    ],
+    ids=range(12),
+)
+def test_anything_else_may_be_a_person(name: str) -> None:
+    """One unknown word, many digits or a sign that does not print hides the name."""
+    assert not is_showable(name)
+
+
+@settings(deadline=None)
+@example("𝚨")  # no capital itself, it stands for one
+@given(st.text(max_size=40))
+def test_any_header_has_words(name: str) -> None:
+    """No text is too strange, and words are plain."""
+    assert all(word == word.casefold() and word.isalnum() for word in words_of(name))
+
+
+def test_the_vocabulary_is_plain() -> None:
+    """Entries with accents or capitals would never match."""
+    assert all(words_of(word) == (word,) for word in VOCABULARY)
+    assert len(VOCABULARY) > 300

@@ -1,0 +1,287 @@
+"""Parquet files: wanted columns as text, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.sources.opening import open_source
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.parquet import parquetfile as parquet
+from audiencekit.sources.parquet import sizes as parquetsizes
+from audiencekit.sources.source import Source
+
+Rows = Callable[[Source], list[dict[str, Any]]]
+Faults = Callable[[Source], list[tuple[int, str | None, str]]]
+OpenTable = Callable[..., Source]
+
+
+@pytest.fixture
+def open_table(tmp_path: Path) -> OpenTable:
+    """Writes columns, or a table, as Parquet and opens it; keywords are options."""
+
+    def make(content: dict[str, Any] | pa.Table, *, group: int = 2, **options: Any) -> Source:
+        table = content if isinstance(content, pa.Table) else pa.table(content)
+        pq.write_table(table, tmp_path / "people.csv", row_group_size=group)
+        return open_source(tmp_path / "people.csv", SourceOptions(**options))
+
+    return make
+
+
+def test_rows_are_numbered_over_row_groups(open_table: OpenTable, rows_of: Rows) -> None:
+    """Null is a missing cell, an empty text is not; leading zeros stay."""
+    columns = ((Kind.PHONE_NUMBER, "phone"), (Kind.EMAIL, "EMAIL"))
+    content = {"phone": ["0049301234567", None, ""], "n": [1, 2, 3], "email": ["a@example.com", "b", None]}
+    source = open_table(content, columns=columns)
+    assert rows_of(source) == [
+        {"row": 1, "c0": "0049301234567", "c2": "a@example.com"},
+        {"row": 2, "c0": None, "c2": "b"},
+        {"row": 3, "c0": "", "c2": None},
+    ]
+    assert source.rows_read == 3
+    assert source.bytes_read == source.bytes_total
+    assert source.description == {"format": "parquet", "columns": 3, "rows": 3}
+
+
+def test_columns_are_recognised_as_in_text(open_table: OpenTable) -> None:
+    """By name and content, integers and lists included."""
+    source = open_table(
+        {
+            "Email": ["a@example.com"],
+            "twitter_id": pa.array([1234567890123456789], pa.int64()),
+            "phones": pa.array([["+49 30 12345678", "x"]]),
+            "land": ["Germany"],
+            "when": pa.array([0], pa.timestamp("us")),
+        }
+    )
+    assert source.mapping.names_by_kind() == {
+        "email": ["Email"],
+        "platform_id": ["twitter_id"],
+        "phone_number": ["phones"],
+    }
+    assert source.mapping.country == 3
+
+
+def test_numbers_become_their_digits(open_table: OpenTable, rows_of: Rows) -> None:
+    """No digit is lost and none is added."""
+    source = open_table({"twitter_id": pa.array([2**53 + 1, None], pa.int64())})
+    assert [row["c0"] for row in rows_of(source)] == ["9007199254740993", None]
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_bytes_are_digits_in_columns_of_hashes_alone(
+    open_table: OpenTable, rows_of: Rows, faults_of: Faults, hashed: bool
+) -> None:
+    """What cannot be read is no text elsewhere; what can be is text everywhere."""
+    cells = pa.array([bytes(range(128, 160)), b"ann@example.com", None])
+    source = open_table(
+        {"mail": cells}, columns=((Kind.EMAIL, "mail"),), hashed=frozenset([Kind.EMAIL] if hashed else [])
+    )
+    rows = rows_of(source)
+    assert [row["c0"] for row in rows if row["row"] != 1] == ["ann@example.com", None]
+    assert [row["c0"] for row in rows if row["row"] == 1] == ([bytes(range(128, 160)).hex()] if hashed else [])
+    assert len(faults_of(source)) == (0 if hashed else 1)
+
+
+def test_native_lists_stay_lists(open_table: OpenTable, rows_of: Rows) -> None:
+    """Beside text that is split as declared."""
+    columns = {"email": [["a@example.com", "b@example.com"], None], "phone": ["+4930123456;+4930123457", None]}
+    assert rows_of(open_table(columns, split_cells=";")) == [
+        {"row": 1, "c0": ["a@example.com", "b@example.com"], "c1": ["+4930123456", "+4930123457"]},
+        {"row": 2, "c0": None, "c1": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"phone": pa.array([14155550132.0])},
+        {"twitter_id": pa.array([1.2345678901234567e18])},
+        {"phone": pa.array([{"number": "+4930123456"}])},
+        {"phones": pa.array([[{"number": "+4930123456"}]])},
+    ],
+    ids=range(4),
+)
+def test_columns_that_are_no_text_are_refused(open_table: OpenTable, columns: dict[str, Any]) -> None:
+    """With the column's name: digits are lost, or there is no one value."""
+    with pytest.raises(SourceRefused, match=f"the column {next(iter(columns))}") as caught:
+        open_table({"email": ["a@example.com"], **columns})
+    assert caught.value.column == next(iter(columns))
+
+
+def test_types_do_not_matter_where_nothing_is_mapped(open_table: OpenTable, rows_of: Rows) -> None:
+    """Nested, float and date columns may stand beside the mapped ones."""
+    columns = {"email": ["a@example.com"], "score": [1.5], "deep": [{"a": [{"b": 1}]}], "ok": [True]}
+    assert rows_of(open_table(columns)) == [{"row": 1, "c0": "a@example.com"}]
+
+
+def test_a_list_is_no_country(open_table: OpenTable) -> None:
+    """One row has one country and one operation."""
+    with pytest.raises(SourceRefused, match="several values"):
+        open_table({"email": ["a@example.com"], "land": [["DE"]]}, country_column="land")
+
+
+def twice(name: str, other: str) -> pa.Table:
+    """Two columns of texts."""
+    return pa.table([pa.array(["a@example.com"]), pa.array(["b@example.com"])], names=[name, other])
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        (twice("email", "email"), {}),
+        (twice("email", "EMAIL"), {}),
+        (twice("email", "email"), {"columns": ((Kind.EMAIL, "email"),)}),
+        (twice("email", "Email "), {"columns": ((Kind.EMAIL, "email"),)}),
+        (twice("email", "email"), {"columns": ((Kind.EMAIL, "column2"),)}),
+    ],
+    ids=range(5),
+)
+def test_same_names_are_refused_where_they_are_wanted(
+    open_table: OpenTable, table: pa.Table, options: dict[str, Any]
+) -> None:
+    """Arrow reads columns by name: two of one name cannot be told apart."""
+    with pytest.raises(MappingRefused):
+        open_table(table, **options)
+
+
+def test_names_that_differ_in_case_can_be_told_apart_by_place(open_table: OpenTable, rows_of: Rows) -> None:
+    """Their exact names differ."""
+    source = open_table(twice("email", "EMAIL"), columns=((Kind.EMAIL, "column2"),))
+    assert rows_of(source) == [{"row": 1, "c1": "b@example.com"}]
+
+
+def test_a_dot_in_a_name_is_no_path(open_table: OpenTable, rows_of: Rows) -> None:
+    """The column is read, or refused; never another one."""
+    table = pa.table({"e.mail": ["a@example.com"], "e": [{"mail": "b@example.com"}]})
+    try:
+        rows = rows_of(open_table(table, columns=((Kind.EMAIL, "e.mail"),)))
+    except SourceRefused:
+        return
+    assert rows == [{"row": 1, "c0": "a@example.com"}]
+
+
+def test_broken_and_large_cells_cost_their_row(open_table: OpenTable, rows_of: Rows, faults_of: Faults) -> None:
+    """Each row once, in row order."""
+    large = b"x" * (MAX_CELL_BYTES + 1)
+    emails = [b"a@example.com", large, b"caf\xe9", b"b@example.com", b"\xff"]
+    phones = [b"+493012345", b"\xff", b"", large, b""]
+    source = open_table(
+        {"email": pa.array(emails), "phone": pa.array(phones)},
+        columns=((Kind.EMAIL, "email"), (Kind.PHONE_NUMBER, "phone")),
+    )
+    assert faults_of(source) == [
+        (2, "email", "too_large"),
+        (3, "email", "encoding"),
+        (4, "phone", "too_large"),
+        (5, "email", "encoding"),
+    ]
+    assert [row["row"] for row in rows_of(source)] == [1]
+
+
+def test_many_broken_rows_refuse_the_file(open_table: OpenTable, rows_of: Rows) -> None:
+    """As in text."""
+    source = open_table({"email": pa.array([b"\xff"] * 20)}, columns=((Kind.EMAIL, "email"),))
+    with pytest.raises(SourceRefused, match="20 of 20 rows"):
+        rows_of(source)
+
+
+def test_files_without_rows_have_none(open_table: OpenTable, rows_of: Rows) -> None:
+    """No row group, or no column that matters."""
+    assert rows_of(open_table({"email": pa.array([], pa.string())})) == []
+    source = open_table({"a": ["x", "y", "z"]})
+    assert rows_of(source) == [{"row": 1}, {"row": 2}, {"row": 3}]
+    assert source.mapping.columns == ()
+
+
+@pytest.mark.parametrize("damage", ["empty footer", "half", "footer", "middle", "magic only"])
+def test_damaged_files_are_refused(tmp_path: Path, rows_of: Rows, damage: str) -> None:
+    """At the latest when the pages are read; nothing of Arrow's own words is passed on."""
+    path = tmp_path / "people.parquet"
+    emails = [f"marker{number}@example.com" for number in range(500)]
+    pq.write_table(
+        pa.table({"email": emails}), path, write_page_checksum=True, compression="none", use_dictionary=False
+    )
+    data = path.read_bytes()
+    middle, footer = data.index(b"marker250"), int.from_bytes(data[-8:-4], "little")
+    path.write_bytes(
+        {
+            "empty footer": data[:-8] + b"\0\0\0\0PAR1",
+            "half": data[: len(data) // 2],
+            "footer": data[: -8 - footer] + bytes(footer) + data[-8:],
+            "middle": data[:middle] + b"x" + data[middle + 1 :],
+            "magic only": b"PAR1",
+        }[damage]
+    )
+    with pytest.raises(SourceRefused, match="damaged") as caught:
+        rows_of(open_source(path, SourceOptions()))
+    assert "marker" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_file_that_holds_fewer_rows_than_it_says_is_refused(
+    open_table: OpenTable, rows_of: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The footer's number is the independent count."""
+    source = open_table({"email": ["a@example.com"] * 5})
+    table = source._table
+    assert isinstance(table, parquet.ParquetTable)
+    monkeypatch.setattr(table, "_rows", 6)
+    with pytest.raises(SourceRefused, match="has 6 rows, and 5 were read"):
+        rows_of(source)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    """The last batch is followed by another look at the file."""
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"email": ["a@example.com"] * 10}), path)
+    source = open_source(path, SourceOptions())
+    batches = source.batches()
+    next(batches)
+    with path.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(SourceRefused, match="changed"):
+        list(batches)
+
+
+def test_bombs_are_refused(open_table: OpenTable, rows_of: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what the footer says of the wanted columns."""
+    monkeypatch.setattr(parquetsizes, "INFLATION_GRACE_BYTES", 1_000)
+    monkeypatch.setattr(parquetsizes, "MAX_INFLATION", 2)
+    source = open_table({"email": pa.array([f"{'x' * 500}{n}@example.com" for n in range(100)])}, group=100)
+    with pytest.raises(SourceRefused, match="2 times its size"):
+        rows_of(source)
+
+
+def test_large_rows_make_small_batches(open_table: OpenTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the average row."""
+    monkeypatch.setattr(parquetsizes, "BATCH_BYTES", 10_000)
+    monkeypatch.setattr(parquetsizes, "MIN_BATCH_ROWS", 2)
+    source = open_table({"email": [f"{n}{'x' * 1_000}@example.com" for n in range(50)]}, group=50)
+    sizes = [batch.columns.unwrap().num_rows for batch in source.batches()]
+    assert sum(sizes) == 50
+    assert max(sizes) < 20
+
+
+def test_a_read_error_is_an_input_output_failure() -> None:
+    """The system's word goes on, Arrow's does not."""
+
+    def failing() -> None:
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(InputOutputFailed, match="Input/output error"):
+        parquet._from_arrow(failing)
+
+
+def test_a_table_shows_no_names(open_table: OpenTable) -> None:
+    """Column names may be personal."""
+    source = open_table({"Kiyomitsu": ["a@example.com"]})
+    assert "Kiyomitsu" not in repr((source, source._table, source.notes, source.mapping))
