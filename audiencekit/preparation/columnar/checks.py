@@ -20,9 +20,8 @@ from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
-
-from .buffers import arrow_array
-from .decisions import UNDECIDED, VALID, Codes, code_of
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of
 
 # The white space that is ASCII. With something ASCII at both ends of what is left, the definition trims no more.
 SPACES: Final = " \t\n\v\f\r"

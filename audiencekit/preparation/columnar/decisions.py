@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
-
-from .buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import arrow_array
 
 __all__ = ["FEW_ROWS", "REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
 

@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.device_id import SHARED
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-
-from .checks import ALWAYS, OPENING, Check, begin, decide_in_order, matches, trim
-from .decisions import VALID, Decisions, code_of
+from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, Check, begin, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 
 _FORM: Final = r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16})"
 _REPEATED: Final = "|".join(f"{digit}[{digit}-]*" for digit in "0123456789abcdef")

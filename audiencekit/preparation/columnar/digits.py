@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .buffers import Bools, Bytes, Places, arrow_array, text_buffers
+from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
 
 MAX_WRITTEN_BYTES: Final = 100  # as in identifiers/phone_number.py; only ASCII is read here
 MIN_DIGITS: Final = 3  # phonenumbers reads two digits only where nothing stands beside them

@@ -17,8 +17,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
-
-from .buffers import Bytes
+from audiencekit.preparation.columnar.buffers import Bytes
 
 _LABEL: Final = r"[^\W_]+(?:-[^\W_]+)*"
 _PLAIN: Final = re.compile(rf"(?:{_LABEL}\.)+(?P<top>[a-z]{{2,}})")

@@ -14,11 +14,20 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
 from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
-
-from .buffers import Bools, Bytes, Places, arrow_array, text_buffers
-from .checks import ALWAYS, NEVER, OPENING, PENDING, Check, begin, decide_in_order, matches, trim
-from .decisions import UNDECIDED, VALID, Codes, Decisions, code_of, put
-from .international import decide_international
+from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
+from audiencekit.preparation.columnar.checks import (
+    ALWAYS,
+    NEVER,
+    OPENING,
+    PENDING,
+    Check,
+    begin,
+    decide_in_order,
+    matches,
+    trim,
+)
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.international import decide_international
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
 _LOCAL: Final = rf"{_ATOM}(?:\.{_ATOM})*"

@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.handle import PAGES
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_HANDLE_LENGTH
-
-from .checks import (
+from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     BLANK,
     HASHED,
@@ -24,7 +23,7 @@ from .checks import (
     one_of,
     trim,
 )
-from .decisions import VALID, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 
 _SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?"
 _ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"

@@ -10,9 +10,19 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.hashing import PLACEHOLDER_HASHES
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
-
-from .checks import ALWAYS, BLANK, HASHED, NOT_ASCII, WORD, Check, begin, decide_in_order, matches, trim
-from .decisions import Decisions, code_of
+from audiencekit.preparation.columnar.checks import (
+    ALWAYS,
+    BLANK,
+    HASHED,
+    NOT_ASCII,
+    WORD,
+    Check,
+    begin,
+    decide_in_order,
+    matches,
+    trim,
+)
+from audiencekit.preparation.columnar.decisions import Decisions, code_of
 
 _CHECKS: Final = (
     BLANK,

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.limits import ENGINE_BYTES, SHA256_BYTES
-
-from .hexadecimal import HASH_TYPE, hash_array, hashes_in
-from .kernels.library import kernels
+from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array, hashes_in
+from audiencekit.preparation.columnar.kernels.library import kernels
 
 _ENGINE_ROWS: Final = 65_536  # that the engine works on at a time; a longer column comes back in pieces
 _TABLE: Final = "texts"

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
-
-from .buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import arrow_array
 
 HASH_TYPE: Final = pa.binary(SHA256_BYTES)
 

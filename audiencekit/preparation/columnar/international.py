@@ -20,11 +20,10 @@ from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, l
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
-
-from .buffers import Bools, Bytes, arrow_array
-from .checks import FEW, SPACES, compiled, matches
-from .decisions import UNDECIDED, VALID, Codes, code_of, put
-from .domains import BASIC_PLANE, domain_in_ascii
+from audiencekit.preparation.columnar.buffers import Bools, Bytes, arrow_array
+from audiencekit.preparation.columnar.checks import FEW, SPACES, compiled, matches
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put
+from audiencekit.preparation.columnar.domains import BASIC_PLANE, domain_in_ascii
 
 # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Hiragana and Katakana: which of these are certain is asked.
 _ALPHABETS: Final = ((0xDF, 0x24F), (0x370, 0x52F), (0x561, 0x586), (0x5D0, 0x5EA), (0x620, 0x64A), (0x3041, 0x30FF))

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pyarrow.compute as pc
 
-from .checks import ALWAYS, BLANK, WORD, Check, begin, decide_in_order, matches
-from .decisions import UNDECIDED, Decisions
+from audiencekit.preparation.columnar.checks import ALWAYS, BLANK, WORD, Check, begin, decide_in_order, matches
+from audiencekit.preparation.columnar.decisions import UNDECIDED, Decisions
 
 _DIGITS: Final = r"[0-9]+"
 _DOTTED: Final = r"[A-Za-z0-9_.:=-]*[A-Za-z_][A-Za-z0-9_.:=-]*"

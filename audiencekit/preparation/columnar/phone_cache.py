@@ -20,9 +20,8 @@ import orjson
 import phonenumbers
 
 from audiencekit.machine.caches import Cache
-
-from .phone_metadata import digest_in_memory, digest_of_unread, regions_of_code
-from .phone_states import DIGITS, StateRows
+from audiencekit.preparation.columnar.phone_metadata import digest_in_memory, digest_of_unread, regions_of_code
+from audiencekit.preparation.columnar.phone_states import DIGITS, StateRows
 
 _NAME: Final = "numbering-plans"
 _HEAD: Final = struct.Struct("<II")  # bytes of what is said of the plans in JSON, states

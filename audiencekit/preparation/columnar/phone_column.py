@@ -13,14 +13,21 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.placeholders import is_placeholder_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
-
-from .buffers import Bools, Bytes, Places
-from .checks import PENDING
-from .decisions import UNDECIDED, VALID, Codes, code_of
-from .digits import MAX_DIGITS, Digits
-from .e164 import write_numbers
-from .phone_tables import WIDTH, States, Tables, calling_codes, number_of, phone_tables, unpacked
-from .phone_trunks import Outcome
+from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places
+from audiencekit.preparation.columnar.checks import PENDING
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of
+from audiencekit.preparation.columnar.digits import MAX_DIGITS, Digits
+from audiencekit.preparation.columnar.e164 import write_numbers
+from audiencekit.preparation.columnar.phone_tables import (
+    WIDTH,
+    States,
+    Tables,
+    calling_codes,
+    number_of,
+    phone_tables,
+    unpacked,
+)
+from audiencekit.preparation.columnar.phone_trunks import Outcome
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 

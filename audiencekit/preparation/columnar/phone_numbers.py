@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
-
-from .buffers import arrow_array
-from .checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
-from .decisions import UNDECIDED, Codes, Decisions, code_of, put
-from .digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
-from .phone_column import NumberColumn, Regions
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.decisions import UNDECIDED, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
+from audiencekit.preparation.columnar.phone_column import NumberColumn, Regions
 
 # What stands in a text that is not read as digits, in the definition's order; the second and third forms are those of
 # identifiers/excel.py.

@@ -11,17 +11,16 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
-
-from .decisions import Codes
-from .domains import CERTAIN
-from .hexadecimal import Matrix
-from .international import certain_in_local_parts
-from .kernels.deciding import Deciding, Plans
-from .kernels.layouts import Words
-from .phone_column import CALLING_CODES, CODES, PLACEHOLDERS
-from .phone_numbers import regions_of
-from .phone_tables import Tables, number_of, phone_tables
-from .phone_trunks import Outcome
+from audiencekit.preparation.columnar.decisions import Codes
+from audiencekit.preparation.columnar.domains import CERTAIN
+from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.international import certain_in_local_parts
+from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
+from audiencekit.preparation.columnar.kernels.layouts import Words
+from audiencekit.preparation.columnar.phone_column import CALLING_CODES, CODES, PLACEHOLDERS
+from audiencekit.preparation.columnar.phone_numbers import regions_of
+from audiencekit.preparation.columnar.phone_tables import Tables, number_of, phone_tables
+from audiencekit.preparation.columnar.phone_trunks import Outcome
 
 # A kernel asks these of ASCII texts only.
 _WORDS: Final = Words.of(WORDS)

@@ -103,7 +103,8 @@ def test_it_has_no_settings_and_no_words(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_it_ends_with_whoever_asks(tmp_path: Path) -> None:
     """However that ends."""
     script = (
-        "import os, signal, tests.sources.query.test_engineprocess as t; engine = t._planned('SELECT email FROM source');"
+        "import os, signal, tests.sources.query.test_engineprocess as t;"
+        "engine = t._planned('SELECT email FROM source');"
         "print(*t._children(), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     asked = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.preparation.columnar.buffers import Bytes
-
-from .layouts import Layout, Slice, require
-from .tagging import Counts, Tagged, entry_slice, place_of, tag_slice
+from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, require
+from audiencekit.preparation.columnar.kernels.tagging import Counts, Tagged, entry_slice, place_of, tag_slice
 
 Bools = npt.NDArray[np.bool_]
 Begins = npt.NDArray[np.uint32]

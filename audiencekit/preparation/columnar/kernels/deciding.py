@@ -14,8 +14,7 @@ from audiencekit.limits import SHA256_BYTES
 from audiencekit.preparation.columnar.buffers import Bytes, Places, text_buffers
 from audiencekit.preparation.columnar.decisions import Codes, code_of
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-
-from .layouts import Layout, Slice, Texts, Words, address, require
+from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, Texts, Words, address, require
 
 MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 

@@ -15,11 +15,11 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Final
 
-from .comparing import Comparing
-from .deciding import Deciding
-from .reading import Reading
-from .tagging import Tagging
-from .writing import Writing
+from audiencekit.preparation.columnar.kernels.comparing import Comparing
+from audiencekit.preparation.columnar.kernels.deciding import Deciding
+from audiencekit.preparation.columnar.kernels.reading import Reading
+from audiencekit.preparation.columnar.kernels.tagging import Tagging
+from audiencekit.preparation.columnar.kernels.writing import Writing
 
 LIBRARY: Final = "_audiencekit_kernels"
 VERSION: Final = 10  # of the functions and what they take

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from audiencekit.preparation.columnar.buffers import Bytes, Places
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-
-from .layouts import Layout, Slice, require
+from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, require
 
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
