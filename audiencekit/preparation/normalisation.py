@@ -36,7 +36,7 @@ from audiencekit.preparation.columnar.hexadecimal import from_hex, hash_array, h
 from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
-from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally

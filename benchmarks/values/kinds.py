@@ -20,7 +20,7 @@ from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
-from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 

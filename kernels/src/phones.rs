@@ -16,7 +16,7 @@ const OPENINGS: usize = 10_000;
 const MAX_WORD: usize = 63; // bytes; no text up to here is a hash
 const MAX_HEAD: usize = 4; // plus sign and calling code
 
-/// The compiled numbering plans, as `columnar/phone_tables.py` has them, and what else the columnar rules know.
+/// The compiled numbering plans, as `columnar/phones/tables.py` has them, and what else the columnar rules know.
 pub struct Plans<'a> {
     pub following: &'a [i32],
     pub readings: &'a [i32],

@@ -17,10 +17,10 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import certain_in_local_parts
 from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
-from audiencekit.preparation.columnar.phone_column import CALLING_CODES, CODES, PLACEHOLDERS
-from audiencekit.preparation.columnar.phone_numbers import regions_of
-from audiencekit.preparation.columnar.phone_tables import Tables, number_of, phone_tables
-from audiencekit.preparation.columnar.phone_trunks import Outcome
+from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, PLACEHOLDERS
+from audiencekit.preparation.columnar.phones.numbers import regions_of
+from audiencekit.preparation.columnar.phones.tables import Tables, number_of, phone_tables
+from audiencekit.preparation.columnar.phones.trunks import Outcome
 
 # A kernel asks these of ASCII texts only.
 _WORDS: Final = Words.of(WORDS)

@@ -18,11 +18,11 @@ from audiencekit.preparation.columnar import (
     hashed,
     international,
     partner_user_ids,
-    phone_numbers,
     platform_ids,
 )
 from audiencekit.preparation.columnar.checks import FEW, PENDING, Check, begin, decide_in_order, matches, one_of, trim
 from audiencekit.preparation.columnar.decisions import VALID
+from audiencekit.preparation.columnar.phones import numbers as phone_numbers
 from benchmarks.values import emails as email_values
 from benchmarks.values import handles as handle_values
 from benchmarks.values import platform_ids as platform_id_values

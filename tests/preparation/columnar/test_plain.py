@@ -27,7 +27,7 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import NOBODY, decide_plain
 from benchmarks.differential import compare_plain
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiencekit.preparation.columnar.digits import MAX_DIGITS, MAX_WRITTEN_BYTES, Digits, read_digits
+from audiencekit.preparation.columnar.phones.digits import MAX_DIGITS, MAX_WRITTEN_BYTES, Digits, read_digits
 
 
 def _texts_of(digits: Digits) -> list[str]:

@@ -20,8 +20,8 @@ import orjson
 import phonenumbers
 
 from audiencekit.machine.caches import Cache
-from audiencekit.preparation.columnar.phone_metadata import digest_in_memory, digest_of_unread, regions_of_code
-from audiencekit.preparation.columnar.phone_states import DIGITS, StateRows
+from audiencekit.preparation.columnar.phones.metadata import digest_in_memory, digest_of_unread, regions_of_code
+from audiencekit.preparation.columnar.phones.states import DIGITS, StateRows
 
 _NAME: Final = "numbering-plans"
 _HEAD: Final = struct.Struct("<II")  # bytes of what is said of the plans in JSON, states
@@ -139,7 +139,7 @@ def _compilers() -> bytes:
     digest = hashlib.sha256()
     for name in _COMPILERS:
         try:
-            digest.update(pkgutil.get_data(__package__, f"phone_{name}.py") or b"")
+            digest.update(pkgutil.get_data(__package__, f"{name}.py") or b"")
         except OSError:
             return b""
     return digest.digest()

@@ -15,8 +15,8 @@ from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
 from audiencekit.preparation.columnar.decisions import UNDECIDED, Codes, Decisions, code_of, put
-from audiencekit.preparation.columnar.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
-from audiencekit.preparation.columnar.phone_column import NumberColumn, Regions
+from audiencekit.preparation.columnar.phones.column import NumberColumn, Regions
+from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
 
 # What stands in a text that is not read as digits, in the definition's order; the second and third forms are those of
 # identifiers/excel.py.

@@ -15,8 +15,9 @@ import pytest
 from phonenumbers import PhoneMetadata
 
 from audiencekit.machine.caches import Cache
-from audiencekit.preparation.columnar import phone_cache, phone_tables
-from audiencekit.preparation.columnar.phone_tables import PhoneTables, Tables
+from audiencekit.preparation.columnar.phones import cache as phone_cache
+from audiencekit.preparation.columnar.phones import tables as phone_tables
+from audiencekit.preparation.columnar.phones.tables import PhoneTables, Tables
 
 REGIONS, CODES = ["DE", "US", "CA"], [49, 1, 800]
 
@@ -154,7 +155,7 @@ from pathlib import Path
 import phonenumbers
 from phonenumbers import PhoneMetadata
 from audiencekit.machine.caches import Cache
-from audiencekit.preparation.columnar import phone_tables
+from audiencekit.preparation.columnar.phones import tables as phone_tables
 
 def another(name):
     PhoneMetadata.register_region_loader(name, lambda _: None)

@@ -16,9 +16,9 @@ from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of
-from audiencekit.preparation.columnar.digits import MAX_DIGITS, Digits
-from audiencekit.preparation.columnar.e164 import write_numbers
-from audiencekit.preparation.columnar.phone_tables import (
+from audiencekit.preparation.columnar.phones.digits import MAX_DIGITS, Digits
+from audiencekit.preparation.columnar.phones.e164 import write_numbers
+from audiencekit.preparation.columnar.phones.tables import (
     WIDTH,
     States,
     Tables,
@@ -27,7 +27,7 @@ from audiencekit.preparation.columnar.phone_tables import (
     phone_tables,
     unpacked,
 )
-from audiencekit.preparation.columnar.phone_trunks import Outcome
+from audiencekit.preparation.columnar.phones.trunks import Outcome
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 

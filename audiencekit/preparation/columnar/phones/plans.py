@@ -10,7 +10,7 @@ from phonenumbers import PhoneMetadata
 from phonenumbers.phonemetadata import PhoneNumberDesc
 
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.phone_patterns import Program
+from audiencekit.preparation.columnar.phones.patterns import Program
 
 MAX_NATIONAL: Final = 17  # digits; phonenumbers reads no longer national number
 _BEYOND: Final = MAX_NATIONAL + 1  # stands for every greater length

@@ -9,8 +9,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final, NamedTuple, TypeAlias
 
-from audiencekit.preparation.columnar.phone_patterns import Opening, Threads
-from audiencekit.preparation.columnar.phone_plans import MAX_NATIONAL, Facts, Plan, RegionalPlan, State
+from audiencekit.preparation.columnar.phones.patterns import Opening, Threads
+from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, Facts, Plan, RegionalPlan, State
 
 MIN_NATIONAL: Final = 2  # digits; phonenumbers' shortest national number
 

@@ -8,7 +8,7 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneMetadata, PhoneNumber
 
-from audiencekit.preparation.columnar.phone_plans import MAX_NATIONAL, Plan, RegionalPlan
+from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, Plan, RegionalPlan
 
 CODES = sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.preparation.columnar.digits import read_digits
-from audiencekit.preparation.columnar.e164 import write_numbers
+from audiencekit.preparation.columnar.phones.digits import read_digits
+from audiencekit.preparation.columnar.phones.e164 import write_numbers
 
 ROWS = [
     # text, written, dropped, calling code, expected digits

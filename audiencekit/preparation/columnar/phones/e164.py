@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array
-from audiencekit.preparation.columnar.digits import FRONT, MAX_DIGITS, Digits
+from audiencekit.preparation.columnar.phones.digits import FRONT, MAX_DIGITS, Digits
 
 # While it is written a number has so many bytes: plus sign and calling code end where the first four do, digits follow.
 _WIDTH: Final = FRONT + MAX_DIGITS

@@ -6,8 +6,8 @@ import phonenumbers.data
 import pytest
 from phonenumbers import PhoneMetadata
 
-from audiencekit.preparation.columnar import phone_metadata
-from audiencekit.preparation.columnar.phone_metadata import (
+from audiencekit.preparation.columnar.phones import metadata as phone_metadata
+from audiencekit.preparation.columnar.phones.metadata import (
     digest_in_memory,
     digest_of_unread,
     of_phonenumbers,

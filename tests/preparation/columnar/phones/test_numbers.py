@@ -18,18 +18,15 @@ from hypothesis import strategies as st
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-from audiencekit.preparation.columnar import (
-    digits,
-    e164,
-    phone_column,
-    phone_numbers,
-    phone_patterns,
-    phone_plans,
-    phone_tables,
-    phone_trunks,
-)
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
-from audiencekit.preparation.columnar.phone_numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.phones import column as phone_column
+from audiencekit.preparation.columnar.phones import digits, e164
+from audiencekit.preparation.columnar.phones import numbers as phone_numbers
+from audiencekit.preparation.columnar.phones import patterns as phone_patterns
+from audiencekit.preparation.columnar.phones import plans as phone_plans
+from audiencekit.preparation.columnar.phones import tables as phone_tables
+from audiencekit.preparation.columnar.phones import trunks as phone_trunks
+from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from benchmarks.values.phone_numbers import FEW, ODD, REGIONS, Numbers, Row
 
 

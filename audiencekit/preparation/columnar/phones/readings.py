@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from audiencekit.preparation.columnar.phone_patterns import Opening, Threads
-from audiencekit.preparation.columnar.phone_plans import State
-from audiencekit.preparation.columnar.phone_trunks import UNKNOWN, Outcome, Prefixed, Reading, Trunks
+from audiencekit.preparation.columnar.phones.patterns import Opening, Threads
+from audiencekit.preparation.columnar.phones.plans import State
+from audiencekit.preparation.columnar.phones.trunks import UNKNOWN, Outcome, Prefixed, Reading, Trunks
 
 
 class Position(NamedTuple):

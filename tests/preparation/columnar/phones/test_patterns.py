@@ -11,7 +11,7 @@ import pytest
 from phonenumbers import PhoneMetadata
 
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.phone_patterns import Opening, Program
+from audiencekit.preparation.columnar.phones.patterns import Opening, Program
 
 FORMS = [
     "",

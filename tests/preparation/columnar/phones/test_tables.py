@@ -5,9 +5,17 @@ from __future__ import annotations
 import phonenumbers
 import pytest
 
-from audiencekit.preparation.columnar import phone_plans, phone_tables
-from audiencekit.preparation.columnar.phone_tables import WIDTH, PhoneTables, Tables, calling_codes, number_of, unpacked
-from audiencekit.preparation.columnar.phone_trunks import Outcome
+from audiencekit.preparation.columnar.phones import plans as phone_plans
+from audiencekit.preparation.columnar.phones import tables as phone_tables
+from audiencekit.preparation.columnar.phones.tables import (
+    WIDTH,
+    PhoneTables,
+    Tables,
+    calling_codes,
+    number_of,
+    unpacked,
+)
+from audiencekit.preparation.columnar.phones.trunks import Outcome
 
 
 def _end(tables: Tables, start: int, digits: str) -> int:

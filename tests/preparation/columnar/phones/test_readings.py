@@ -8,9 +8,9 @@ import phonenumbers
 import pytest
 from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
-from audiencekit.preparation.columnar.phone_plans import Plan
-from audiencekit.preparation.columnar.phone_readings import International, National
-from audiencekit.preparation.columnar.phone_trunks import Outcome, Reading, Trunks
+from audiencekit.preparation.columnar.phones.plans import Plan
+from audiencekit.preparation.columnar.phones.readings import International, National
+from audiencekit.preparation.columnar.phones.trunks import Outcome, Reading, Trunks
 
 SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY"]
 

@@ -17,11 +17,11 @@ import phonenumbers
 
 from audiencekit.errors import Bug
 from audiencekit.machine.caches import Cache
-from audiencekit.preparation.columnar.phone_cache import KeptPlans, read_plans
-from audiencekit.preparation.columnar.phone_plans import Plan
-from audiencekit.preparation.columnar.phone_readings import International, National
-from audiencekit.preparation.columnar.phone_states import DIGITS, StateRows
-from audiencekit.preparation.columnar.phone_trunks import UNKNOWN, Outcome, Reading, Trunks
+from audiencekit.preparation.columnar.phones.cache import KeptPlans, read_plans
+from audiencekit.preparation.columnar.phones.plans import Plan
+from audiencekit.preparation.columnar.phones.readings import International, National
+from audiencekit.preparation.columnar.phones.states import DIGITS, StateRows
+from audiencekit.preparation.columnar.phones.trunks import UNKNOWN, Outcome, Reading, Trunks
 
 WIDTH: Final = 16  # places of a row: ten digits, and what makes the row a power of two
 STAY: Final = 15  # the place of a row that leads to itself: for numbers that are shorter than those beside them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audiencekit.preparation.columnar.phone_states import StateRows
+from audiencekit.preparation.columnar.phones.states import StateRows
 
 
 def _chain(states: StateRows, *readings: int) -> int:
