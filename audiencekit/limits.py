@@ -127,7 +127,6 @@ SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 98_304  # rows of one RecordBatch
 # The same on an executor, where one thread prepares: 8 % less processor time, for some 20 MB.
 CLUSTER_BATCH_ROWS: Final = 131_072
-ENGINE_BYTES: Final = 100_000_000  # that the engine which hashes may set aside, in each thread
 
 
 def tolerated_fault_rows(rows: int) -> int:

@@ -6,6 +6,7 @@ process of its own, whose memory is bounded.
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
@@ -34,8 +35,11 @@ def open_query(
 ) -> tuple[Look, Callable[[], tuple[str, ...]]]:
     """The result of a query, looked at, and what is to be said of the files once it was read to its end.
 
-    Raises UsageError for what is not one SELECT over `source`, SourceRefused when it cannot be executed.
+    Raises UsageError for what is not one SELECT over `source` and where the engine is not installed, SourceRefused when
+    it cannot be executed.
     """
+    if importlib.util.find_spec("datafusion") is None:
+        raise UsageError("a query needs the package datafusion", hint="pip install 'audiencekit[sql]'")
     table = QueryTable(sql, SourceTable(files), options.split_cells)
     header, sample, lists = table.look(options)
     return Look(table, header, sample, lists), lambda: table.notes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,13 +19,13 @@ from audiencekit.preparation.columnar.kernels.library import kernels
 pytestmark = pytest.mark.usefixtures("hashed_by")
 
 
-@pytest.fixture(params=["kernel", "engine"], scope="module")
+@pytest.fixture(params=["kernel", "one by one"], scope="module")
 def hashed_by(request: pytest.FixtureRequest) -> Iterator[None]:
     """By a kernel, and as in an installation without kernels."""
     if request.param == "kernel" and kernels() is None:
         pytest.skip("this installation has no kernels of this version")
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "engine":
+        if request.param == "one by one":
             patch.setattr(hashing, "kernels", lambda: None)
         yield
 
@@ -55,47 +54,9 @@ def test_same_as_definition(texts: list[Any]) -> None:
 
 
 def test_order_of_long_columns() -> None:
-    """Columns longer than one block of the engine keep their order; slices count from their own beginning."""
+    """Long columns keep their order; slices count from their own beginning."""
     texts = [f"a{number}@example.com" for number in range(140_000)]
     hashes = _sha256_hex(pa.array(texts).slice(1_000))
     assert len(hashes) == 139_000
     for at in (0, 8_191, 8_192, 65_535, 65_536, 138_999):
         assert hashes[at] == hash_normalized(texts[at + 1_000])  # type: ignore[arg-type]
-
-
-def test_threads_have_their_own_engine() -> None:
-    """Threads that hash side by side get the right hashes, each from a context of its own."""
-    found: dict[int, Any] = {}
-
-    def work(number: int) -> None:
-        found[number] = (_sha256_hex(pa.array([str(number)])), id(hashing._ENGINE.get()))
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [found[number][0] for number in range(4)] == [[hash_normalized(str(number))] for number in range(4)]  # type: ignore[arg-type]
-
-
-def test_a_forked_process_opens_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A context is not used in another process than the one that made it."""
-    before = hashing._ENGINE.get()
-    assert hashing._ENGINE.get() is before
-    monkeypatch.setattr("os.getpid", lambda: -7)
-    assert hashing._ENGINE.get() is not before
-    monkeypatch.undo()
-    assert hashing._ENGINE.get() is not before
-
-
-def test_engine_keeps_no_table() -> None:
-    """Nothing that was hashed can be asked for again by name."""
-    sha256_of(pa.array(["ada@example.com"]))
-    catalog = hashing._ENGINE.get().catalog()
-    assert [name for schema in catalog.names() for name in catalog.schema(schema).names()] == []
-
-
-def test_engine_spills_nothing() -> None:
-    """What does not fit its memory fails: no disk is asked (design, section 4.9)."""
-    with pytest.raises(Exception, match=r"Resources exhausted.*DiskManager is disabled"):
-        hashing._open_context().sql("SELECT value FROM range(1, 20000000) ORDER BY value DESC").collect()

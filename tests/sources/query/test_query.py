@@ -322,3 +322,11 @@ def test_true_and_false_are_words_that_a_query_compares(tmp_path: Path, rows_of:
     ndjson.write_bytes(b'{"mail":"c@example.com","active":false}\n{"mail":"d@example.com","active":true}\n')
     source = open_source([parquet, ndjson], SourceOptions(sql="SELECT mail FROM source WHERE active = 'true'"))
     assert [row["c0"] for row in rows_of(source)] == ["a@example.com", "d@example.com"]
+
+
+def test_without_the_engine_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an extra: most lists need no query."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="a query needs the package datafusion") as caught:
+        query.open_query("SELECT 1", (), SourceOptions())
+    assert caught.value.hint == "pip install 'audiencekit[sql]'"
