@@ -7,18 +7,16 @@ them takes a processor longer than a disk needs to fetch the bytes from where th
 from __future__ import annotations
 
 import errno
-import io
 import os
-import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from audiencekit.machine.privatefiles import NEW_FILE
 
 Room: TypeAlias = npt.NDArray[np.uint8]
 
@@ -26,10 +24,6 @@ Room: TypeAlias = npt.NDArray[np.uint8]
 # it wants more or never does it, goes through the cache.
 BLOCK_BYTES: Final = 4_096
 _PAST_CACHE: Final = getattr(os, "O_DIRECT", 0)
-_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-
-_GATHERED_BYTES: Final = 2_097_152
-_SLOW_SECONDS: Final = 0.02  # for so many bytes, past the cache: the disk has others to serve, and the cache is faster
 
 
 def make_room(size: int) -> Room:
@@ -52,77 +46,11 @@ def write_file(path: Path, content: bytes | memoryview, *, past_cache: bool) -> 
         file.write(view[whole:])
 
 
-class LargeFile(io.RawIOBase):
-    """A file that is not there yet, written piece by piece; all of it is there when it is closed.
-
-    The disk fetches what was gathered while more is. Raises OSError when it cannot be made or written, with what is
-    given later or as it is closed, and FileExistsError when it is there.
-    """
-
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._file, self._clock = _NewFile(path, past_cache=True), clock
-        self._gathered, self._end, self._written = make_room(_GATHERED_BYTES), 0, 0
-        self._pool, self._fetched = ThreadPoolExecutor(1, "audiencekit"), make_room(_GATHERED_BYTES)
-        self._fetching: Future[None] | None = None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self._end, self._fetching = 0, None  # nobody is to read it
-        self.close()
-
-    def writable(self) -> bool:
-        """True."""
-        return True
-
-    def tell(self) -> int:
-        """How many bytes it was given."""
-        return self._written + self._end
-
-    def write(self, content: Any) -> int:
-        """Add all of `content`, bytes of any sort, and give how many they are."""
-        rest = given = np.frombuffer(content, dtype=np.uint8)
-        while len(rest):
-            taken = min(len(rest), len(self._gathered) - self._end)
-            self._gathered[self._end : self._end + taken] = rest[:taken]
-            self._end, rest = self._end + taken, rest[taken:]
-            if self._end == len(self._gathered):
-                self._write_gathered()
-        return len(given)
-
-    def close(self) -> None:
-        """Write what is left. Asked again, it does nothing."""
-        if self.closed:
-            return
-        super().close()
-        with self._file, self._pool:
-            self._wait()
-            self._file.go_through_cache()
-            self._file.write(self._gathered[: self._end].data)
-
-    def _write_gathered(self) -> None:
-        self._wait()
-        self._written += self._end
-        self._gathered, self._fetched, self._end = self._fetched, self._gathered, 0
-        self._fetching = self._pool.submit(self._write_fetched)
-
-    def _wait(self) -> None:
-        if self._fetching is not None:
-            self._fetching.result()
-
-    def _write_fetched(self) -> None:
-        started = self._clock()
-        self._file.write(self._fetched.data)
-        if self._clock() - started > _SLOW_SECONDS:
-            self._file.go_through_cache()
-
-
 class _NewFile:
     """An open file, written in whole blocks until it goes through the cache."""
 
     def __init__(self, path: Path, *, past_cache: bool) -> None:
-        self._file, self._flag = os.open(path, _NEW_FILE, 0o600), 0
+        self._file, self._flag = os.open(path, NEW_FILE, 0o600), 0
         if past_cache and _PAST_CACHE:
             # Not as it is opened: a file system that refuses then has made the file already.
             with suppress(OSError):

@@ -8,7 +8,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from audiencekit.errors import InputOutputFailed
 
@@ -58,6 +58,11 @@ def create_file(path: Path, content: bytes) -> bool:
             os.unlink(aside)
     sync_directory(path.parent)
     return True
+
+
+def open_new(path: Path) -> BinaryIO:
+    """A new file for its owner alone, open for writing. Raises OSError, FileExistsError when it is there."""
+    return os.fdopen(os.open(path, NEW_FILE, 0o600), "wb")
 
 
 @contextlib.contextmanager

@@ -25,8 +25,7 @@ import orjson
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.heap import give_back
-from audiencekit.machine.largefiles import write_file
-from audiencekit.machine.privatefiles import explained
+from audiencekit.machine.privatefiles import explained, open_new
 from audiencekit.machine.statedirectory import make_missing
 from audiencekit.planning.bodyfiles import write_bodies
 from audiencekit.planning.plannedrun import PlannedRun
@@ -142,7 +141,8 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
         else:
             write_records(staging / RECORDS, planned, Event())
         manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
-        write_file(staging / MANIFEST, manifest, past_cache=False)
+        with open_new(staging / MANIFEST) as file:
+            file.write(manifest)
 
 
 def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:

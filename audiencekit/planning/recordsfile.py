@@ -10,8 +10,7 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from audiencekit.machine.heap import giving_back
-from audiencekit.machine.largefiles import LargeFile
-from audiencekit.machine.privatefiles import explained
+from audiencekit.machine.privatefiles import explained, open_new
 from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import guarded
 from audiencekit.planning.plannedrun import PlannedRun
@@ -30,7 +29,7 @@ def write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
     worth = {"use_dictionary": [OPERATION], "write_statistics": [ROW]}
     with (
         explained("the records cannot be written", path, hint=""),
-        LargeFile(path) as file,
+        open_new(path) as file,
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as to,
     ):
         batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())

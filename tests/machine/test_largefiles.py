@@ -6,15 +6,13 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 
 from audiencekit.machine import largefiles
-from audiencekit.machine.largefiles import BLOCK_BYTES, LargeFile, make_room, write_file
+from audiencekit.machine.largefiles import BLOCK_BYTES, make_room, write_file
 
-MEBIBYTE = 1_048_576
 SIZES = [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES, 5_000_000]
 only_past = pytest.mark.skipif(not hasattr(os, "O_DIRECT"), reason="the system always has its cache between")
 
@@ -42,16 +40,6 @@ def test_content_from_anywhere(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == content.tobytes()
 
 
-@pytest.mark.parametrize("piece", [1_000, 4_096, 700_001, 4 * MEBIBYTE, 9 * MEBIBYTE])
-def test_pieces_follow_one_another(tmp_path: Path, piece: int) -> None:
-    """Smaller and larger than what is gathered of them."""
-    content = os.urandom(10_000_000)
-    with LargeFile(tmp_path / "file") as file:
-        for begin in range(0, len(content), piece):
-            file.write(content[begin : begin + piece])
-    assert (tmp_path / "file").read_bytes() == content
-
-
 def _record(monkeypatch: pytest.MonkeyPatch, fail: Callable[[bool], bool] = lambda past: False) -> list[bool]:
     """Of each write whether it goes past the cache; those for which `fail` is true are refused."""
     seen: list[bool] = []
@@ -74,39 +62,6 @@ def test_whole_blocks_go_past_the_cache(tmp_path: Path, monkeypatch: pytest.Monk
     seen = _record(monkeypatch)
     write_file(tmp_path / "file", _filled(2 * BLOCK_BYTES + 1).data, past_cache=True)
     assert seen == [True, False]
-
-
-@only_past
-@pytest.mark.parametrize(("seconds", "past"), [(0.001, [True, True, False]), (1.0, [True, False, False])])
-def test_a_busy_disk_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, past: list[bool]
-) -> None:
-    """After a slow write all others go through the cache."""
-    seen, content = _record(monkeypatch), os.urandom(5 * MEBIBYTE)
-    times = iter(range(100))
-    with LargeFile(tmp_path / "file", clock=lambda: next(times) * seconds) as file:
-        file.write(content)
-    assert seen == past
-    assert (tmp_path / "file").read_bytes() == content
-
-
-def test_more_is_gathered_while_the_disk_fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As much as it fetches, and no piece is lost or changes places."""
-    write, given, waited = os.write, Event(), []
-
-    def wait(file: int, content: Any) -> int:
-        waited.append(given.wait(60))
-        return write(file, content)
-
-    monkeypatch.setattr(largefiles.os, "write", wait)
-    content = os.urandom(7 * MEBIBYTE)
-    with LargeFile(tmp_path / "file") as file:
-        file.write(content[: 3 * MEBIBYTE])
-        assert file.tell() == 3 * MEBIBYTE
-        given.set()
-        file.write(content[3 * MEBIBYTE :])
-    assert all(waited)
-    assert (tmp_path / "file").read_bytes() == content
 
 
 @only_past
@@ -141,9 +96,7 @@ def test_file_systems_that_refuse_to_open_past_the_cache(tmp_path: Path, monkeyp
     monkeypatch.setattr(fcntl, "fcntl", refuse_later)
     content = _filled(3 * BLOCK_BYTES)
     write_file(tmp_path / "one", content.data, past_cache=True)
-    with LargeFile(tmp_path / "two") as file:
-        file.write(content)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == content.tobytes()
+    assert (tmp_path / "one").read_bytes() == content.tobytes()
 
 
 @only_past
@@ -175,8 +128,6 @@ def test_nothing_is_written_over(tmp_path: Path, there: str) -> None:
         path.symlink_to(target)
     with pytest.raises(FileExistsError):
         write_file(path, b"after", past_cache=True)
-    with pytest.raises(FileExistsError):
-        LargeFile(path)
     assert target.read_bytes() == b"before"
 
 
@@ -189,38 +140,6 @@ def test_other_failures_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(largefiles.os, "write", fail)
     with pytest.raises(OSError, match="No space left"):
         write_file(tmp_path / "one", _filled(BLOCK_BYTES).data, past_cache=True)
-    with pytest.raises(OSError, match="No space left"), LargeFile(tmp_path / "two") as file:
-        file.write(b"a")
-
-
-@pytest.mark.parametrize("more", [0, 3 * MEBIBYTE])
-def test_failures_while_more_is_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int) -> None:
-    """They are raised with what is given later, or as the file is closed; not in the place of why it is given up."""
-
-    def fail(file: int, content: Any) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    files = set(os.listdir("/dev/fd"))
-    monkeypatch.setattr(largefiles.os, "write", fail)
-    with pytest.raises(OSError, match="No space left"), LargeFile(tmp_path / "one") as file:
-        _write_both(file, more)
-    with pytest.raises(TypeError), LargeFile(tmp_path / "two") as file:
-        _give_up(file, 3 * MEBIBYTE)
-    assert set(os.listdir("/dev/fd")) == files
-
-
-def test_a_failure_is_told_whatever_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when the disk takes all that comes later: the file has a hole."""
-    write, calls = os.write, iter(range(100))
-
-    def fail_first(file: int, content: Any) -> int:
-        if next(calls) == 0:
-            raise OSError(errno.EIO, "Input/output error")
-        return write(file, content)
-
-    monkeypatch.setattr(largefiles.os, "write", fail_first)
-    with pytest.raises(OSError, match="Input/output"), LargeFile(tmp_path / "file") as file:
-        file.write(bytes(3 * MEBIBYTE))
 
 
 def test_a_closed_file_is_written_no_more(tmp_path: Path) -> None:
@@ -230,24 +149,3 @@ def test_a_closed_file_is_written_no_more(tmp_path: Path) -> None:
     with (tmp_path / "other").open("wb"), pytest.raises(OSError, match="Bad file"):
         file.write(memoryview(b"x"))
     assert (tmp_path / "other").read_bytes() == b""
-
-
-def _write_both(file: LargeFile, more: int) -> None:
-    """The first is gathered whole, whatever the disk says of it."""
-    assert file.write(bytes(3 * MEBIBYTE)) == 3 * MEBIBYTE
-    file.write(bytes(more))
-    assert not more
-
-
-def test_a_file_that_is_given_up_is_closed(tmp_path: Path) -> None:
-    """What was gathered is not written then."""
-    files = set(os.listdir("/dev/fd"))
-    with pytest.raises(TypeError), LargeFile(tmp_path / "file") as file:
-        _give_up(file)
-    assert set(os.listdir("/dev/fd")) == files
-    assert (tmp_path / "file").read_bytes() == b""
-
-
-def _give_up(file: LargeFile, size: int = 1) -> None:
-    file.write(bytes(size))
-    raise TypeError

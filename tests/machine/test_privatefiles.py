@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.privatefiles import create_file, explained, make_private_directory, read_file, replace_file
+from audiencekit.machine.privatefiles import (
+    create_file,
+    explained,
+    make_private_directory,
+    open_new,
+    read_file,
+    replace_file,
+)
 
 
 def test_a_file_is_made_only_once(tmp_path: Path) -> None:
@@ -84,3 +91,17 @@ def test_what_the_system_refuses_is_said(tmp_path: Path) -> None:
         read_file(tmp_path / "nowhere", 1)
     assert "AUDIENCEKIT_STATE_DIR" in caught.value.hint
     assert caught.value.__cause__ is None
+
+
+def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
+    """Nor of what a link points at; its owner alone may read it."""
+    (tmp_path / "target").write_bytes(b"before")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    for there in ("target", "link"):
+        with pytest.raises(FileExistsError):
+            open_new(tmp_path / there)
+    with open_new(tmp_path / "new") as file:
+        file.write(b"after")
+    assert (tmp_path / "target").read_bytes() == b"before"
+    assert (tmp_path / "new").read_bytes() == b"after"
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600

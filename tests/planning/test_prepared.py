@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import signal
 import threading
 from collections.abc import Iterator
@@ -15,8 +16,7 @@ import pytest
 
 import audiencekit
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.largefiles import LargeFile
-from audiencekit.planning import prepared
+from audiencekit.planning import prepared, recordsfile
 
 
 @pytest.fixture
@@ -70,10 +70,11 @@ def test_records_that_have_no_room(
 ) -> None:
     """They are no fault of the program: the file and the reason are told, and nothing is left."""
 
-    def fail(file: LargeFile, content: Any) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    class FullDisk(io.BytesIO):
+        def write(self, content: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(LargeFile, "write", fail)
+    monkeypatch.setattr(recordsfile, "open_new", lambda path: FullDisk())
     with pytest.raises(InputOutputFailed, match=r"records\.parquet.*No space left"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=requests)
     assert list((tmp_path / "out").iterdir()) == []
