@@ -21,6 +21,7 @@ import orjson
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id, time_of
+from audiencekit.delivery.succession import Succession
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
@@ -44,7 +45,7 @@ class ErasureStore:
     """The erasures of one state directory. Raises InputOutputFailed when it cannot be written or read."""
 
     def __init__(self, state_dir: Path) -> None:
-        self._directory = state_dir / ERASURES
+        self._directory, self._succession = state_dir / ERASURES, Succession(state_dir)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Callable[[str], None]]:
@@ -74,6 +75,7 @@ class ErasureStore:
         directory = self.directory(receipt.erasure_id)
         with explained("the directory of the erasure cannot be made", directory):
             self._remove_stillborn()
+            self._succession.begin(receipt.erasure_id, {})
             directory.mkdir(mode=0o700)
             sync_directory(self._directory)
         pass_point("before begin")
