@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from audiencekit.runs import execution
 from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.settings import Settings
 
-from .begun import ROWS, EndsAfter, begin, members, sent
+from .begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 
@@ -75,12 +74,12 @@ async def test_options_of_then_hold(tmp_path: Path, emulator: Emulator, settings
     source.write_text("who;number\n" + "".join(f"p{n}@example.com;020 7946 {n:04}\n" for n in range(ROWS)))
     keywords: dict[str, Any] = {
         "columns": {"email": "who", "phone_number": "number"}, "country": "GB", "delimiter": ";", "ttl_days": 3,
-        "effective_at": "2026-11-22", "plan_time": "2026-11-21T00:00:00Z", "operation": "update", "hashed": (),
+        "effective_at": "2996-11-22", "plan_time": "2996-11-21T00:00:00Z", "operation": "update", "hashed": (),
     }  # fmt: skip
     await begin(source, emulator, settings, **keywords)
     report = await resume_async("last", settings=replace(settings, account_id="other"))
     assert report.columns == {"email": ["who"], "phone_number": ["number"]}
-    assert (report.expires_at, report.effective_at) == ("2026-11-24T00:00:00Z", "2026-11-22T00:00:00Z")
+    assert (report.expires_at, report.effective_at) == ("2996-11-24T00:00:00Z", "2996-11-22T00:00:00Z")
     assert report.rows.sent == ROWS
 
 
@@ -149,11 +148,9 @@ async def test_what_earlier_processes_left_on_its_way_is_waited_for(
     run_id = await begin(source, emulator, settings, operation_column="what")
     if seconds_ago is not None:
         moment = this_moment()
-        journal = sqlite3.connect(settings.state_dir / "runs" / run_id / "journal.sqlite")
         left = (moment.boot, moment.seconds - seconds_ago)
-        journal.execute("UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = 1", left)
-        journal.commit()
-        journal.close()
+        change = "UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = 1"
+        rewrite_journal(settings, run_id, change, left)
     report = await resume_async(run_id, settings=settings, limiter=EndsAfter(100))
     assert any(note.startswith("waited ") for note in report.notes) is waits
     assert members(emulator) == ROWS - 3

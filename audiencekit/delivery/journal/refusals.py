@@ -37,7 +37,7 @@ def without_key(directory: Path) -> ResumeRefused:
 def another_schema(directory: Path, version: int) -> ResumeRefused:
     """The refusal of a journal whose header names a schema that this version does not know."""
     return ResumeRefused(
-        f"the journal says that it has schema {version}, which this version does not know",
+        f"the journal says that it has schema {version}, in a form that this version does not know",
         reason="newer",
         hint="resume with the version of audiencekit that began the run, or a later one; if this one did, the journal "
         f"is damaged: {how_to_repeat(directory)}",

@@ -80,6 +80,8 @@ def has_seals(connection: sqlite3.Connection, path: Path) -> bool:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if columns and ("seal" in columns) != (version != UNSEALED_VERSION):
         raise damaged(path.parent)
+    if columns and "left_boot" not in columns:
+        raise another_schema(path.parent, version)
     return "seal" in columns
 
 
