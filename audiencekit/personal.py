@@ -106,12 +106,11 @@ def shortage_of(error: Exception) -> InputOutputFailed | None:
 @contextmanager
 def short_of_memory() -> Iterator[None]:
     """Raises InputOutputFailed, with no frames, when memory or threads run out inside."""
-    shortage: InputOutputFailed | None
     try:
         yield
-        return
     except Exception as error:
         shortage = shortage_of(error)
         if shortage is None:
             raise
-    raise shortage
+        error.__traceback__ = error.__context__ = None  # the new one keeps it as its context
+        raise shortage from None

@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import Bug, InputOutputFailed
+from audiencekit.machine.privatefiles import hint_for
 
 KEY_BITS: Final = 256
 NONCE_BYTES: Final = 12
@@ -246,7 +247,7 @@ def _open_unnamed(directory: Path) -> int:
     except OSError as error:
         raise InputOutputFailed(
             f"no temporary file can be made in {str(directory)!r}: {error.strerror}",
-            hint="the directory must exist, and be writable",
+            hint=hint_for(error.errno, "the directory must exist, and be writable"),
         ) from None
     return file
 

@@ -193,6 +193,8 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             return {**summary, **known, "journal": why, "resumable": False, "running": False}
         named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
         summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
+        if ending is not None and summary["state"] == "incomplete":  # its report is gone
+            summary["state"] = ending.state
         running = is_running(state_dir, facts.account_id, facts.target, run_id)
         is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
         resumable = not running and not facts.again and is_there

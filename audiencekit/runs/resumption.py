@@ -71,14 +71,12 @@ def kept_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
 @contextmanager
 def whole_spool() -> Iterator[None]:
     """Raises ResumeRefused when a kept spool turns out to be another one than was written."""
-    refusal: ResumeRefused
     try:
         yield
-        return
     except SpoolDamaged as error:
+        error.bare()  # the new one keeps it as its context
         hint = "restore it; or remove it, and a source that can be read again will be"
-        refusal = ResumeRefused(f"{error}: nothing more was sent", reason="spool", hint=hint)
-    raise refusal
+        raise ResumeRefused(f"{error}: nothing more was sent", reason="spool", hint=hint) from None
 
 
 @contextmanager

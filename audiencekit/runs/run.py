@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.runs import RUNS, RunStore, new_run_id
 from audiencekit.errors import (
+    AudienceBusy,
     AudiencekitError,
     InputOutputFailed,
     Refused,
@@ -116,17 +118,17 @@ class Run:
     def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
         """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
 
-        What is known of the run is the document of a refusal.
+        What is known of a run that may have sent something is the document of what is raised.
         """
         store = RunStore(settings.state_dir)
-        refusal: ResumeRefused
+        failure: AudiencekitError
         try:
             return cls._reopen(run_id, store, settings, stack)
-        except ResumeRefused as error:
-            refusal = error
-        if refusal.reason not in NOTHING_SENT:
-            refusal.document = known_of(store, run_id)
-        raise refusal.bare()
+        except AudiencekitError as error:
+            failure = error
+        if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
+            failure.document = known_of(store, run_id)
+        raise failure.bare()
 
     @classmethod
     def _reopen(cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack) -> Run:
@@ -246,6 +248,17 @@ class Run:
         with suppress(InputOutputFailed):  # killed before there was a report
             error.document = updated(check_report(self.store.read_report(self.facts.run_id)), self.earlier)
         return error
+
+    @contextmanager
+    def kept_out(self) -> Iterator[None]:
+        """What is raised inside, before anything of the run was touched, has what is known of it as its document."""
+        failure: AudiencekitError
+        try:
+            yield
+            return
+        except AudiencekitError as error:
+            failure = error if error.document is not None else self.keep_out(error)
+        raise failure
 
     def fail(self, error: E, report: Report, sums: Sums) -> E:
         """`error`, with `report` written and as its document; a disk that fails as well does not hide the error."""

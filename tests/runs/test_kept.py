@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.journal.facts import Sums
+from audiencekit.delivery.journal.facts import Ending, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.results import RefusedRow
@@ -175,6 +175,21 @@ def test_a_report_that_is_gone_is_made_of_the_journal(tmp_path: Path, store: Run
         assert render_report(document).splitlines()[-1] == "state: incomplete"
         (listed,) = list_runs(tmp_path, STATE_KEY)
         assert listed["resumable"]
+
+
+def test_a_run_that_has_ended_is_not_incomplete_without_its_report(
+    tmp_path: Path, store: RunStore, journal: JournalFile
+) -> None:
+    """Its journal says how it ended."""
+    journal.keep_plan(PLAN, KEY)
+    journal.finish(Ending(state="complete", exit_code=0), KEY)
+    journal.close()
+    (listed,) = list_runs(tmp_path, STATE_KEY)
+    assert (listed["state"], listed["resumable"]) == ("complete", False)
+    with pytest.raises(InputOutputFailed, match="the report of the run is gone") as caught:
+        read_report(tmp_path, RUN_ID)
+    assert caught.value.document is not None
+    assert caught.value.document["state"] == "complete"
 
 
 @pytest.mark.parametrize("change", [{"rows": {"read": 1}}, {"rows": 1}, {"requests": {}}, {"alien": 1}])
