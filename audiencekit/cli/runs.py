@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say
@@ -26,9 +27,8 @@ def runs(as_json: bool) -> None:
     """List the runs and erasures of this machine, newest first."""
     from audiencekit.audiences.history import list_history
     from audiencekit.machine.keys import known_state_key
-    from audiencekit.settings import load_settings
 
-    settings = load_settings()
+    settings = command_settings()
     found = list_history(settings.state_dir, known_state_key(settings.state_dir, settings.key))
     if as_json:
         print_json(found)
@@ -66,9 +66,8 @@ def report(run: str, as_json: bool) -> None:
     from audiencekit.machine.keys import known_state_key
     from audiencekit.reporting.text import render_report
     from audiencekit.runs.kept import read_report
-    from audiencekit.settings import load_settings
 
-    settings = load_settings()
+    settings = command_settings()
     run_id, is_erasure = find_in_history(settings.state_dir, run)
     if is_erasure:
         show_receipt(run_id, as_json=as_json)

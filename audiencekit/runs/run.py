@@ -22,6 +22,7 @@ from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,
     InputOutputFailed,
+    MemoryRefused,
     Refused,
     ResumeRefused,
     UsageError,
@@ -232,7 +233,7 @@ class Run:
         """`error`, with the report of a run that ended before it sent anything in this process as its document."""
         if self.plan is None:
             return self.fail(error, self.report(planned, rows_read=getattr(error, "rows_read", None)), self.earlier)
-        if isinstance(error, Refused) and not isinstance(error, ResumeRefused):
+        if isinstance(error, Refused) and not isinstance(error, (ResumeRefused, MemoryRefused)):
             error = cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
