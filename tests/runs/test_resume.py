@@ -7,12 +7,13 @@ import json
 import shutil
 import sqlite3
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
@@ -196,6 +197,9 @@ def test_the_path_of_older_versions_is_known_by_its_shape(tmp_path: Path, settin
         assert replace(run, facts=replace(FACTS, rejections=kept)).rejections == (meant or Path(kept))
 
 
+FAR_AHEAD = datetime(2999, 1, 1, tzinfo=UTC).timestamp()
+
+
 def _set_clock(monkeypatch: pytest.MonkeyPatch, module: Any, *times: str) -> None:
     """Have `module` read these times, the last one for ever."""
     left = [datetime.fromisoformat(time) for time in times]
@@ -216,7 +220,7 @@ async def test_entries_that_have_expired_are_not_sent(
     run_id = await begin(source, emulator, settings, operation=operation)
     before = sent(emulator)
     with monkeypatch.context() as patch:
-        _set_clock(patch, execution, "2999-01-01T00:00:00Z")
+        patch.setattr(SystemClock, "now", lambda _: FAR_AHEAD)
         if operation == "delete":
             await resume_async(run_id, settings=settings)
             return
@@ -238,7 +242,7 @@ async def test_what_is_confirmed_is_complete_though_it_has_expired(
     with journal:
         journal.execute("DELETE FROM documents WHERE name = 'ending'")
     journal.close()
-    _set_clock(monkeypatch, execution, "2999-01-01T00:00:00Z")
+    monkeypatch.setattr(SystemClock, "now", lambda _: FAR_AHEAD)
     assert (await resume_async(report.run_id, settings=settings)).state == "complete"
 
 
