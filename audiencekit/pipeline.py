@@ -20,16 +20,16 @@ from typing import Unpack
 from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.heap import give_back
-from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.terms import Means, Terms
-from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+from audiencekit.target import Target, TargetKind
 
 
 def check(
@@ -141,10 +141,10 @@ async def upload_to(
     from audiencekit.api.paths import check_identifier
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
-    from audiencekit.delivery.runs import check_chosen_run_id
     from audiencekit.runs.execution import execute
     from audiencekit.runs.named import NamedRun
     from audiencekit.runs.run import Run
+    from audiencekit.runs.store import check_chosen_run_id
 
     source = items_of(source)
     settings, progress = settings or load_settings(), heard_by(progress)
@@ -186,9 +186,9 @@ async def resume_async(
     from audiencekit.api.opening import open_client
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
-    from audiencekit.delivery.runs import RunStore
     from audiencekit.runs.execution import execute
     from audiencekit.runs.run import Run, settings_of
+    from audiencekit.runs.store import RunStore
 
     settings, progress = settings or load_settings(), heard_by(progress)
     run_id = RunStore(settings.state_dir).find(run)

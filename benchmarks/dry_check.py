@@ -15,9 +15,9 @@ import audiencekit
 from audiencekit.personal import HashedRecords
 from audiencekit.planning import planner
 from audiencekit.preparation.bits import Bits, Bools
-from audiencekit.preparation.keysets import KeySets, TaggedBatch
-from audiencekit.preparation.selection import Selection
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.keysets import KeySets, TaggedBatch
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.tags import TAG
 from audiencekit.settings import load_settings
 
 from .trials import Figures, trial_arguments

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from audiencekit.delivery.journal.protocol import NoJournal
+from audiencekit.delivery.journal import NoJournal
 
 from .contacts import write_contacts
 from .emulator_process import running_emulator

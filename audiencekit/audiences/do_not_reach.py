@@ -18,13 +18,13 @@ from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.machine.eventloop import blocking
 from audiencekit.pipeline import check, upload_to
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of
+from audiencekit.target import Target, TargetKind
 
 _AGAIN: Final = "run the same again in a while: the list is looked up first, and an account is given one only"
 

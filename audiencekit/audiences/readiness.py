@@ -12,9 +12,9 @@ from typing import Any, Final, Protocol
 
 from audiencekit.api.wire import Answer
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import NotFinished, RateLimited, Refused, TemporarilyUnavailable, TransportFailed
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
+from audiencekit.runs.store import RunStore
 
 DEFAULT_TIMEOUT: Final = timedelta(hours=48)
 DEFAULT_INTERVAL: Final = timedelta(minutes=5)

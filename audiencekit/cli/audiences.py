@@ -71,7 +71,7 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
     from audiencekit.audiences.durations import parse_duration
     from audiencekit.audiences.readiness import Readiness, count_records_sent, wait_until_targetable
     from audiencekit.delivery.clock import SystemClock
-    from audiencekit.delivery.runs import RunStore
+    from audiencekit.runs.store import RunStore
 
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
     if not every:

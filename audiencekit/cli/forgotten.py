@@ -28,7 +28,7 @@ def forgotten() -> None:
 @json_option
 def show_memory(as_json: bool) -> None:
     """Say whether the memory is the last that was written, and how many keys it has. It shows no identifier."""
-    from audiencekit.planning.acceptance import describe_memory
+    from audiencekit.selection.forgotten.acceptance import describe_memory
 
     found = describe_memory(*_state())
     if as_json:
@@ -44,8 +44,8 @@ def show_memory(as_json: bool) -> None:
 @json_option
 def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
     """Take the memory that is there for the last one, although something tells of a later one. It is logged."""
-    from audiencekit.planning.acceptance import accept_memory as accept
-    from audiencekit.planning.acceptance import describe_memory
+    from audiencekit.selection.forgotten.acceptance import accept_memory as accept
+    from audiencekit.selection.forgotten.acceptance import describe_memory
 
     state = _state()
     if not yes:

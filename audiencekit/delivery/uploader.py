@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.course import Course
 from audiencekit.delivery.isolation import Isolation
-from audiencekit.delivery.journal.protocol import Journal, NoJournal
+from audiencekit.delivery.journal import Journal, NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.parts import OpenedBody
 from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow, RequestResult

@@ -8,19 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from audiencekit.delivery.spool import SealedFile, Spool
+from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
 from audiencekit.preparation.chunks import to_chunk
-from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
-from audiencekit.preparation.selection import Layout, Selection
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.selection import Layout, Selection
 
 
 class Listeners:

@@ -14,20 +14,20 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.spool import Spool
 from audiencekit.errors import ResumeRefused
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.planning.reading import ReadBatch
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
-from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.tally import ColumnTally, Tally
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
+from audiencekit.selection.keysets import KeySets
 
 
 class Keeping:

@@ -20,15 +20,15 @@ from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.plan import PlannedRequest
-from audiencekit.preparation.selection import Layout, Selection, Wave
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.target import TargetKind
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
+from audiencekit.selection.selection import Layout, Selection, Wave
 from audiencekit.sources.table import Description, Part
+from audiencekit.target import TargetKind
 
 
 class Origin(Protocol):

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from typing import TypeAlias
 
-from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.spool import SealedFile, Spool
 from audiencekit.errors import UsageError
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.memo import Memo
+from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.planning.gathering import Gathered, Listeners
 from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.plannedrun import PlannedRun
@@ -26,11 +26,11 @@ from audiencekit.planning.suppression import ReadList, notes_of, read_lists
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.judgement import judge
-from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.plan import Packing
-from audiencekit.preparation.selection import NEIGHBOURS, Selection
-from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.selection import NEIGHBOURS, Selection
+from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.opening import open_source
 

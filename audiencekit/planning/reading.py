@@ -9,19 +9,19 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from audiencekit.delivery.spool import SealedFile
+from audiencekit.machine.spool import SealedFile
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.keysets import KeySets, TaggedBatch
 from audiencekit.preparation.plan import Sizes
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
+from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.sources.source import Source
 
 # Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.

@@ -13,11 +13,11 @@ from audiencekit.planning.options import Options
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.plan import PlannedRequest
-from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.target import TargetKind
 from audiencekit.preparation.times import PlanTimes, format_time
+from audiencekit.selection.selection import Selection
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
+from audiencekit.target import TargetKind
 
 
 def refuse_options(options: Options, paths: tuple[str, ...], target: TargetKind) -> None:

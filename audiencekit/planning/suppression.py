@@ -28,9 +28,9 @@ from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
-from audiencekit.preparation.keysets import KeySets
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress
+from audiencekit.selection.keysets import KeySets
 from audiencekit.sources.files import refuse_unheeded
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions

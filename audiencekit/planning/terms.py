@@ -10,16 +10,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from audiencekit.delivery.keptspool import KeptSpool
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.planning.options import Options
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.suppression import KeyMemory
-from audiencekit.preparation.target import TargetKind
 from audiencekit.preparation.times import PlanTimes, parse_time, pin_list_times, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.selection.suppression import KeyMemory
 from audiencekit.sources.files import FilePath
+from audiencekit.target import TargetKind
 
 _SILENT: Final = NoProgress()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
+from audiencekit.target import Target
 
 Lines = list[str]
 UNKNOWN = "not known"

@@ -9,16 +9,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from audiencekit.delivery.journal.facts import DELETES, UPDATES, PlanFacts
-from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past
-from audiencekit.delivery.journal.refusals import NOTHING_SENT
-from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.runs import RUNS
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
-from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import parse_time
+from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts
+from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
+from audiencekit.runs.journal.refusals import NOTHING_SENT
+from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.kept import opened_journal
+from audiencekit.runs.store import RUNS
+from audiencekit.target import Target
 
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 # A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.

@@ -17,9 +17,6 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import Clock, SystemClock
-from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
-from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past, this_moment
-from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -28,7 +25,6 @@ from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFaile
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded, short_of_memory
-from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
@@ -36,18 +32,22 @@ from audiencekit.planning.reading import OnRecords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
+from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
+from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
+from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
+from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings
 from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.files import Item
+from audiencekit.target import Target
 
 T = TypeVar("T")
 

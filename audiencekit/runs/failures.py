@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from audiencekit.delivery.journal.facts import RunFacts, Sums
 from audiencekit.delivery.results import Delivered
 from audiencekit.errors import (
     AudiencekitError,
@@ -20,6 +19,7 @@ from audiencekit.errors import (
 )
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import format_time
+from audiencekit.runs.journal.facts import RunFacts, Sums
 
 
 def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:

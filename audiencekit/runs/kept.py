@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from audiencekit.delivery.journal.facts import RunFacts, Sums
-from audiencekit.delivery.journal.file import JournalFile
-from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.locks import is_running
-from audiencekit.delivery.runs import REPORT, UNREADABLE, RunStore
 from audiencekit.errors import AudiencekitError, InputOutputFailed, ResumeRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import StateKey
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.reporting.report import Report
+from audiencekit.runs.journal.facts import RunFacts, Sums
+from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.locks import is_running
 from audiencekit.runs.resumption import can_resume
+from audiencekit.runs.store import REPORT, UNREADABLE, RunStore
 
 
 def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:

@@ -12,16 +12,16 @@ from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import ResumeRefused
 from audiencekit.planning.options import Keywords
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute, is_unchanged
 from audiencekit.runs.run import Run
+from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.target import Target
 
 _ANOTHER_INPUT: Final = "was begun with another input"
 # Why a run is left as it is and the next one begins.

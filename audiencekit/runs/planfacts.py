@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from audiencekit.delivery.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody, Sums
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -15,6 +14,7 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import identifier_counts
+from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody, Sums
 
 
 def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:

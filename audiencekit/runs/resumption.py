@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from audiencekit.delivery.journal.facts import RunFacts
-from audiencekit.delivery.keptspool import KeptSpool, destroy_spool
-from audiencekit.delivery.spool import SpoolDamaged
 from audiencekit.errors import ResumeRefused
+from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SubKey
+from audiencekit.machine.spool import SpoolDamaged
+from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.files import FRAME_MARK
 

@@ -12,12 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from audiencekit import __version__
-from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
-from audiencekit.delivery.journal.file import JournalFile
-from audiencekit.delivery.journal.refusals import NOTHING_SENT, without_key
-from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.locks import TargetLock
-from audiencekit.delivery.runs import RUNS, RunStore, new_run_id
 from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,
@@ -31,19 +25,25 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import SPOOL, SubKey, existing_state_key, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.failures import cannot_resume
+from audiencekit.runs.journal.facts import Ending, PlanFacts, RunFacts, Sums
+from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
+from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.kept import check_report, known_of, updated
+from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
+from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames.frames import Frame
+from audiencekit.target import Target
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"

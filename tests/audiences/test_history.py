@@ -10,14 +10,14 @@ import pytest
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.kept import RECEIPT, ErasureStore
 from audiencekit.audiences.history import find_in_history, list_history
-from audiencekit.delivery.locks import TargetLock
-from audiencekit.delivery.runs import RunStore, new_run_id
-from audiencekit.delivery.succession import BEGUN
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.pipeline import upload_async
-from audiencekit.preparation.target import Target
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.store import RunStore, new_run_id
+from audiencekit.runs.succession import BEGUN
 from audiencekit.settings import Settings
+from audiencekit.target import Target
 
 
 async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:

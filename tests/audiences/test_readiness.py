@@ -18,7 +18,6 @@ from audiencekit.audiences.readiness import (
     read_readiness,
     wait_until_targetable,
 )
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import (
     AudiencekitError,
     NotFinished,
@@ -27,6 +26,7 @@ from audiencekit.errors import (
     TemporarilyUnavailable,
     TransportFailed,
 )
+from audiencekit.runs.store import RunStore
 
 PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}
 READY = {"targetable": True, "reasons_not_targetable": [], "audience_size": 61_204}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery import spool
+from audiencekit.machine import spool
 from tests.canary.witnesses import Printed, Recorder, Tee
 
 

@@ -92,8 +92,8 @@ def make_settling_short() -> None:
 
 def fix_run_id() -> None:
     """One id for the first run of a state directory, so that its files have known paths."""
-    from audiencekit.delivery.runs import RUNS
     from audiencekit.runs import run
+    from audiencekit.runs.store import RUNS
 
     fresh = run.new_run_id
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.outage import Outage
 from audiencekit.delivery.quota import RetryQuota
 from audiencekit.errors import NotFinished, Outcome, TemporarilyUnavailable, TransportFailed
 from audiencekit.runs.failures import failure_of
+from audiencekit.runs.journal.facts import Sums
 from tests.delivery.scripted import Counts, Packed, Upload, busy, interrupted, plan
 
 SENDERS = 32

@@ -13,15 +13,15 @@ import pytest
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.delivery.limiter.linefile import LineFile
-from audiencekit.delivery.locks import TargetLock
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, Kept
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.machine.statedirectory import check_root, make_directory, safe_child
 from audiencekit.personal import Secret
-from audiencekit.planning.forgotten import read_forgotten
-from audiencekit.preparation.target import Target
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.store import RunStore
+from audiencekit.selection.forgotten.people import read_forgotten
+from audiencekit.target import Target
 
 KEY, GIVEN = StateKey(b"k" * 32), Secret("6b" * 32)
 KEPT = Kept(secrets={"consumer_key": Secret("invented")})

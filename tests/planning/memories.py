@@ -19,9 +19,9 @@ from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.witness import Witness
 from audiencekit.personal import HashedRecords, Secret
-from audiencekit.planning.forgotten import read_forgotten, remember
-from audiencekit.planning.memoryfile import EARLIER_MARK, PURPOSE
-from audiencekit.preparation.tags import Tagger
+from audiencekit.selection.forgotten.file import EARLIER_MARK, PURPOSE
+from audiencekit.selection.forgotten.people import read_forgotten, remember
+from audiencekit.selection.tags import Tagger
 
 GIVEN = Secret("6b" * 32)
 KEY = StateKey(b"k" * 32)

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.errors import ResumeRefused
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.planning.keptreading import KeptReading
 from audiencekit.planning.options import read_keywords

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.reading import read_batches, unseal
 from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.keysets import KeySets
 from audiencekit.profile import SPEC
+from audiencekit.selection.keysets import KeySets
 from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.opening import open_source
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.machine.keys import find_state_key
 from audiencekit.pipeline import upload_async
+from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.kept import opened_journal
 from audiencekit.settings import Settings
-from tests.delivery.journal.conftest import rewrite
+from tests.runs.journal.conftest import rewrite
 
 ROWS = 30
 HEADER = "email,phone,note"

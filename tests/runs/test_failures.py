@@ -12,7 +12,6 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.journal.facts import Sums
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.emulator import Emulator
@@ -34,6 +33,7 @@ from audiencekit.planning import planner
 from audiencekit.reporting.text import render_report
 from audiencekit.runs import execution
 from audiencekit.runs.failures import failure_of
+from audiencekit.runs.journal.facts import Sums
 from audiencekit.settings import Settings
 from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
 from tests.virtualtime import VirtualClock, run_virtually

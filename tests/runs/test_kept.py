@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.journal.facts import Ending, Sums
-from audiencekit.delivery.journal.file import JournalFile
-from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.results import RefusedRow
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import InputOutputFailed
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.report import Report
 from audiencekit.reporting.text import render_report
+from audiencekit.runs.journal.facts import Ending, Sums
+from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.kept import list_runs, read_report, updated
-from tests.delivery.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, rewrite
+from audiencekit.runs.store import RunStore
+from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, rewrite
 
 SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10, attempts=2)
 PLANNED: dict[str, Any] = Report(

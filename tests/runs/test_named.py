@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
     AudienceBusy,
@@ -26,6 +25,7 @@ from audiencekit.pipeline import upload, upload_async
 from audiencekit.planning import planner
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
+from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.kept import list_runs
 from audiencekit.settings import Settings
 

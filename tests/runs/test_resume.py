@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
 from audiencekit.personal import Secret
@@ -22,10 +21,11 @@ from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
 from audiencekit.runs import run as run_module
+from audiencekit.runs.journal.moments import this_moment
 from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
-from tests.delivery.journal.conftest import FACTS
+from tests.runs.journal.conftest import FACTS
 
 from .begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 

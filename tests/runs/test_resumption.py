@@ -10,7 +10,7 @@ import pytest
 from audiencekit.errors import ResumeRefused
 from audiencekit.runs.resumption import KEPT, can_resume, refuse_what_came_once
 from audiencekit.sources.files import FRAME_MARK
-from tests.delivery.journal.conftest import FACTS
+from tests.runs.journal.conftest import FACTS
 
 FILE, STDIN, FRAME = "/lists/people.csv", "-", FRAME_MARK
 

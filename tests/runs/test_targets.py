@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from audiencekit.api.opening import open_client
-from audiencekit.delivery.locks import TargetLock
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
 from audiencekit.pipeline import resume_async, upload_async, upload_to
 from audiencekit.planning import planner
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.kept import list_runs, read_report
+from audiencekit.runs.locks import TargetLock
 from audiencekit.settings import Settings
+from audiencekit.target import Target
 
 from .begun import EndsAfter
 

@@ -30,23 +30,23 @@ from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.synchronisation import sync as sync_module
 from audiencekit.audiences.synchronisation.session import Session
-from audiencekit.delivery.journal.facts import SYNC
-from audiencekit.delivery.journal.moments import Moment
 from audiencekit.delivery.limiter import PacedLimiter
-from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keys import StateKey
 from audiencekit.planning import planner
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import execute
+from audiencekit.runs.journal.facts import SYNC
+from audiencekit.runs.journal.moments import Moment
+from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
 from audiencekit.settings import load_settings
+from audiencekit.target import Target
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
 

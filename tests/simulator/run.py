@@ -11,8 +11,6 @@ from itertools import pairwise
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.journal.facts import Sums
-from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -20,6 +18,8 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.runs.failures import failure_of
+from audiencekit.runs.journal.facts import Sums
+from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
 from tests.simulator.faults import DISK, EFFECTS, PROCESS
 from tests.simulator.service import Service
 from tests.simulator.sources import SOURCES, Keys, Planned, planned_source

@@ -30,11 +30,11 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.doubts import Doubts
+from audiencekit.target import Target, TargetKind
 
 _LIST_NAME: Final = "do-not-reach list"
 _MOST_NAMED: Final = 5  # targets that a message names; the others are counted

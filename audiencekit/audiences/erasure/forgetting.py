@@ -29,9 +29,7 @@ from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     NotFinished,
@@ -39,16 +37,18 @@ from audiencekit.errors import (
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.forgotten import read_forgotten, remember
 from audiencekit.planning.options import SourceKeywords
-from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import in_thread
+from audiencekit.runs.journal.moments import this_moment
+from audiencekit.runs.locks import TargetLock
+from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
+from audiencekit.target import Target
 
 _FINGERPRINTS: Final = "erasures"
 

@@ -19,17 +19,17 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.runs import new_run_id, time_of
-from audiencekit.delivery.succession import Succession
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.memorynotes import ERASURES, MAX_RECEIPT_BYTES, RECEIPT
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.runs.store import new_run_id, time_of
+from audiencekit.runs.succession import Succession
+from audiencekit.selection.forgotten.notes import ERASURES, MAX_RECEIPT_BYTES, RECEIPT
 
 SEALED, LOCK = "keys.sealed", ".lock"
 PREFIX: Final = "forget-"

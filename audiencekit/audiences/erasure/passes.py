@@ -15,7 +15,7 @@ from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.receipt import TargetReceipt
-from audiencekit.delivery.journal.protocol import NoJournal
+from audiencekit.delivery.journal import NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -30,8 +30,8 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.preparation.target import Target
 from audiencekit.runs.doubts import Doubts
+from audiencekit.target import Target
 
 _FORBIDDEN: Final = 403
 

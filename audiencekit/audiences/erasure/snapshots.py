@@ -12,10 +12,10 @@ from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.audiences.synchronisation.successor import whole_part
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import StateKey
-from audiencekit.planning.forgotten import Forgotten
+from audiencekit.runs.store import RunStore
+from audiencekit.selection.forgotten.people import Forgotten
 
 
 def leave_snapshot(

@@ -25,9 +25,9 @@ import orjson
 import pyarrow as pa
 
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
-from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.machine.workers import cores, in_order
@@ -37,7 +37,7 @@ from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plan import PlannedRequest
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.selection import Layout, Wave
+from audiencekit.selection.selection import Layout, Wave
 
 # The records of one batch of a layout at these places, ascending, with all their keys; called from any thread.
 RecordsOf: TypeAlias = Callable[[int, Indices], HashedRecords]

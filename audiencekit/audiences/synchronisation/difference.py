@@ -18,14 +18,14 @@ from audiencekit.audiences.synchronisation.members import (
 )
 from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.columnar.kernels.comparing import Compared, DecidingDays
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.partitions import Entries, records_of
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.partitions import Entries, records_of
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 

@@ -20,10 +20,10 @@ from audiencekit.audiences.synchronisation.members import (
     to_bytes,
 )
 from audiencekit.audiences.synchronisation.partsfile import PARTS
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.partitions import part_of
-from audiencekit.preparation.tags import Tagger, tags_of_sets
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import Tagger, tags_of_sets
 
 _GATHERED: Final = 32_768  # changes that are put in order at a time
 _PUT_ASIDE: Final = 1_024  # of one part

@@ -13,7 +13,7 @@ from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.kernels.comparing import Halves
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.tags import TAG, Tags
+from audiencekit.selection.tags import TAG, Tags
 
 Numbers = npt.NDArray[np.uint64]
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.kernels.comparing import Halves
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.partitions import PARTITION_BITS
-from audiencekit.preparation.tags import Tags
+from audiencekit.selection.partitions import PARTITION_BITS
+from audiencekit.selection.tags import Tags
 
 MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
 

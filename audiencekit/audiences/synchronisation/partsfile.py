@@ -33,13 +33,13 @@ from audiencekit.audiences.synchronisation.members import (
     to_identifier_bytes,
 )
 from audiencekit.audiences.synchronisation.snapshotfacts import EARLIER_FORM, FORM, SnapshotFacts, trusted
-from audiencekit.delivery.keptspool import KeptSpool
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.partitions import PARTITION_BITS
-from audiencekit.preparation.tags import Tagger, tags_of_sets
+from audiencekit.selection.partitions import PARTITION_BITS
+from audiencekit.selection.tags import Tagger, tags_of_sets
 
 PARTS: Final = 2**PARTITION_BITS
 

@@ -13,20 +13,20 @@ from audiencekit.audiences.synchronisation.members import day_of
 from audiencekit.audiences.synchronisation.revision import Revision
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
-from audiencekit.delivery.spool import Spool
 from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
+from audiencekit.machine.spool import Spool
 from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.remarks import lost_numbers
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.selection import Selection
-from audiencekit.preparation.tags import Tagger
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.reporting.counts import RowCounts, rows_among
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource
 
 

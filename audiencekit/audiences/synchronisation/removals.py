@@ -28,7 +28,7 @@ from audiencekit.preparation.columnar.buffers import Places, arrow_array, list_o
 from audiencekit.preparation.columnar.hexadecimal import hash_array, hash_matrix
 from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.tags import TAG, Tagger, Tags, hashes_by_kind
+from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 
 _NO_PLACES: Final = np.zeros(0, dtype=np.int64)
 _NO_TAGS: Final = np.zeros(0, dtype=TAG)

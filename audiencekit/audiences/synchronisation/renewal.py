@@ -24,30 +24,30 @@ from audiencekit.audiences.synchronisation.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.facts import RENEW
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.spool import Spool
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.memo import Memo
+from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.gathering import Gathered
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
-from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.selection import NEIGHBOURS, Selection
-from audiencekit.preparation.suppression import KeyMemory, held_keys
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.run import Run
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.selection import NEIGHBOURS, Selection
+from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import Item
 from audiencekit.sources.table import Description, Part
+from audiencekit.target import Target
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"

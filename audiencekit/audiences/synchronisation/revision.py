@@ -22,13 +22,13 @@ from audiencekit.audiences.synchronisation.removals import (
 )
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.gathering import Gathered
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.selection import Selection
-from audiencekit.preparation.tags import Tagger
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.tags import Tagger
 
 
 @dataclass(slots=True)

@@ -13,13 +13,13 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.delivery.spool import SealedFile
 from audiencekit.machine.memo import Memo
+from audiencekit.machine.spool import SealedFile
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.selection import NEIGHBOURS
+from audiencekit.selection.selection import NEIGHBOURS
 
 _FEW_SHARE: Final = 0.25  # of a batch, at most: copies of more take as long as the batch
 _IN_MEMORY: Final = 65_536  # records that are copied: some ten megabytes; what is more is put aside

@@ -18,17 +18,17 @@ from audiencekit.audiences.synchronisation.settling import settle_left, settle_r
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.journal.moments import Moment, this_moment
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.preparation.tags import Tagger
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import Planner, execute, in_thread
+from audiencekit.runs.journal.moments import Moment, this_moment
 from audiencekit.runs.run import Run
+from audiencekit.runs.store import RunStore
+from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
 
 _STAYS: Final = "stays until the entry lapses"

@@ -14,13 +14,13 @@ from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts, untrusted
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.audiences.synchronisation.successor import Successor, is_old
-from audiencekit.delivery.journal.file import JournalFile
-from audiencekit.delivery.journal.schema import JOURNAL
-from audiencekit.delivery.runs import RunStore
-from audiencekit.delivery.spool import Spool
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.keys import StateKey
+from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
+from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.store import RunStore
 
 
 def settle_left(store: SnapshotStore, runs: RunStore, key: StateKey, now: datetime) -> bool:

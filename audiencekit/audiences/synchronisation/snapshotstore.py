@@ -21,14 +21,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from audiencekit.audiences.synchronisation.partsfile import NewParts, PartsFile, write_parts
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import REBUILD_HINT, SnapshotFacts, untrusted
-from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.spool import NONCE_BYTES
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.spool import NONCE_BYTES
 from audiencekit.machine.statedirectory import make_directory, safe_child
-from audiencekit.preparation.tags import Tagger
+from audiencekit.selection.tags import Tagger
 
 SNAPSHOTS: Final = "snapshots"
 SNAPSHOT, RECENT, SERIAL, CHANGES = "snapshot", "recent", "serial", "changes"

@@ -12,23 +12,23 @@ from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.journal.facts import SYNC
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.locks import TargetLock
-from audiencekit.delivery.runs import new_run_id
 from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.machine.eventloop import blocking
-from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.terms import Means, Terms
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.runs.journal.facts import SYNC
+from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
+from audiencekit.runs.store import new_run_id
+from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
+from audiencekit.target import Target
 
 # A source of a sync says who is to be in from now on.
 _ALIEN: Final = frozenset({"operation", "operation_column", "effective_at", "plan_time", "allow_empty"})

@@ -7,8 +7,8 @@ from typing import Any
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.readiness import Readiness, count_records_sent, read_readiness
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import NotFound, Refused
+from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 
 

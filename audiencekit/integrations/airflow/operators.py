@@ -15,13 +15,13 @@ from audiencekit.integrations.airflow.failures import require_rendered, task_fai
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.taskrun import run_id_of
 from audiencekit.integrations.airflow.versions import BaseOperator
-from audiencekit.preparation.target import TargetKind
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.target import TargetKind
 
 # What a task gives by itself; and `identifiers`, since Airflow keeps the options of a task where many can read them.
 _NO_OPTIONS: Final = frozenset(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from audiencekit.delivery.runs import RUN_ID_TIME
+from audiencekit.runs.store import RUN_ID_TIME
 
 _DIGITS: Final = 16
 

@@ -12,7 +12,7 @@ from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.emulator import Emulator
 from audiencekit.errors import CredentialsRefused, ExchangeError, RequestRefused
-from audiencekit.planning.forgotten import read_forgotten
+from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
 
 

@@ -22,9 +22,9 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, InputOutputFailed, NotFinished
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
-from audiencekit.preparation.target import Target
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
+from audiencekit.target import Target
 from tests.audiences.erasure.account import ACCOUNT, Account
 from tests.audiences.erasure.account import Keys as Entry
 from tests.virtualtime import VirtualClock, run_virtually

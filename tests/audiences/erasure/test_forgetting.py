@@ -20,7 +20,6 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.delivery.locks import TargetLock
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults import read_faults
 from audiencekit.errors import (
@@ -36,9 +35,10 @@ from audiencekit.errors import (
 )
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
-from audiencekit.planning.forgotten import read_forgotten
-from audiencekit.preparation.target import Target
+from audiencekit.runs.locks import TargetLock
+from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings, load_settings
+from audiencekit.target import Target
 
 
 async def _members(emulator: Emulator, audience_id: str) -> list[dict[str, Any]]:

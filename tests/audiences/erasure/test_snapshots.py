@@ -18,7 +18,7 @@ from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key
-from audiencekit.planning.forgotten import read_forgotten
+from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
 
 PEOPLE = 6

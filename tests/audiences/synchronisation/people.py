@@ -18,8 +18,8 @@ from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.partitions import part_of
-from audiencekit.preparation.tags import Tagger, tags_of_sets
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import Tagger, tags_of_sets
 
 from .service import ACCOUNT, AUDIENCE, Person
 

@@ -14,17 +14,17 @@ from typing import Any, Self
 from audiencekit.api.exchange import Body
 from audiencekit.audiences.synchronisation import sync as sync_module
 from audiencekit.audiences.synchronisation.session import Session
-from audiencekit.delivery.journal.facts import SYNC
-from audiencekit.delivery.journal.moments import Moment
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.terms import Means, Terms
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.report import Report
+from audiencekit.runs.journal.facts import SYNC
+from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
+from audiencekit.target import Target
 
 Entry = frozenset[tuple[str, str]]
 Person = tuple[str, str]  # a number for the email and one for the handle; either may be missing

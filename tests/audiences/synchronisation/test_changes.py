@@ -15,7 +15,7 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.plan import PlannedRequest
-from audiencekit.preparation.selection import Layout, Selection
+from audiencekit.selection.selection import Layout, Selection
 
 from .people import days, records, store
 from .service import Person

@@ -15,11 +15,11 @@ from audiencekit.audiences.synchronisation.difference import Difference, Horizon
 from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, MemberChunk, from_bytes
 from audiencekit.audiences.synchronisation.snapshot import Index
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.preparation.bits import Bits
-from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.partitions import ENTRY
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.partitions import ENTRY
+from audiencekit.selection.tags import TAG
 from tests.examples import examples
 
 from .people import TAGGER, Known, names, records

@@ -12,9 +12,9 @@ from audiencekit.audiences.synchronisation.effects import Effects
 from audiencekit.audiences.synchronisation.marks import Marks
 from audiencekit.audiences.synchronisation.members import joined
 from audiencekit.audiences.synchronisation.partsfile import PARTS
-from audiencekit.delivery.spool import Spool
-from audiencekit.preparation.partitions import part_of
-from audiencekit.preparation.tags import tags_of_sets
+from audiencekit.machine.spool import Spool
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import tags_of_sets
 
 from .people import TAGGER, days, members
 from .service import Person

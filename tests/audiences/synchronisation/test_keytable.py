@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audiencekit.audiences.synchronisation import keytable
 from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.tags import TAG
 
 SMALL = st.integers(0, 3)
 PAIRS = st.lists(st.tuples(SMALL, st.integers(0, 1)), max_size=12)

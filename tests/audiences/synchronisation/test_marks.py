@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from audiencekit.audiences.synchronisation import marks as marks_module
 from audiencekit.audiences.synchronisation.marks import MARK_BYTES, NO_MARKS, Marks
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.tags import TAG
 
 Pair = tuple[int, int]
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)

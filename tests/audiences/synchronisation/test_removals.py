@@ -28,7 +28,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.columnar.hexadecimal import hash_array
 from audiencekit.preparation.lists import list_array
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.tags import TAG
 
 from .people import TAGGER, members, names, records
 from .service import Person

@@ -14,15 +14,15 @@ from audiencekit.audiences.synchronisation.expiry import expiry
 from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.renewal import plan_renewal
 from audiencekit.audiences.synchronisation.session import Session
-from audiencekit.delivery.journal.facts import RENEW
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
 from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.terms import Means, Terms
-from audiencekit.preparation.target import Target
 from audiencekit.reporting.report import Report
+from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.run import Run
+from audiencekit.target import Target
 
 from .service import AUDIENCE, NEVER, Entry, Owner, entries_of
 

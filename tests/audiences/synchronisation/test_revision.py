@@ -15,12 +15,12 @@ from audiencekit.audiences.synchronisation import rarestkeys, removals, sentreco
 from audiencekit.audiences.synchronisation.difference import Horizon
 from audiencekit.audiences.synchronisation.revision import Revision
 from audiencekit.audiences.synchronisation.sentrecords import records_at
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.planning.gathering import Gathered
 from audiencekit.preparation.bits import Bits
-from audiencekit.preparation.keysets import KeySets
-from audiencekit.preparation.selection import Layout, Selection
 from audiencekit.profile import SPEC
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.selection import Layout, Selection
 from tests.examples import examples
 
 from .people import TAGGER, Known, names, records

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from audiencekit.audiences.synchronisation import sentrecords as module
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
 
 from .people import names, records

@@ -11,10 +11,10 @@ import pytest
 
 from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SnapshotStore
-from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import find_state_key
+from audiencekit.runs.store import RunStore
 
 from .people import store
 from .service import LOST, NEVER, Owner

@@ -28,12 +28,12 @@ from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotfacts import EARLIER_FORM, SnapshotFacts
 from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.audiences.synchronisation.successor import Successor, is_old
-from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.spool import Spool
+from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import find_state_key
+from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.partitions import part_of
-from audiencekit.preparation.tags import tags_of_sets
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import tags_of_sets
 from tests.examples import examples
 
 from .people import days, members, store

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.locks import TargetLock
 from audiencekit.errors import UsageError
-from audiencekit.preparation.target import Target
+from audiencekit.runs.locks import TargetLock
+from audiencekit.target import Target
 
 from .conftest import Service, emulator
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.runs import check_chosen_run_id
 from audiencekit.integrations.airflow.taskrun import run_id_of
+from audiencekit.runs.store import check_chosen_run_id
 
 WHEN = datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
 

@@ -10,8 +10,8 @@ import pytest
 from audiencekit.errors import Bug
 from audiencekit.preparation.columnar.kernels.comparing import DecidingDays, Halves
 from audiencekit.preparation.columnar.kernels.library import Kernels
-from audiencekit.preparation.partitions import ENTRY
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.partitions import ENTRY
+from audiencekit.selection.tags import TAG
 
 REFUSED = "a kernel|there is|contiguous"
 BEGINS = np.array([0, 1], dtype=np.uint32)  # of one number

@@ -10,8 +10,8 @@ import pytest
 from audiencekit.errors import Bug
 from audiencekit.preparation.columnar.kernels.library import Kernels
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
-from audiencekit.preparation.partitions import ENTRY
-from audiencekit.preparation.tags import TAG
+from audiencekit.selection.partitions import ENTRY
+from audiencekit.selection.tags import TAG
 
 OUTSIDE = "a place that is not there"
 REFUSED = "a kernel|there is|contiguous"

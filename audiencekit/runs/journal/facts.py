@@ -1,0 +1,166 @@
+"""What a journal says of a run: what it was begun with, what was planned, how far it came. Counts and names only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from audiencekit.delivery.results import Delivered, RefusedRow
+from audiencekit.errors import Outcome
+from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
+from audiencekit.target import Target
+
+SYNC, RENEW = "sync", "renew"
+UPDATES, DELETES = "U", "D"  # what a request holds
+_AGAIN: Final = {
+    SYNC: "`audiencekit sync SOURCE --audience {audience}`",
+    RENEW: "`audiencekit renew --audience {audience}`",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What a run was begun with, enough to read its source once more just as before.
+
+    `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
+    or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
+    `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
+    `salt` is drawn for the key of the journal: an id that is given to a second run makes another key.
+    """
+
+    run_id: str
+    account_id: str
+    target: Target
+    operation: str
+    profile: str
+    sources: list[str]
+    rejections: str
+    keywords: dict[str, Any]
+    started_at: str
+    audiencekit: str
+    keep_spool: bool = False
+    salt: str = ""
+
+    def key(self, state_key: StateKey) -> SubKey:
+        """The key of the journal that holds this. Those of older versions have no salt."""
+        return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}" if self.salt else self.run_id)
+
+    @property
+    def again(self) -> str:
+        """The command that goes on with a run which is not resumed, since it compares with what was sent before."""
+        return _AGAIN.get(self.operation, "").format(audience=self.target.id)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBody:
+    """One request of the plan, as far as it is known before its body is made."""
+
+    number: int
+    wave: int
+    records: int
+    body_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFacts:
+    """What came of the source. Two plans without a `difference` are the same bytes.
+
+    `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
+    was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
+    of a run that is not resumed both are over none. `verbs` says of each request in order whether it holds Updates,
+    Deletes or both; earlier versions did not write it.
+    """
+
+    mapping: dict[str, Any]
+    rules: dict[str, Any]
+    found: dict[str, Any]
+    rows_read: int
+    rows_rejected: int
+    records: int
+    fingerprint: str
+    suppression: str
+    requests: tuple[PlannedBody, ...] = field(repr=False)
+    verbs: tuple[str, ...] = field(default=(), repr=False)
+
+    def verbs_of(self, number: int) -> str:
+        """What request `number` holds; both where that is not known."""
+        return self.verbs[number - 1] if 0 < number <= len(self.verbs) else UPDATES + DELETES
+
+    def sends(self, verb: str) -> bool:
+        """Whether a request of the plan holds that verb."""
+        return any(verb in self.verbs_of(request.number) for request in self.requests)
+
+    def difference(self, now: PlanFacts) -> tuple[str, str] | None:
+        """The first thing that is another one `now`, as (code, sentence); None when nothing is."""
+        if self.mapping != now.mapping:
+            return "mapping", "other columns carry the identifiers now than when the run was begun"
+        if self.rules != now.rules:
+            changed = sorted(name for name in self.rules | now.rules if self.rules.get(name) != now.rules.get(name))
+            return "options", f"the options are not those that the run was begun with: {', '.join(changed)}"
+        if (self.rows_read, self.rows_rejected) != (now.rows_read, now.rows_rejected):
+            was, is_now = (
+                f"{self.rows_read:,} rows, {self.rows_rejected:,}",
+                f"{now.rows_read:,}, {now.rows_rejected:,}",
+            )
+            return "source", f"the source has changed: it had {was} of them rejected, and now has {is_now} of them"
+        if self.fingerprint != now.fingerprint:
+            return "source", "the source has changed: it has as many rows as before, but they are not the same"
+        if (self.suppression, self.records) != (now.suppression, now.records):
+            return "suppression", "other people are to be suppressed than when the run was begun"
+        if self.requests != now.requests:
+            return "requests", "this version would cut the records into other requests"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended for good: `complete`, or `refused` with the reason. `exit_code` is what the process left with."""
+
+    state: str
+    exit_code: int
+    message: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
+
+    The counts of records and bytes are over confirmed requests, `success_count` and `total_count` as the service said;
+    `refused` are single rows of those, in row order.
+    """
+
+    confirmed: int = 0
+    unknown: int = 0
+    records_confirmed: int = 0
+    body_bytes: int = 0
+    success_count: int = 0
+    total_count: int = 0
+    attempts: int = 0
+    rate_limited: int = 0
+    refused: tuple[RefusedRow, ...] = ()
+
+    def plus(self, delivered: Delivered) -> Sums:
+        """These sums and those of what was delivered after them."""
+        doubtful = sum(result.outcome is Outcome.UNKNOWN for result in delivered.pending)
+        return Sums(
+            confirmed=self.confirmed + delivered.confirmed,
+            unknown=self.unknown + doubtful,
+            records_confirmed=self.records_confirmed + delivered.records_confirmed,
+            body_bytes=self.body_bytes + delivered.body_bytes,
+            success_count=self.success_count + delivered.success_count,
+            total_count=self.total_count + delivered.total_count,
+            attempts=self.attempts + delivered.attempts,
+            rate_limited=self.rate_limited + delivered.rate_limited,
+            refused=tuple(sorted(self.refused + delivered.refused, key=lambda each: each.row)),
+        )
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the service counted what was sent."""
+        return self.records_confirmed == self.success_count == self.total_count
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether anything may have reached the audience."""
+        return bool(self.confirmed or self.unknown)

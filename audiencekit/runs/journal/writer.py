@@ -1,0 +1,186 @@
+"""The journal as the uploader sees it: intents and ends of requests, written by one thread, several in one commit."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+
+from audiencekit.delivery.results import PackedRequest, RequestResult
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keys import SubKey
+from audiencekit.personal import guarded, without_frames
+from audiencekit.runs.journal.digests import BODIES, KeyedDigest
+from audiencekit.runs.journal.file import Entry, JournalFile
+from audiencekit.runs.journal.moments import Moment, this_moment
+
+# A try that was begun earlier and that nobody lived to conclude has been a try.
+_INTEND = """
+UPDATE requests
+SET attempts = attempts + (state = 'intended'), state = 'intended', first_row = ?, last_row = ?, digest = ?,
+    left_boot = ?, left_seconds = ?
+WHERE number = ? AND state <> 'confirmed'
+"""
+_LEAVE = "UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = ?"
+# An earlier try whose end nobody knows stays in doubt until one is confirmed.
+_CONCLUDE = """
+UPDATE requests
+SET attempts = attempts + :attempts, rate_limited = rate_limited + :rate_limited,
+    success_count = :success_count, total_count = :total_count, state = :state,
+    left_boot = CASE WHEN :is_doubtful THEN left_boot END,
+    left_seconds = CASE WHEN :is_doubtful THEN left_seconds END
+WHERE number = :number
+"""
+
+
+class RunJournal:
+    """Implements `protocol.Journal` over a JournalFile. As an async context manager it ends its thread.
+
+    Once a write has failed nothing else is written: what the disk holds then is what a resumed run starts from.
+    """
+
+    def __init__(self, file: JournalFile, key: SubKey, *, moment: Callable[[], Moment] = this_moment) -> None:
+        self._file, self._key, self._moment = file, key, moment
+        self._thread = ThreadPoolExecutor(1, "audiencekit-journal")
+        self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._failure: AudiencekitError | None = None
+        self._seals = file.seals(key)
+        self._doubtful = set(file.digests())  # left earlier: only a confirmation settles them
+        self._intended: set[int] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._flushing is not None:
+            await self._flushing
+        self._thread.shutdown()
+
+    async def intend(self, request: PackedRequest) -> None:
+        """Notes that the bytes of `request` are about to leave.
+
+        Raises ResumeRefused when they are not those that left before.
+        """
+        pass_point("before intent")
+        key, moment = self._key, self._moment()
+        self._intended.add(request.number)  # who is cancelled in the middle has it written all the same
+        await self._write_of(request.number, lambda connection: _intend(connection, request, key, moment))
+        pass_point("after intent")
+
+    async def leave_again(self, number: int) -> None:
+        """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
+        moment = self._moment()
+        await self._write_of(number, lambda connection: _leave(connection, number, moment))
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Notes how the request ended. One that never left is as it was before."""
+        if result.number not in self._intended:
+            return
+        pass_point("before acknowledgement")
+        values = self._values(result)
+        refused = [(result.number, each.row, " ".join(each.codes)) for each in result.refused]
+        await self._write_of(result.number, lambda connection: _conclude(connection, values, refused))
+        pass_point("after acknowledgement")
+
+    def _values(self, result: RequestResult) -> dict[str, int | str]:
+        was_doubtful = result.number in self._doubtful
+        state = "planned" if result.outcome is None else result.outcome.value
+        if state in ("planned", "refused") and was_doubtful:
+            state = "unknown"
+        return {
+            "number": result.number,
+            "state": state,
+            "attempts": result.attempts,
+            "rate_limited": result.rate_limited,
+            "success_count": result.success_count,
+            "total_count": result.total_count,
+            "is_doubtful": result.is_doubtful or was_doubtful,
+        }
+
+    async def _write_of(self, number: int, entry: Entry) -> None:
+        """Writes `entry`, which is about the request of this number, and its new seal."""
+
+        def sealed(connection: sqlite3.Connection) -> None:
+            entry(connection)
+            if self._seals is not None:
+                self._seals.renew(connection, number)
+
+        await self._write(sealed)
+
+    async def _write(self, entry: Entry) -> None:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((entry, done))
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._flush())
+        await done
+
+    async def _flush(self) -> None:
+        """Writes what waits, and what came meanwhile, until nothing waits."""
+        while self._waiting:
+            group, self._waiting = self._waiting, []
+            if self._failure is None:
+                entries = [entry for entry, _ in group]
+                try:
+                    await asyncio.get_running_loop().run_in_executor(self._thread, self._file.write, entries)
+                except Exception as error:
+                    self._failure = without_frames(error)
+            for _, done in group:
+                if not done.done():
+                    self._settle(done)
+
+    def _settle(self, done: asyncio.Future[None]) -> None:
+        if self._failure is None:
+            done.set_result(None)
+        else:
+            done.set_exception(_another(self._failure))
+
+
+def _another(failure: AudiencekitError) -> AudiencekitError:
+    """`failure` for one more who waits: an exception that is raised in two places shows the frames of both."""
+    if isinstance(failure, ResumeRefused):
+        return ResumeRefused(str(failure), reason=failure.reason, hint=failure.hint)
+    return (InputOutputFailed if isinstance(failure, InputOutputFailed) else Bug)(str(failure), hint=failure.hint)
+
+
+def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey, moment: Moment) -> None:
+    digest = body_digest(request, key)
+    known = connection.execute("SELECT digest FROM requests WHERE number = ?", (request.number,)).fetchone()
+    if known is None or known[0] not in (None, digest):
+        raise other_bytes(request.number)
+    first, last = int(request.rows.min()), int(request.rows.max())
+    connection.execute(_INTEND, (first, last, digest, moment.boot, moment.seconds, request.number))
+
+
+def _leave(connection: sqlite3.Connection, number: int, moment: Moment) -> None:
+    connection.execute(_LEAVE, (moment.boot, moment.seconds, number))
+
+
+def _conclude(
+    connection: sqlite3.Connection, values: dict[str, int | str], refused: list[tuple[int, int, str]]
+) -> None:
+    connection.execute(_CONCLUDE, values)
+    connection.executemany("INSERT INTO refused (number, row, codes) VALUES (?, ?, ?)", refused)
+
+
+@guarded
+def body_digest(request: PackedRequest, key: SubKey) -> bytes:
+    """The keyed digest of the body of `request`."""
+    digest = KeyedDigest(key, BODIES, request.number)
+    digest.update(request.body.unwrap())
+    return digest.finish()
+
+
+def other_bytes(number: int) -> ResumeRefused:
+    """The refusal of a body that is not the one that left before."""
+    return ResumeRefused(
+        f"request {number} would not be the bytes that were sent before",
+        reason="requests",
+        hint="resume with the version of audiencekit that began the run",
+    )

@@ -1,0 +1,1 @@
+"""Which records are sent, and in which wave: conflicts, duplicates, suppression, and the people who were erased."""

@@ -1,0 +1,182 @@
+"""Which records are duplicates, superseded or suppressed, found by keyed tags of their key sets and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
+from audiencekit.selection.conflicts import find_conflicts
+from audiencekit.selection.partitions import (
+    PARTITION_BITS,
+    Chunks,
+    Entries,
+    Partitions,
+    last_of_tag,
+    records_of,
+    repeated,
+)
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
+from audiencekit.selection.tags import Tagger
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedBatch:
+    """Tags of the records of one batch: of their key sets, and, where keys are compared one by one, of single keys.
+
+    `suppressed` are those of keys that suppress every record which has them.
+    """
+
+    deletes: Bools = field(repr=False)
+    key_sets: OrderedTags
+    keys: OrderedTags | None = None
+    suppressed: OrderedTags | None = None
+
+
+class KeySets:
+    """Gathers the tags of all records of a run, then decides. What does not fit a fixed memory goes to `chunks`.
+
+    With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
+    False nobody is suppressed. With neither, the tags of single keys are not kept. Of every key `memories` are asked,
+    too, whether it suppresses. `tagger` is for tags that are compared with those of another run.
+    """
+
+    def __init__(
+        self,
+        chunks: Chunks,
+        *,
+        mixed: bool,
+        suppressing: bool = False,
+        memories: Sequence[KeyMemory] = (),
+        bits: int = PARTITION_BITS,
+        tagger: Tagger | None = None,
+    ) -> None:
+        self.mixed = mixed
+        self._memories = memories
+        self._suppressed = SuppressedKeys(chunks, bits=bits) if suppressing or memories else None
+        self._tagger = tagger or Tagger()
+        self._key_sets = Partitions(chunks, bits=bits)
+        self._keys = Partitions(chunks, bits=bits)
+        self._deletes = Bits()
+
+    def __repr__(self) -> str:
+        return f"<KeySets of {len(self)} records>"
+
+    def __len__(self) -> int:
+        """How many records were gathered."""
+        return len(self._deletes)
+
+    @guarded
+    def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
+        """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
+        batch = records.unwrap()
+        tagged = self._tagger.tag(batch)
+        key_sets = self._key_sets.sort(tagged.of_sets())
+        deletes = bools_of(batch.column(IS_DELETE))
+        if not tagged.offsets or (not self.mixed and self._suppressed is None):
+            return TaggedBatch(deletes, key_sets)
+        owners, tags = tagged.owners(), tagged.tags
+        suppressed = None
+        if self._suppressed is not None:
+            held = held_keys(batch, self._memories)
+            suppressed = self._suppressed.sort(tags[held if refusing is None else held | refusing[owners]])
+        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed)
+
+    @guarded
+    def tag_suppressed(self, records: HashedRecords) -> OrderedTags | None:
+        """The tags of the keys of one batch of people who are to be suppressed. May be called from any thread."""
+        tags = self._tagger.tag(records.unwrap()).tags
+        return self._suppressed.sort(tags) if self._suppressed is not None and len(tags) else None
+
+    def suppress(self, tagged: OrderedTags | None) -> None:
+        """Gather what `tag_suppressed` gave back."""
+        if self._suppressed is not None and tagged is not None:
+            self._suppressed.add(tagged)
+
+    def add(self, tagged: TaggedBatch) -> None:
+        """Gather the tags of the next batch, in the order of the source."""
+        first = len(self)
+        self._key_sets.add(tagged.key_sets, first)
+        if tagged.keys:
+            self._keys.add(tagged.keys, first)
+        self.suppress(tagged.suppressed)
+        self._deletes.append(tagged.deletes)
+
+    def tagged(self, part: int) -> list[Entries]:
+        """The tags of the key sets of one part, in the order of their records, as they were put aside.
+
+        May be called from any thread.
+        """
+        return self._key_sets.pieces([part])
+
+    def select(self) -> Selection:
+        """One record of each key set is sent; the waves keep conflicts in row order.
+
+        With one verb it is the first, and later ones are duplicates. With both it is the last word: an earlier record
+        is a duplicate when every later one of its key set has its verb, superseded when the verb changed after it.
+        Suppressed records count as if they were not there: a Delete that one of them would overrule is sent.
+        """
+        suppressed = self._find_suppressed()
+        kept = Bits.of(len(self), True)
+        superseded = Bits.of(len(self) if self.mixed else 0, False)
+        # Unsealed by one thread: two would wait for each other's lock longer than the unsealing takes.
+        unsealed = map(self._key_sets.pieces, self._key_sets.runs())
+        for dropped, overruled in in_order(partial(self._decide, suppressed), unsealed, workers=cores()):
+            kept.set(dropped, False)
+            superseded.set(overruled, True)
+        dropped_count = len(kept) - kept.count()
+        kept.subtract(suppressed)
+        if not self.mixed:
+            return Selection(kept, self._deletes, duplicates=dropped_count, suppressed=suppressed.count())
+        overruled_count = superseded.count()
+        conflicts = find_conflicts(self._keys, kept, superseded, self._deletes)
+        kept.set(conflicts.far_reaching, True)
+        return Selection(
+            kept,
+            self._deletes,
+            conflicts.later,
+            duplicates=dropped_count - overruled_count,
+            superseded=overruled_count - len(conflicts.far_reaching),
+            suppressed=suppressed.count(),
+        )
+
+    def _find_suppressed(self) -> Bits:
+        """Of each record, whether it has a suppressed key and would be put in: whoever is to go may go."""
+        if self._suppressed is None:
+            return Bits.of(len(self), False)
+        found = Bits.of(len(self), False)
+        for records in in_order(partial(self._suppressed.owners, self._keys), self._keys.parts(), workers=cores()):
+            found.set(records[~self._deletes.at(records)], True)
+        return found
+
+    def _decide(self, suppressed: Bits, pieces: list[Entries]) -> tuple[Indices, Indices]:
+        """Of the records of whole parts, those that are not sent, and those of them that are superseded."""
+        if self._suppressed is not None:
+            pieces = [entries[~suppressed.at(entries["record"])] for entries in pieces]
+        entries = repeated(*pieces)
+        records, last = records_of(entries), last_of_tag(entries)
+        if not self.mixed:
+            first = np.append(True, last[:-1]) if len(last) else last
+            return records[~first], np.zeros(0, dtype=np.int64)
+        superseded = _superseded(records, last, self._deletes)
+        return records[~last], records[superseded]
+
+
+def _superseded(records: Indices, last: Bools, deletes: Bits) -> Bools:
+    """Of records ordered by tag and then as they came, those before a change of verb of their key set."""
+    verbs = deletes.at(records)
+    changes = np.zeros(len(records), dtype=np.int64)
+    changes[:-1] = ~last[:-1] & (verbs[1:] != verbs[:-1])
+    so_far = np.cumsum(changes) - changes  # before each
+    ends = np.flatnonzero(last)
+    of_set = so_far[ends[np.searchsorted(ends, np.arange(len(records)))]]
+    superseded: Bools = of_set > so_far
+    return superseded

@@ -1,0 +1,151 @@
+"""Tags of any number of records, put aside in parts that can be looked at one after the other.
+
+Equal tags come into the same part, since the first bits of the tag choose it. What is put aside is sealed by whoever
+keeps the chunks: with the run's key gone, tags say nothing, but they are linked to row numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.errors import PlanRefused
+from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
+from audiencekit.selection.tags import Places, Tags
+
+# A tag and its record, counted from 0 over the whole run. Nothing stands between: all of them are put aside and read
+# again, and that takes longer than anything else that is done with them.
+ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<u4")])
+Entries: TypeAlias = npt.NDArray[np.void]
+NOBODY: Final = 2**32 - 1  # in the place of a record; the records of a run end before it
+
+PARTITION_BITS: Final = 8
+BUFFER_BYTES: Final = 96 * 1024  # of one part in memory; what is more is put aside
+TOGETHER: Final = 65_536  # entries of several parts that may be looked at in one go
+
+_KEPT: Final = 8  # full buffers that are put aside in one go
+_HIGH_BITS: Final = 64
+
+
+class Chunks(Protocol):
+    """A spool: bytes go in, and come back by number. Reading may happen in any thread."""
+
+    def append_all(self, chunks: Sequence[memoryview]) -> list[int]:
+        """Keep each of `chunks`; their numbers."""
+
+    def read_all(self, numbers: Sequence[int]) -> bytes | memoryview:
+        """The chunks of these numbers, one behind the other."""
+
+
+class Partitions:
+    """Entries in 2 ** `bits` parts, in chunks that are put aside as they fill."""
+
+    def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
+        self._chunks, self._bits = chunks, bits
+        # One block for all parts: hundreds of buffers that grow side by side would leave holes in the heap.
+        self._buffers = np.empty((2**bits, max(BUFFER_BYTES // ENTRY.itemsize, 1)), dtype=ENTRY)
+        self._filled = np.zeros(2**bits, dtype=np.int64)  # entries in each buffer
+        self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
+
+    def sort(self, tags: Tags, records: Places | None = None) -> OrderedTags:
+        """The tags of one batch by part, and their `records`, counted from its beginning; without these each tag has
+        one of its own. May be called in any thread."""
+        if compiled := kernels():
+            order, ends = np.empty(len(tags), dtype=np.uint32), np.empty(2**self._bits, dtype=np.int64)
+            compiled.tagging.sort(tags, order, ends)
+            return OrderedTags(tags, records, order, ends)
+        parts = part_of(tags, self._bits)
+        order = np.argsort(parts, kind="stable").astype(np.uint32)
+        return OrderedTags(tags, records, order, np.cumsum(np.bincount(parts, minlength=2**self._bits)))
+
+    def add(self, batch: OrderedTags, first: int) -> None:
+        """Put the entries of the next batch aside, whose records are counted from `first`.
+
+        Raises PlanRefused when there are too many.
+        """
+        if batch.records is None and first + len(batch.tags) > NOBODY:
+            raise PlanRefused(f"more than {NOBODY:,} records in one run", hint="divide the source")
+        starts = np.concatenate([[0], batch.ends[:-1]])  # of what is not put aside yet
+        while self._fill(batch, starts, first):
+            full = np.flatnonzero(self._filled == self._buffers.shape[1]).tolist()
+            for parts in (full[place : place + _KEPT] for place in range(0, len(full), _KEPT)):
+                kept = self._chunks.append_all([self._buffers[part].view(np.uint8).data for part in parts])
+                for part, number in zip(parts, kept, strict=True):
+                    self._numbers[part].append(number)
+                self._filled[parts] = 0
+
+    def _fill(self, batch: OrderedTags, starts: Places, first: int) -> bool:
+        """Move what there is room for from `starts` into the buffers; whether any of these is full."""
+        buffers, filled = self._buffers, self._filled
+        if compiled := kernels():
+            return bool(compiled.tagging.spread(batch, starts, first=first, buffers=buffers, filled=filled))
+        moved = np.minimum(batch.ends - starts, buffers.shape[1] - filled)
+        for part in np.flatnonzero(moved).tolist():
+            own = batch.order[starts[part] : starts[part] + moved[part]]
+            place = buffers[part, filled[part] :][: len(own)]
+            place["high"], place["low"] = batch.tags["high"][own], batch.tags["low"][own]
+            place["record"] = (own if batch.records is None else batch.records[own]) + np.int64(first)
+        starts += moved
+        filled += moved
+        return bool((filled == buffers.shape[1]).any())
+
+    def parts(self) -> Iterator[int]:
+        """The numbers of the parts that hold anything."""
+        return (part for part in range(2**self._bits) if self._numbers[part] or self._filled[part])
+
+    def runs(self) -> Iterator[range]:
+        """The numbers of all parts, a run at a time: one part, or several that hold TOGETHER at most."""
+        first, held = 0, 0
+        for part in range(2**self._bits):
+            own = len(self._numbers[part]) * self._buffers.shape[1] + int(self._filled[part])
+            if held and held + own > TOGETHER:
+                yield range(first, part)
+                first, held = part, 0
+            held += own
+        if held:
+            yield range(first, 2**self._bits)
+
+    def pieces(self, parts: Iterable[int]) -> list[Entries]:
+        """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""
+        found = []
+        for part in parts:
+            if self._numbers[part]:
+                found.append(np.frombuffer(self._chunks.read_all(self._numbers[part]), dtype=ENTRY))
+            found.append(self._buffers[part, : self._filled[part]])
+        return found
+
+
+def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
+    """The part that each of `tags` comes into."""
+    parts: npt.NDArray[np.uint16] = (tags["high"] >> np.uint64(_HIGH_BITS - bits)).astype(np.uint16)
+    return parts
+
+
+def repeated(*pieces: Entries) -> Entries:
+    """Those of the entries of whole parts whose tag may occur more than once, ordered by tag and then by record."""
+    if compiled := kernels():
+        return compiled.tagging.find_repeated(pieces)
+    entries = np.concatenate(pieces)
+    high = np.sort(entries["high"])
+    twice = high[1:][high[1:] == high[:-1]]
+    if not len(twice):
+        return entries[:0]
+    places = np.minimum(np.searchsorted(twice, entries["high"]), len(twice) - 1)
+    found = entries[twice[places] == entries["high"]]
+    ordered: Entries = found[np.lexsort((found["record"], found["low"], found["high"]))]
+    return ordered
+
+
+def records_of(entries: Entries) -> Places:
+    """The record of each of `entries`."""
+    return entries["record"].astype(np.int64)
+
+
+def last_of_tag(entries: Entries) -> npt.NDArray[np.bool_]:
+    """Of entries ordered by tag, whether each is the last of its tag."""
+    changes = (entries["high"][1:] != entries["high"][:-1]) | (entries["low"][1:] != entries["low"][:-1])
+    return np.append(changes, True) if len(entries) else np.zeros(0, dtype=bool)

@@ -1,0 +1,65 @@
+"""Plans are compared; sums are added."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from audiencekit.delivery.results import Delivered, RefusedRow
+from audiencekit.errors import Outcome
+from audiencekit.runs.journal.facts import PlannedBody, Sums
+
+from .conftest import PLAN, result_of
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "words"),
+    [
+        ({}, None, ""),
+        ({"found": {"format": "parquet"}}, None, ""),
+        ({"mapping": {"columns": []}}, "mapping", "other columns"),
+        ({"rules": {"phone_form": "digits", "expires_at": "2027-12-21T01:30:00Z"}}, "options", ": phone_form"),
+        ({"rules": {"phone_form": "e164"}}, "options", ": expires_at"),
+        ({"rules": {**PLAN.rules, "new": 1}}, "options", ": new"),
+        ({"rows_read": 41}, "source", "it had 40 rows, 10 of them rejected, and now has 41, 10 of them"),
+        ({"rows_rejected": 11}, "source", "40, 11"),
+        ({"fingerprint": "ff" * 16}, "source", "not the same"),
+        ({"suppression": "ff" * 16}, "suppression", "other people"),
+        ({"records": 29}, "suppression", "other people"),
+        ({"suppression": "", "fingerprint": "", "records": 1}, "source", "not the same"),
+        ({"requests": PLAN.requests[:2]}, "requests", "other requests"),
+        ({"requests": (*PLAN.requests[:2], PlannedBody(3, 0, 10, 999))}, "requests", "other requests"),
+        ({"requests": (*PLAN.requests[:2], PlannedBody(3, 1, 10, 1_000))}, "requests", "other requests"),
+        ({"mapping": {}, "rules": {}, "rows_read": 1, "requests": ()}, "mapping", ""),
+    ],
+)
+def test_the_first_difference_is_named(change: dict[str, Any], reason: str | None, words: str) -> None:
+    """Columns before options before rows before requests: what comes first explains what comes after."""
+    found = PLAN.difference(replace(PLAN, **change))
+    assert (found and found[0]) == reason
+    assert found is None or words in found[1]
+
+
+def test_sums_go_on_where_they_were() -> None:
+    """Counts are added; what is in doubt after a delivery is what it left in doubt, and what was before."""
+    delivered = Delivered(
+        confirmed=2, records_confirmed=20, body_bytes=2_000, success_count=20, total_count=20, attempts=5,
+        rate_limited=1, pending=(result_of(3, Outcome.UNKNOWN, 2), result_of(4, None, 0)), is_read_to_end=False,
+        error=None, refused=(RefusedRow(7, ("BAD",)), RefusedRow(9, ())),
+    )  # fmt: skip
+    earlier = Sums(
+        confirmed=1, unknown=1, records_confirmed=10, body_bytes=1_000, success_count=10, total_count=10, attempts=2,
+        refused=(RefusedRow(8, ()),),
+    )  # fmt: skip
+    assert earlier.plus(delivered) == Sums(
+        confirmed=3, unknown=2, records_confirmed=30, body_bytes=3_000, success_count=30, total_count=30, attempts=7,
+        rate_limited=1, refused=(RefusedRow(7, ("BAD",)), RefusedRow(8, ()), RefusedRow(9, ())),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("sums", "touched"), [(Sums(), False), (Sums(confirmed=1), True), (Sums(unknown=1), True)])
+def test_a_doubt_counts_as_touched(sums: Sums, touched: bool) -> None:
+    """As a confirmation does."""
+    assert sums.is_touched is touched

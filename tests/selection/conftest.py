@@ -1,0 +1,7 @@
+"""Records for tests of their selection."""
+
+from __future__ import annotations
+
+from tests.preparation.conftest import hashed_records, memory_chunks, sha256
+
+__all__ = ["hashed_records", "memory_chunks", "sha256"]

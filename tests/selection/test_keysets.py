@@ -1,0 +1,193 @@
+"""Duplicates, superseded records, conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.partitions import Chunks
+from tests.examples import examples
+
+Records = Callable[..., HashedRecords]
+Store = Callable[[], Chunks]
+
+
+class Chosen(NamedTuple):
+    """A selection, a list of all records."""
+
+    kept: list[bool]
+    waves: list[int]
+    duplicates: int
+    superseded: int
+
+
+def _select(records: HashedRecords, chunks: Chunks, *, mixed: bool, bits: int = 2) -> Chosen:
+    keysets = KeySets(chunks, mixed=mixed, bits=bits)
+    batch = records.unwrap()
+    for start in range(0, batch.num_rows, 3):
+        keysets.add(keysets.tag(HashedRecords(batch.slice(start, 3))))
+    selection = keysets.select()
+    waves = np.zeros(batch.num_rows, dtype=int)
+    for wave, own in selection.later.items():
+        waves[own] = wave
+    kept = selection.kept.slice(0, batch.num_rows).tolist()
+    return Chosen(kept, waves.tolist(), selection.duplicates, selection.superseded)
+
+
+def _emails(*texts: str) -> dict[Kind, list[str]]:
+    return {Kind.EMAIL: list(texts)}
+
+
+def test_of_equal_key_sets_the_first_is_sent(hashed_records: Records, memory_chunks: Store) -> None:
+    """With one verb the later ones are duplicates."""
+    records = hashed_records(*(("Update", _emails(text)) for text in ("a", "b", "a", "c", "b", "a")))
+    selection = _select(records, memory_chunks(), mixed=False)
+    assert selection.kept == [True, True, False, True, False, False]
+    assert (selection.duplicates, selection.superseded) == (3, 0)
+
+
+def test_a_subset_is_no_duplicate(hashed_records: Records, memory_chunks: Store) -> None:
+    """Key sets are compared whole: a person with one more key is another entry."""
+    both = {Kind.EMAIL: ["a"], Kind.PHONE_NUMBER: ["+12015550123"]}
+    selection = _select(hashed_records(("Update", both), ("Update", _emails("a"))), memory_chunks(), mixed=False)
+    assert selection.kept == [True, True]
+
+
+def test_the_same_hash_of_another_kind_is_no_duplicate(hashed_records: Records, memory_chunks: Store) -> None:
+    """A handle and an email with one hash are two key sets."""
+    records = hashed_records(("Update", _emails("a")), ("Update", {Kind.HANDLE: ["a"]}))
+    assert _select(records, memory_chunks(), mixed=False).kept == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("verbs", "kept", "duplicates", "superseded"),
+    [
+        ("UD", [1], 0, 1),
+        ("DU", [1], 0, 1),
+        ("UUD", [2], 0, 2),
+        ("UDD", [2], 1, 1),
+        ("UDU", [2], 0, 2),
+        ("UUU", [2], 2, 0),
+    ],
+)
+def test_the_last_word_on_a_key_set_wins(
+    hashed_records: Records, memory_chunks: Store, verbs: str, kept: list[int], duplicates: int, superseded: int
+) -> None:
+    """Everything before a change of verb is superseded; repeats of the last verb are duplicates."""
+    names = {"U": "Update", "D": "Delete"}
+    selection = _select(hashed_records(*((names[verb], _emails("a")) for verb in verbs)), memory_chunks(), mixed=True)
+    assert [index for index, is_kept in enumerate(selection.kept) if is_kept] == kept
+    assert (selection.duplicates, selection.superseded) == (duplicates, superseded)
+
+
+def test_conflicts_follow_each_other_in_waves(hashed_records: Records, memory_chunks: Store) -> None:
+    """A Delete that shares any key with an earlier Update waits for it, and the other way round."""
+    records = hashed_records(
+        ("Update", _emails("a", "b")),
+        ("Delete", _emails("b", "c")),
+        ("Update", _emails("c", "d")),
+        ("Update", _emails("x")),
+        ("Delete", _emails("d")),
+    )
+    assert _select(records, memory_chunks(), mixed=True).waves == [0, 1, 2, 0, 3]
+
+
+Entry = frozenset[str]
+
+
+def _apply(operations: list[tuple[str, Entry]]) -> set[Entry]:
+    """The service: an Update of a key set adds it, a Delete removes every entry that holds any of its keys."""
+    members: set[Entry] = set()
+    for verb, keys in operations:
+        members = members | {keys} if verb == "Update" else {entry for entry in members if not entry & keys}
+    return members
+
+
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Update", "Delete"]), st.sets(st.sampled_from("abcde"), min_size=1, max_size=3)),
+        min_size=1,
+        max_size=14,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_any_order_within_a_wave_ends_where_row_order_ends(
+    hashed_records: Records, memory_chunks: Store, rows: list[tuple[str, set[str]]], random: object
+) -> None:
+    """Only what is kept, wave by wave, shuffled within each: the members are those of sending every row in order."""
+    selection = _select(hashed_records(*((verb, _emails(*keys)) for verb, keys in rows)), memory_chunks(), mixed=True)
+    sent: list[tuple[str, Entry]] = []
+    for wave in sorted(set(selection.waves)):
+        of_wave = [
+            (verb, frozenset(keys))
+            for (verb, keys), kept, own in zip(rows, selection.kept, selection.waves, strict=True)
+            if kept and own == wave
+        ]
+        random.shuffle(of_wave)  # type: ignore[attr-defined]
+        sent += of_wave
+    assert _apply(sent) == _apply([(verb, frozenset(keys)) for verb, keys in rows])
+    assert sum(selection.kept) + selection.duplicates + selection.superseded == len(rows)
+
+
+def _simply(rows: list[tuple[str, Entry]], *, mixed: bool) -> Chosen:
+    """The rules, told one record after the other with everything in memory."""
+    count = len(rows)
+    later_verbs = [[verb for verb, keys in rows[index + 1 :] if keys == rows[index][1]] for index in range(count)]
+    if not mixed:
+        kept = [all(keys != rows[index][1] for _, keys in rows[:index]) for index in range(count)]
+        return Chosen(kept, [0] * count, kept.count(False), 0)
+    kept = [not verbs for verbs in later_verbs]
+    superseded = [any(verb != rows[index][0] for verb in later_verbs[index]) for index in range(count)]
+    live: set[str] = set()
+    for index, (verb, keys) in enumerate(rows):
+        if verb == "Update":
+            live |= keys if kept[index] else frozenset()
+        elif kept[index] or (superseded[index] and live & keys):
+            kept[index] = True
+            live -= keys
+    waves = [0] * count
+    for index, (verb, keys) in enumerate(rows):
+        earlier = [n for n in range(index) if kept[n] and rows[n][0] != verb and rows[n][1] & keys]
+        waves[index] = max((waves[n] + 1 for n in earlier), default=0) if kept[index] else 0
+    overruled = sum(one and not other for one, other in zip(superseded, kept, strict=True))
+    return Chosen(kept, waves, kept.count(False) - overruled, overruled)
+
+
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Update", "Delete"]), st.sets(st.sampled_from("abcdef"), min_size=1, max_size=3)),
+        min_size=1,
+        max_size=20,
+    ),
+    st.integers(1, 6),
+    st.integers(0, 80),
+    st.integers(1, 40),
+    st.booleans(),
+)
+def test_parts_decide_as_the_whole_would(
+    hashed_records: Records,
+    memory_chunks: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[tuple[str, set[str]]],
+    bits: int,
+    buffer_bytes: int,
+    together: int,
+    mixed: bool,
+) -> None:
+    """However many parts there are and however little of each fits the memory, the answers are those of the rules."""
+    monkeypatch.setattr("audiencekit.selection.partitions.BUFFER_BYTES", buffer_bytes)
+    monkeypatch.setattr("audiencekit.selection.partitions.TOGETHER", together)
+    rows = rows if mixed else [("Update", keys) for _, keys in rows]
+    records = hashed_records(*((verb, _emails(*keys)) for verb, keys in rows))
+    expected = _simply([(verb, frozenset(keys)) for verb, keys in rows], mixed=mixed)
+    assert _select(records, memory_chunks(), mixed=mixed, bits=bits) == expected

@@ -1,0 +1,140 @@
+"""Keyed tags of keys and key sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.keys import SubKey
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array
+from audiencekit.selection import tags as tags_module
+from audiencekit.selection.tags import TAG, Tagger, sum_of_keys, tags_of_sets
+
+Make = Callable[..., HashedRecords]
+
+KEY_SETS = st.lists(
+    st.dictionaries(
+        st.sampled_from([Kind.EMAIL, Kind.HANDLE, Kind.PARTNER_USER_ID]),
+        st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True),
+        min_size=1,
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def _tags(records: HashedRecords, tagger: Tagger) -> list[bytes]:
+    batch = records.unwrap()
+    return [tag.tobytes() for tag in sum_of_keys(list(tagger.tag_keys(batch)), batch.num_rows)]
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(KEY_SETS)
+def test_tags_are_equal_exactly_when_key_sets_are(hashed_records: Make, key_sets: list[dict[Kind, list[str]]]) -> None:
+    """Whatever the order of keys, over all kinds, and for slices of a batch as well."""
+    records, tagger = hashed_records(*(("Update", keys) for keys in key_sets)), Tagger()
+    tags = _tags(records, tagger)
+    sets = [frozenset((kind, text) for kind, texts in keys.items() for text in texts) for keys in key_sets]
+    for one in range(len(sets)):
+        for other in range(len(sets)):
+            assert (tags[one] == tags[other]) == (sets[one] == sets[other])
+    assert _tags(HashedRecords(records.unwrap().slice(1)), tagger) == tags[1:]
+
+
+def test_tags_of_another_run_are_others(hashed_records: Make) -> None:
+    """They say nothing to anyone who has not the key."""
+    records = hashed_records(("Update", {Kind.EMAIL: ["a"]}))
+    assert _tags(records, Tagger()) != _tags(records, Tagger())
+
+
+def test_tags_have_128_bits(hashed_records: Make) -> None:
+    """All of them in use: every bit is set in some of a thousand tags, and clear in some."""
+    records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(1_000)))
+    bits = np.unpackbits(np.frombuffer(b"".join(_tags(records, Tagger())), dtype=np.uint8).reshape(1_000, 16), axis=1)
+    assert TAG.itemsize == 16
+    assert bits.any(axis=0).all()
+    assert not bits.all(axis=0).any()
+
+
+def test_a_tag_is_what_it_was(sha256: Callable[[str], str], hashed_records: Make) -> None:
+    """AES of half the hash and the kind: what earlier syncs have kept is compared with it."""
+    secret = bytes(range(32))
+    cipher = Cipher(algorithms.AES(secret), modes.ECB())
+    mask = cipher.encryptor().update(b"partner_user_id\0")
+    half = bytes.fromhex(sha256("a"))[:16]
+    expected = cipher.encryptor().update(bytes(one ^ other for one, other in zip(half, mask, strict=True)))
+    records = hashed_records(("Update", {Kind.PARTNER_USER_ID: ["a"]}))
+    assert tags_of_sets(records, Tagger(SubKey(secret))).tobytes() == expected
+    assert Tagger(SubKey(secret)).tag_hashes(_hashes(sha256, "a"), Kind.PARTNER_USER_ID).tobytes() == expected
+
+
+def _hashes(sha256: Callable[[str], str], *texts: str) -> pa.Array:
+    return hash_array(np.frombuffer(bytes.fromhex("".join(map(sha256, texts))), dtype=np.uint8).reshape(-1, 32))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(KEY_SETS, st.integers(0, 12), st.integers(0, 12))
+def test_sets_are_tagged_alike_without_kernels(
+    hashed_records: Make, key_sets: list[dict[Kind, list[str]]], start: int, count: int
+) -> None:
+    """Whatever each record has, in slices of a batch as well; and keys come with the same owners."""
+    batch = hashed_records(*(("Update", keys) for keys in key_sets)).unwrap().slice(start, count)
+    tagger = Tagger()
+    found, keys = tags_of_sets(HashedRecords(batch), tagger), tagger.tag(batch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tags_module, "kernels", lambda: None)
+        assert found.tolist() == tags_of_sets(HashedRecords(batch), tagger).tolist()
+        assert keys.tags.tolist() == tagger.tag(batch).tags.tolist()
+    owners = [
+        record
+        for kind in Kind
+        for record, values in enumerate(batch.column(kind.value).to_pylist())
+        for _ in values or ()
+    ]
+    assert keys.owners().tolist() == owners
+
+
+@pytest.mark.parametrize("by", ["kernel", "columns"])
+def test_what_lies_beneath_a_null_is_no_key(
+    by: str, sha256: Callable[[str], str], hashed_records: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow allows it; the keys behind it stay those of their own records."""
+    if by == "columns":
+        monkeypatch.setattr(tags_module, "kernels", lambda: None)
+    offsets, is_valid = pa.array([0, 1, 2, 3], pa.int32()).buffers()[1], pa.array([True, False, True]).buffers()[1]
+    hashes = _hashes(sha256, "a", "b", "c")
+    beneath = pa.Array.from_buffers(pa.list_(HASH_TYPE), 3, [is_valid, offsets], children=[hashes])
+    plain = hashed_records(*(("Update", {Kind.HANDLE: [text], Kind.EMAIL: [text]}) for text in "abc")).unwrap()
+    batch = plain.set_column(plain.schema.get_field_index("email"), plain.schema.field("email"), beneath)
+    expected = hashed_records(
+        ("Update", {Kind.HANDLE: ["a"], Kind.EMAIL: ["a"]}),
+        ("Update", {Kind.HANDLE: ["b"]}),
+        ("Update", {Kind.HANDLE: ["c"], Kind.EMAIL: ["c"]}),
+    )
+    tagger = Tagger()
+    assert tags_of_sets(HashedRecords(batch), tagger).tolist() == tags_of_sets(expected, tagger).tolist()
+
+
+@pytest.mark.parametrize("begin", [0, 3, 8, 11])
+@pytest.mark.parametrize("is_aligned", [True, False])
+def test_values_beneath_nulls_are_left_out_of_any_slice(
+    begin: int, is_aligned: bool, sha256: Callable[[str], str]
+) -> None:
+    """Whether they are counted by a kernel, eight lists at a time, or Arrow is asked."""
+    lists = 20
+    numbers = np.arange(lists + 1, dtype=np.int32).tobytes()
+    offsets = pa.py_buffer(numbers) if is_aligned else pa.py_buffer(b"x" + numbers).slice(1)
+    hashes = _hashes(sha256, *map(str, range(lists)))
+    for null in range(begin, lists):
+        valid = pa.array([place != null for place in range(lists)]).buffers()[1]
+        whole = pa.Array.from_buffers(pa.list_(HASH_TYPE), lists, [valid, offsets], children=[hashes])
+        expected = [one for place, one in enumerate(hashes.to_pylist()) if place >= begin and place != null]
+        assert tags_module._values(whole.slice(begin)).to_pylist() == expected
