@@ -23,9 +23,8 @@ from audiencekit.cli.runs import report, runs
 from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
+from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
-
-INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -54,11 +53,12 @@ def main() -> None:
 
 def _run() -> int:
     try:
+        hand_over_interrupt()
         result = cli.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except SystemExit as left:  # most commands have said how they ended, and leave so
         return left.code if isinstance(left.code, int) else int(left.code is not None)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except click.ClickException as error:
