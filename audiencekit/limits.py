@@ -67,6 +67,10 @@ PACED_REQUESTS_PER_MINUTE: Final = (
     1_470  # ours: jitter on the way bunches requests; 1,484 was the worst simulated window
 )
 DEFAULT_CONCURRENCY: Final = 16  # requests in flight
+LOSSES_RUNNING: Final = 2  # of the connection of one request: then it may be that too many are under way
+MOST_LOSSES_RUNNING: Final = 4  # then it is so, even where others were taken on top of as many
+LANE_RECOVERY_SECONDS: Final = 60.0  # then twice as many requests are under way again, where they had to be fewer
+LONGEST_LANE_RECOVERY_SECONDS: Final = 960.0  # it takes twice as long each time that they were too many again
 MAX_ATTEMPTS: Final = 6  # tries of one request; reliability bar: at once, then growing
 RETRY_BASE_SECONDS: Final = 1.0
 RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
