@@ -23,7 +23,7 @@ from audiencekit.delivery.parts import OpenedBody
 from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.sending import Send, Sending
-from audiencekit.delivery.stop import Stop, end
+from audiencekit.delivery.stop import Stop, end, take_back_cancellation
 from audiencekit.delivery.tally import Tally
 from audiencekit.delivery.waves import FIRST_WAVE, Waves
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
@@ -115,7 +115,7 @@ class _Delivery:
         try:
             await asyncio.wait(workers)
         except asyncio.CancelledError:
-            _take_back_cancellation()
+            take_back_cancellation()
             self._stop.call(_interrupted())
             await self._drain(workers, drain_seconds)
         finally:
@@ -276,9 +276,3 @@ async def _aside(request: PackedRequest, work: Callable[[], T]) -> T:
 
 def _interrupted() -> NotFinished:
     return NotFinished("the upload was interrupted before everything was sent")
-
-
-def _take_back_cancellation() -> None:
-    task = asyncio.current_task()
-    if task is not None:
-        task.uncancel()

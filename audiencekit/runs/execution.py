@@ -40,6 +40,7 @@ from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.failures import failure_of, where_to_look
+from audiencekit.runs.overtaking import overtake_sync
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
 from audiencekit.runs.run import Run
@@ -55,10 +56,6 @@ Planner = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
 Accept = Callable[[PlannedRun], Awaitable[None]]
 
 
-async def accept_at_once(planned: PlannedRun) -> None:
-    """Nothing comes between."""
-
-
 async def execute(
     run: Run,
     client: AdsClient,
@@ -67,9 +64,13 @@ async def execute(
     limiter: RateLimiter,
     progress: Progress,
     planner: Planner = plan_run,
-    accept: Accept = accept_at_once,
+    accept: Accept | None = None,
 ) -> Report:
-    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
+    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
+
+    `accept` comes before the first request; for an upload, a sync of its audience is told of it.
+    """
+    accept = accept or functools.partial(_accept_upload, run, client, progress)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
@@ -199,10 +200,17 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
         raise
 
 
+async def _accept_upload(run: Run, client: AdsClient, progress: Progress, planned: PlannedRun) -> None:
+    is_done = run.earlier.confirmed == len(planned.requests)
+    if run.facts.target.kind.is_audience and not is_done:
+        await overtake_sync(client, run.facts.target.id, progress)
+
+
 async def _settle_plan(
     run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile, accept: Accept
 ) -> AudiencekitError | None:
-    """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
+    """Why the plan cannot be sent: the disk cannot keep it, it is not the one that the run was begun with, or it is not
+    accepted."""
     try:
         run.keep_plan(planned, fingerprints.finish(), profile)
         await in_thread(functools.partial(_check_bodies, run, planned))
@@ -210,7 +218,7 @@ async def _settle_plan(
         await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
-    except InputOutputFailed as failure:
+    except AudiencekitError as failure:
         return run.fail(failure, run.report(planned), run.earlier)
     except asyncio.CancelledError:
         return run.fail(NotFinished("interrupted before anything was sent"), run.report(planned), run.earlier)
