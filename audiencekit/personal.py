@@ -6,15 +6,18 @@ an unexpected exception whose frames hold values never leaves the function that 
 
 from __future__ import annotations
 
+import errno
 import functools
 import traceback
-from collections.abc import Callable
-from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Generic, NoReturn, ParamSpec, TypeVar
 
-from audiencekit.errors import AudiencekitError, Bug
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_RUST: Final = "pyo3_runtime"  # the module that panics are said to come from
 
 
 class Personal(Generic[T]):
@@ -71,7 +74,9 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
         failure: AudiencekitError
         try:
             return function(*args, **kwargs)
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             failure = without_frames(error)
         # Raised outside the handler, so that no context carries the frames of `function`.
         raise failure
@@ -79,10 +84,45 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def without_frames(error: Exception) -> AudiencekitError:
+def is_failure(error: BaseException) -> bool:
+    """Whether `error` says that something failed: any Exception, and a panic of a library that is written in Rust.
+
+    A panic is a BaseException, so that nobody catches it by chance; its text and its frames may hold values. Whatever
+    else is none interrupts from outside, such as the end of a task in Airflow, and is for who sent it.
+    """
+    return isinstance(error, Exception) or type(error).__module__ == _RUST
+
+
+def without_frames(error: BaseException) -> AudiencekitError:
     """`error` without its frames; one that is not ours as a `Bug` that names its type and place only."""
     if isinstance(error, AudiencekitError):
         return error.bare()
+    if shortage := shortage_of(error):
+        return shortage
     place = traceback.extract_tb(error.__traceback__)[-1]
     error.__traceback__ = error.__context__ = None  # whoever still holds the error holds no frames with it
     return Bug(f"{type(error).__name__} in {place.name} (line {place.lineno}); no values are shown")
+
+
+def shortage_of(error: BaseException) -> InputOutputFailed | None:
+    """What a failure of the system to give memory or a thread is; None for any other `error`."""
+    text = str(error) if isinstance(error, RuntimeError | ImportError) else ""
+    if "can't start new thread" in text:
+        return InputOutputFailed("the system gives this process no new thread", hint="raise its limit (`ulimit -u`)")
+    is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    if isinstance(error, MemoryError) or is_refused or "failed to map segment" in text:
+        return InputOutputFailed("there is not enough memory", hint="give the process more, or end other programs")
+    return None
+
+
+@contextmanager
+def short_of_memory() -> Iterator[None]:
+    """Raises InputOutputFailed, with no frames, when memory or threads run out inside."""
+    try:
+        yield
+    except Exception as error:
+        shortage = shortage_of(error)
+        if shortage is None:
+            raise
+        error.__traceback__ = error.__context__ = None  # the new one keeps it as its context
+        raise shortage from None

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import pickle
 import traceback
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
 
-from audiencekit.errors import AudiencekitError, Bug, SourceRefused
-from audiencekit.personal import HashedRecords, Personal, RawColumns, Secret, guarded
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, SourceRefused
+from audiencekit.personal import (
+    HashedRecords,
+    Personal,
+    RawColumns,
+    Secret,
+    guarded,
+    short_of_memory,
+    without_frames,
+)
 
 VALUE = "ada.lovelace@example.com"
 
@@ -79,3 +90,60 @@ def test_a_bug_names_type_and_place() -> None:
     """Enough to report it."""
     with pytest.raises(Bug, match=r"ValueError in _stumble \(line \d+\)"):
         _stumble(Secret(VALUE))
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "not enough memory"),
+        (pa.ArrowMemoryError("malloc of size 1 failed"), "not enough memory"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory"),
+        (ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
+        (RuntimeError("can't start new thread"), "no new thread"),
+        (OSError(errno.EACCES, "no"), None),
+        (RuntimeError("ada@example.com"), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_shortage_is_no_bug(error: Exception, told: str | None) -> None:
+    """The machine gives no more: 74, and what to do. Anything else is what it was."""
+    if told is None:
+        with pytest.raises(type(error)), short_of_memory():
+            raise error
+        assert isinstance(_caught(error), Bug)
+        return
+    with pytest.raises(InputOutputFailed, match=told) as caught, short_of_memory():
+        raise error
+    assert caught.value.exit_code == 74
+    assert error.__traceback__ is None, "its frames may hold values"
+    assert isinstance(_caught(error), InputOutputFailed)
+
+
+def _caught(error: Exception) -> AudiencekitError:
+    try:
+        raise error
+    except Exception as raised:
+        return without_frames(raised)
+
+
+# As libraries in Rust raise it.
+PanicException = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+
+
+@guarded
+def _raise(hidden: Secret, kind: type[BaseException]) -> None:
+    raise kind(hidden.unwrap())
+
+
+def test_a_panic_is_a_bug() -> None:
+    """It is no Exception, and its text may quote a value."""
+    with pytest.raises(Bug, match="PanicException in _raise") as caught:
+        _raise(Secret(VALUE), PanicException)
+    assert "ada" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError, BaseException])
+def test_an_interruption_is_for_who_sent_it(kind: type[BaseException]) -> None:
+    """Airflow ends a task by an exception of its own, which is no Exception either."""
+    with pytest.raises(kind):
+        _raise(Secret(VALUE), kind)

@@ -15,8 +15,10 @@ from audiencekit.cli.do_not_reach import do_not_reach
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
 from audiencekit.cli.forget import forget
+from audiencekit.cli.forgotten import forgotten
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.login import login, logout, whoami
+from audiencekit.cli.output import complain
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
 from audiencekit.cli.runs import report, runs
@@ -25,6 +27,7 @@ from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
+from audiencekit.personal import shortage_of
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -38,7 +41,7 @@ def cli() -> None:
 
 for command in (
     demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
-    flexible, forget, login, logout, whoami, api, emulator,
+    flexible, forget, forgotten, login, logout, whoami, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 
@@ -65,11 +68,12 @@ def _run() -> int:
         error.show()
         return error.exit_code
     except AudiencekitError as error:
-        click.echo(f"error: {error}", err=True)
-        if error.hint:
-            click.echo(f"  what to do: {error.hint}", err=True)
+        complain(error)
         return error.exit_code
-    except Exception as error:
+    except BaseException as error:  # a panic of a library in Rust is no Exception
+        if shortage := shortage_of(error):
+            complain(shortage)
+            return shortage.exit_code
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))

@@ -8,15 +8,17 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
-from audiencekit.delivery.journal.moments import seconds_in_the_past, this_moment
+from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
@@ -25,7 +27,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.heap import give_back
-from audiencekit.personal import guarded
+from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
@@ -35,14 +37,14 @@ from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
-from audiencekit.profile import Profile
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
-from audiencekit.runs.failures import failure_of, where_to_look
+from audiencekit.runs.doubts import EarlierRuns
+from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
 from audiencekit.runs.overtaking import overtake_sync
 from audiencekit.runs.planfacts import facts_for_journal
-from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
+from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 from audiencekit.sources.files import Item
@@ -65,25 +67,37 @@ async def execute(
     progress: Progress,
     planner: Planner = plan_run,
     accept: Accept | None = None,
+    clock: Clock | None = None,
+    moment: Callable[[], Moment] = this_moment,
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
 
-    `accept` comes before the first request; for an upload, a sync of its audience is told of it.
+    `accept` comes before the first request; for an upload, a sync of its audience is told of it. `clock` and `moment`
+    tell the time: of waits, and of departures in journals; those of this machine by themselves.
     """
+    time = _Time(clock or SystemClock(), moment)
     accept = accept or functools.partial(_accept_upload, run, client, progress)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
         give_back()
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
+            refusal = await _settle_plan(run, planned, fingerprints, settings, accept, time, progress)
             if refusal is None:
                 facts, is_repeatable = run.facts, planned.source.repeatable
                 progress.tell(how_resumable(is_repeatable, keeps_spool=facts.keep_spool, again=facts.again))
-                return await _send_planned(planned, run, client, settings, limiter, progress)
+                return await _send_planned(planned, run, client, settings, limiter, time, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """The clock of waits, and the one of departures, which outlives a process."""
+
+    clock: Clock
+    moment: Callable[[], Moment]
 
 
 class _Fingerprints:
@@ -121,7 +135,8 @@ async def _read_and_plan(
 ) -> PlannedRun | AudiencekitError:
     """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.facts.rejections)
+        with short_of_memory():
+            return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -136,7 +151,7 @@ async def _plan(
     progress: Progress,
     stack: ExitStack,
     *,
-    rejections: str | None,
+    rejections: Path | None,
 ) -> PlannedRun:
     """What the source gives on the terms that the run was begun with, read in a thread of its own."""
     stoppable = Stoppable(progress)
@@ -159,7 +174,9 @@ async def _plan(
 def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
     """The plan, from the spool that the run kept of its sources, or from the sources."""
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        return plan_kept(means.stack.enter_context(kept_spool(run.directory, run.spool_key)), terms, means)
+        spool = means.stack.enter_context(kept_spool(run.directory, run.spool_key))
+        with whole_spool():
+            return plan_kept(spool, terms, means)
     if run.facts.keep_spool and run.journal.ending() is None:
         means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
     return planner(run.items, terms, means)
@@ -207,15 +224,27 @@ async def _accept_upload(run: Run, client: AdsClient, progress: Progress, planne
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile, accept: Accept
+    run: Run,
+    planned: PlannedRun,
+    fingerprints: _Fingerprints,
+    settings: Settings,
+    accept: Accept,
+    time: _Time,
+    progress: Progress,
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, it is not the one that the run was begun with, or it is not
     accepted."""
     try:
-        run.keep_plan(planned, fingerprints.finish(), profile)
-        await in_thread(functools.partial(_check_bodies, run, planned))
-        run.write(run.report(planned))
-        await accept(planned)
+        with short_of_memory():
+            now = datetime.fromtimestamp(time.clock.now(), UTC)
+            refuse_expired(planned, run.journal.confirmed_numbers(), now)
+            run.keep_plan(planned, fingerprints.finish(), settings.profile)
+            await in_thread(functools.partial(_check_bodies, run, planned))
+            run.write(run.report(planned))
+            await _earlier_runs(run, settings, time).wait(
+                run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell
+            )
+            await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
     except AudiencekitError as failure:
@@ -223,6 +252,12 @@ async def _settle_plan(
     except asyncio.CancelledError:
         return run.fail(NotFinished("interrupted before anything was sent"), run.report(planned), run.earlier)
     return None
+
+
+def _earlier_runs(run: Run, settings: Settings, time: _Time) -> EarlierRuns:
+    return EarlierRuns(
+        settings.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
+    )
 
 
 @guarded
@@ -241,18 +276,22 @@ async def _send_planned(
     client: AdsClient,
     settings: Settings,
     limiter: RateLimiter,
+    time: _Time,
     progress: Progress,
 ) -> Report:
     notes: tuple[str, ...] = ()
     if planned.warnings:
         progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
     try:
-        async with client:
-            delivered = await _deliver(planned, run, client, settings, limiter, progress)
+        with short_of_memory():
+            async with client:
+                delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
-        failure = None if delivered.is_complete else failure_of(delivered, sums)
+        failure = unreconciled(sums) if delivered.is_complete else failure_of(delivered, sums)
+    except InputOutputFailed as error:
+        sums, failure = run.journal.sums(), error
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.
         sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
@@ -271,10 +310,10 @@ async def _deliver(
     client: AdsClient,
     settings: Settings,
     limiter: RateLimiter,
+    time: _Time,
     progress: Progress,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
-    clock = SystemClock()
     confirmed = run.earlier.confirmed
     send_users = _users_call(client, run.facts.target)
 
@@ -295,16 +334,16 @@ async def _deliver(
         confirmed += result.is_confirmed
         progress.step("sending", confirmed, len(planned.requests), unit="requests")
 
-    async with RunJournal(run.journal, run.key) as journal:
+    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
             send=send,
             limiter=limiter,
-            policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
-            clock=clock,
+            policy=RetryPolicy(clock=time.clock, randomness=random.Random(secrets.randbits(64))),
+            clock=time.clock,
             journal=journal,
             confirmed_before=None if run.plan is None else run.earlier.confirmed,
-            left_seconds_ago=seconds_in_the_past(run.journal.departures(), this_moment()),
+            left_seconds_ago=seconds_in_the_past(run.journal.departures().values(), time.moment()),
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,

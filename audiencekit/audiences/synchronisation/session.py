@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import math
 import random
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,12 +24,12 @@ from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.audiences.synchronisation.stampfile import KnownStamps
 from audiencekit.audiences.synchronisation.stamping import Stamping, refuse_what_is_behind
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.journal.moments import Moment, this_moment
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.runs import RunStore
 from audiencekit.delivery.stop import take_back_cancellation
 from audiencekit.errors import AudiencekitError, NotFinished, SnapshotRefused
-from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.tags import Tagger
@@ -42,14 +42,14 @@ from audiencekit.settings import Settings
 _STAYS: Final = "stays until the entry lapses"
 _LOST: Final = f"the snapshot is lost: everybody is sent again; who was in it and is not in the source, {_STAYS}"
 _NEW: Final = f"the audience comes under sync: who was put in by other means is not known and {_STAYS}"
-_WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 
 
 class Session:
-    """The snapshot of one audience, under the lock of a run; `clock` waits and tells the time. Close it with `stack`.
+    """The snapshot of one audience, under the lock of a run. Close it with `stack`.
 
-    What an earlier run has left is brought into the snapshot first. With `rebuild` a snapshot that cannot be trusted is
-    as good as none; it makes way for an empty one before anything is sent.
+    `clock` waits and tells the time, `moment` the time of journals. What an earlier run has left is brought into the
+    snapshot first. With `rebuild` a snapshot that cannot be trusted is as good as none; it makes way for an empty one
+    before anything is sent.
     """
 
     def __init__(
@@ -61,14 +61,13 @@ class Session:
         clock: Clock,
         progress: Progress,
         rebuild: bool = False,
-        settle_seconds: float = SETTLE_SECONDS,
+        moment: Callable[[], Moment] = this_moment,
     ) -> None:
         self._key = find_state_key(settings.state_dir, settings.key)
         self._runs = RunStore(settings.state_dir)
         self._store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, self._key)
         self._stack, self._clock, self._progress = stack, clock, progress
-        self._rebuild, self._settle_seconds = rebuild, settle_seconds
-        self._audience_id = audience_id
+        self._rebuild, self._moment, self._audience_id = rebuild, moment, audience_id
         self._snapshot: Snapshot | None = None
         self._stamping: Stamping | None = None
         self._is_lost = False
@@ -128,7 +127,7 @@ class Session:
             await self._look(run, stamping)
             report = await execute(
                 run, client, settings, limiter=limiter, progress=self._progress, planner=planner,
-                accept=functools.partial(self._accept, run, stamping),
+                accept=functools.partial(self._accept, run, stamping), clock=self._clock, moment=self._moment,
             )  # fmt: skip
         except AudiencekitError as error:
             failure = error
@@ -156,10 +155,9 @@ class Session:
         raise run.refuse(failure)
 
     async def _accept(self, run: Run, stamping: Stamping, planned: PlannedRun) -> None:
-        """Notes what `planned` changes, so that nothing is lost when it is killed; before it, waits out old doubts."""
+        """Notes what `planned` changes, so that nothing is lost when it is killed."""
         assert isinstance(planned, PlannedSync)  # noqa: S101
         if planned.requests:
-            await self._wait(planned)
             await stamping.begin(self._opened.facts.serial)
             await in_thread(functools.partial(self._note, run, planned))
 
@@ -173,17 +171,6 @@ class Session:
         except asyncio.CancelledError:
             take_back_cancellation()
         return run.write(replace(report, notes=report.notes + stamping.notes)) if stamping.notes else report
-
-    async def _wait(self, planned: PlannedSync) -> None:
-        facts = self._opened.facts
-        deletes = any(request.deletes for request in planned.requests)
-        updates = any(request.updates for request in planned.requests)
-        doubts = [facts.updates_doubted_at if deletes else None, facts.deletes_doubted_at if updates else None]
-        ends = [at + self._settle_seconds for at in doubts if at is not None]
-        seconds = min(max(ends, default=0.0) - self._clock.now(), self._settle_seconds)
-        if seconds > 0:
-            self._progress.tell(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
-            await self._clock.sleep(seconds)
 
     def _note(self, run: Run, planned: PlannedSync) -> None:
         serial = self._store.forget() if self._is_lost else self._opened.facts.serial

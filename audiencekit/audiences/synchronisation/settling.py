@@ -19,7 +19,7 @@ from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.runs import RunStore
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import InputOutputFailed, ResumeRefused
-from audiencekit.machine.keys import DIGESTS, StateKey
+from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords
 
 
@@ -71,7 +71,7 @@ def _outcomes_of_run(changes: Changes, runs: RunStore, key: StateKey) -> Outcome
     run_id = changes.facts.run_id
     try:
         with contextlib.closing(JournalFile.open(runs.directory(run_id) / JOURNAL)) as journal:
-            journal.check(run_id, key.derive(DIGESTS, run_id))
+            journal.check(run_id, journal.facts().key(key))
             return _outcomes_of(journal)
     except (ResumeRefused, InputOutputFailed):
         return Outcomes(frozenset(), frozenset(map(int, changes.facts.requests)))
@@ -105,11 +105,9 @@ def _succeed(
 
 
 def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now: float) -> SnapshotFacts:
-    reached, touched = (changes.facts.verbs_of(those) for those in (outcomes.reached, outcomes.touched))
+    reached = changes.facts.verbs_of(outcomes.reached)
     return replace(
         facts,
         additions_at=now if False in reached else facts.additions_at,
         removals_at=now if True in reached else facts.removals_at,
-        updates_doubted_at=now if False in touched else facts.updates_doubted_at,
-        deletes_doubted_at=now if True in touched else facts.deletes_doubted_at,
     )

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
+from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
 from audiencekit.preparation.target import Target
 
 SYNC, RENEW = "sync", "renew"
+UPDATES, DELETES = "U", "D"  # what a request holds
 _AGAIN: Final = {
     SYNC: "`audiencekit sync SOURCE --audience {audience}`",
     RENEW: "`audiencekit renew --audience {audience}`",
@@ -20,9 +22,10 @@ _AGAIN: Final = {
 class RunFacts:
     """What a run was begun with, enough to read its source once more just as before.
 
-    `sources` and `rejections` are absolute paths; `-` stands for standard input. `keywords` are those of `upload`, as
-    JSON has them; when they name no plan time, it is `started_at`. `keep_spool` says that what was read is kept,
-    sealed, in the directory of the run until it has ended.
+    `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
+    or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
+    `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
+    `salt` is drawn for the key of the journal: an id that is given to a second run makes another key.
     """
 
     run_id: str
@@ -36,6 +39,11 @@ class RunFacts:
     started_at: str
     audiencekit: str
     keep_spool: bool = False
+    salt: str = ""
+
+    def key(self, state_key: StateKey) -> SubKey:
+        """The key of the journal that holds this. Those of older versions have no salt."""
+        return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}" if self.salt else self.run_id)
 
     @property
     def again(self) -> str:
@@ -55,11 +63,12 @@ class PlannedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFacts:
-    """What came of the source. Two plans whose facts are equal are the same bytes.
+    """What came of the source. Two plans without a `difference` are the same bytes.
 
     `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
     was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
-    of a run that is not resumed both are over none.
+    of a run that is not resumed both are over none. `verbs` says of each request in order whether it holds Updates,
+    Deletes or both; earlier versions did not write it.
     """
 
     mapping: dict[str, Any]
@@ -71,6 +80,15 @@ class PlanFacts:
     fingerprint: str
     suppression: str
     requests: tuple[PlannedBody, ...] = field(repr=False)
+    verbs: tuple[str, ...] = field(default=(), repr=False)
+
+    def verbs_of(self, number: int) -> str:
+        """What request `number` holds; both where that is not known."""
+        return self.verbs[number - 1] if 0 < number <= len(self.verbs) else UPDATES + DELETES
+
+    def sends(self, verb: str) -> bool:
+        """Whether a request of the plan holds that verb."""
+        return any(verb in self.verbs_of(request.number) for request in self.requests)
 
     def difference(self, now: PlanFacts) -> tuple[str, str] | None:
         """The first thing that is another one `now`, as (code, sentence); None when nothing is."""
@@ -108,7 +126,8 @@ class Ending:
 class Sums:
     """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
 
-    The counts of records and bytes are over confirmed requests; `refused` are single rows of those, in row order.
+    The counts of records and bytes are over confirmed requests, `success_count` and `total_count` as the service said;
+    `refused` are single rows of those, in row order.
     """
 
     confirmed: int = 0
@@ -135,6 +154,11 @@ class Sums:
             rate_limited=self.rate_limited + delivered.rate_limited,
             refused=tuple(sorted(self.refused + delivered.refused, key=lambda each: each.row)),
         )
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the service counted what was sent."""
+        return self.records_confirmed == self.success_count == self.total_count
 
     @property
     def is_touched(self) -> bool:

@@ -18,6 +18,8 @@ import orjson
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
+from audiencekit.machine.privatefiles import hint_for
+from audiencekit.machine.statedirectory import make_directory
 
 from .line import Line, Waiter
 
@@ -43,10 +45,11 @@ class LineFile:
 
     def __init__(self, state_dir: Path, boot_id: str) -> None:
         self._path = state_dir / FOLDER / f"{boot_id}{SUFFIX}"
+        make_directory(state_dir, FOLDER)
         with self._explained("cannot be opened"):
             _make_private(self._path)
             _remove_old(self._path)
-        self._connection = sqlite3.connect(self._path, timeout=OPENING_SECONDS, isolation_level=None)
+            self._connection = sqlite3.connect(self._path, timeout=OPENING_SECONDS, isolation_level=None)
         try:
             self._prepare()
         except BaseException:
@@ -97,9 +100,11 @@ class LineFile:
             if _is_busy(error):
                 failure = BusyError()
             else:
+                hint = hint_for(None, hint)
                 failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {error}", hint=hint)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is damaged, or a link"
+            hint = hint_for(getattr(error, "errno", 0), hint)
             failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {reason}", hint=hint)
         raise failure
 
@@ -120,13 +125,9 @@ def _read(text: Any) -> Line:
 
 
 def _make_private(path: Path) -> None:
-    """Makes folder and file for their owner only. Raises OSError, and ValueError when one of them is a link."""
-    path.parent.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        path.parent.mkdir(mode=0o700)
-    if path.parent.is_symlink() or path.is_symlink():
+    """Makes the file for its owner only. Raises OSError, and ValueError when it is a link."""
+    if path.is_symlink():
         raise ValueError("a link in place of the limiter's file")
-    os.chmod(path.parent, 0o700)
     # A file that exists is not opened here: to close it would let go of the locks that SQLite holds on it.
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
