@@ -13,8 +13,11 @@ from .normalized import NormalizedPartnerUserId
 from .placeholders import is_placeholder
 from .reasons import Reason
 
-# Anywhere in the value: an address, with or without a name around it; a profile on the platform.
-_CONTAINED: Final = re.compile(r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w", re.IGNORECASE)
+# Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
+_CONTAINED: Final = re.compile(
+    r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w|(?:^|[\s:(])[+＋][\s(]?\d(?:[\s().\-/]?\d){6}",
+    re.IGNORECASE,
+)
 
 # Two to four words of letters only.
 _WORD: Final = r"(?:[^\W\d_]+['’\-])*[^\W\d_]+\.?"
@@ -22,7 +25,10 @@ _WHOLE: Final = (
     re.compile(r"[@＠]\w{1,15}"),  # a handle
     re.compile(r"(?:tel:)?[(]?[+＋][\d\s().\-/‐-―]{7,24}", re.IGNORECASE),  # an international number
     re.compile(r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[ .\-])\d{3}[ .\-]\d{4}"),  # a North American one
-    re.compile(r"\(?0\d{1,4}\)? ?[ /\-] ?\d[\d \-]{4,11}"),  # one with its trunk zero, in groups
+    re.compile(r"\(?0\d{1,4}\)? ?[ ./\-] ?\d[\d .\-]{4,11}"),  # one with its trunk zero, in groups
+    re.compile(r"\(0?\d{2,5}\) ?\d[\d .\-]{4,11}"),  # one with its area code in brackets
+    re.compile(r"(?=(?:\D*\d){8,15}\D*$)\d{2,5}(?:[ \xa0]\d{2,5}){1,6}"),  # one in groups without any
+    re.compile(r"(?=.*[^\x00-\x7f])[\d\s().\-/]{8,24}"),  # one in the digits of another script
     re.compile(rf"{_WORD}(?:,? {_WORD}){{1,3}}"),
 )
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
