@@ -124,10 +124,14 @@ class StateFile:
 
 def _open(path: Path) -> sqlite3.Connection:
     try:
+        is_emptied = path.exists() and path.stat().st_size == 0
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(path, timeout=0)
     except (OSError, sqlite3.Error) as error:
         raise StateError(f"the state file cannot be opened: {type(error).__name__}") from None
+    if is_emptied:
+        database.close()
+        raise StateError("the state file is empty: what it held is lost; remove it to begin afresh")
     try:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         # What was answered survives the end of the emulator, not the end of the machine.

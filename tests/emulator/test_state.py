@@ -212,3 +212,13 @@ async def test_only_calls_that_changed_something_are_kept(open_emulator: Any, st
         assert database.execute("SELECT method, path FROM calls").fetchall() == [("POST", caller.users)]
         assert database.execute("SELECT count(*) FROM requests").fetchone() == (3,)
     database.close()
+
+
+def test_an_emptied_file_is_not_a_new_one(state: Path) -> None:
+    """Whoever had something in it is told, and the file stays as it is."""
+    state.touch()
+    with pytest.raises(StateError, match="is empty: what it held is lost; remove it"):
+        StateFile(state)
+    assert state.read_bytes() == b""
+    state.unlink()
+    StateFile(state).close()

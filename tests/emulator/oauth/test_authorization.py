@@ -292,3 +292,65 @@ async def test_tokens_survive_a_restart(open_emulator: Any, tmp_path: Path) -> N
         access = _pairs(await _exchange(caller, pending, secret, verifier))
         assert access["oauth_token"] not in [each["resource_owner_key"] for each in keys]
         assert (await _page(caller, "authorize", oauth_token=known)).status == 401
+
+
+PAGES = [("GET", "authorize"), ("GET", "authenticate"), ("POST", "authorize")]
+
+
+@pytest.mark.parametrize(("method", "name"), PAGES)
+async def test_pages_are_for_browsers(caller: Any, method: str, name: str) -> None:
+    """None of the headers of data: with them a browser keeps the page as a file instead of showing it."""
+    token, _ = await _begin(caller)
+    asked = {"oauth_token": token, "decision": "deny"}
+    for given in (asked, {"oauth_token": "none"}):
+        if method == "GET":
+            reply = await _page(caller, name, **given)
+        else:
+            data = urlencode(given).encode()
+            base = caller.emulator.base_url
+            reply = await caller.send(method, f"/oauth/{name}", base=base, data=data, headers=FORM)
+        assert reply.headers["Content-Type"].startswith("text/html")
+        assert not {"content-disposition", "x-access-level", "x-current-api-version"} & set(
+            map(str.lower, reply.headers)
+        )
+
+
+@pytest.mark.parametrize("where", ["query", "header"])
+@pytest.mark.parametrize("bad", ["\r\nSet-Cookie: a=b", "\n", "\r", "\0", " ", "\t", "é", "\u2028"])
+async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, where: str) -> None:
+    """Refused at the first step: what it says becomes a header of the answer to a browser."""
+    callback = f"http://127.0.0.1:9/back{bad}"
+    query = f"?{urlencode({'oauth_callback': callback})}" if where == "query" else ""
+    reply = await _request_token(caller, None if query else callback, query)
+    assert (reply.status, reply.body["errors"][0]["code"]) == (400, 44)
+
+
+@pytest.mark.parametrize("name", ["platform_auth_access_type", "x_auth_access_type"])
+@pytest.mark.parametrize("access", ["read", "write"])
+async def test_a_token_may_do_what_was_asked_for(caller: Any, name: str, access: str, tmp_path: Path) -> None:
+    """One that may only read is refused whatever writes, and says so in its answers; it can be ended all the same."""
+    pairs = _pairs(await _request_token(caller, CALLBACK, f"?{name}={access}"))
+    location = (await _decide(caller, pairs["oauth_token"])).headers["Location"]
+    verifier = dict(parse_qsl(urlsplit(location).query))["oauth_verifier"]
+    made = _pairs(await _exchange(caller, pairs["oauth_token"], pairs["oauth_token_secret"], verifier))
+    keys = {"resource_owner_key": made["oauth_token"], "resource_owner_secret": made["oauth_token_secret"]}
+
+    async def call(method: str, path: str) -> Any:
+        headers = caller.sign(method, caller.emulator.ads_url + path, **keys)
+        return await caller.send(method, path, headers=headers)
+
+    level = {"read": "read", "write": "read-write"}[access]
+    listed = await call("GET", caller.audiences)
+    assert (listed.status, listed.headers["x-access-level"]) == (200, level)
+    one = f"{caller.audiences}/{caller.emulator.audience_id}"
+    for method, path in (("POST", f"{caller.audiences}?name=x"), ("PUT", f"{one}?name=y"), ("DELETE", one)):
+        reply = await call(method, path)
+        if access == "write":
+            assert reply.status in (200, 201)
+            continue
+        code = reply.body["errors"][0]["code"]
+        assert (reply.status, code) == (403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION")
+        assert reply.headers["x-access-level"] == "read"
+    ended = await _signed(caller, "/1.1/oauth/invalidate_token", **keys)
+    assert ended.status == 200
+    assert (await call("GET", caller.audiences)).status == 401
