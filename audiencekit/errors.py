@@ -38,6 +38,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
+from audiencekit.shown import shown, shown_lines
+
 
 class Outcome(StrEnum):
     """What is known of a request after an attempt."""
@@ -53,7 +55,7 @@ class AudiencekitError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(shown_lines(message))
         self.hint = hint
         self.document: dict[str, Any] | None = None  # what is known of the run that failed: counts, as its report
 
@@ -112,7 +114,7 @@ class DefinitionRefused(Refused):
 
     def __init__(self, source: str, problems: Sequence[tuple[str, str]], *, hint: str = "") -> None:
         gap = "\n  " if len(problems) > 1 else " "
-        told = [f"{gap}{path}: {message}" if path else f"{gap}{message}" for path, message in problems]
+        told = [f"{gap}{shown(f'{path}: {message}' if path else message)}" for path, message in problems]
         super().__init__(f"{source!r}:{''.join(told)}", hint=hint)
         self.source, self.problems = source, tuple(problems)
         listed = [{"path": path, "message": message} for path, message in problems]

@@ -17,6 +17,7 @@ from audiencekit.cli.flexible import flexible
 from audiencekit.cli.forget import forget
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.login import login, logout, whoami
+from audiencekit.cli.output import complain, tell
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
 from audiencekit.cli.runs import report, runs
@@ -24,6 +25,7 @@ from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
+from audiencekit.shown import shown_lines
 
 INTERRUPTED = 130
 
@@ -59,20 +61,19 @@ def _run() -> int:
     except SystemExit as left:  # most commands have said how they ended, and leave so
         return left.code if isinstance(left.code, int) else int(left.code is not None)
     except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
+        tell("interrupted")
         return INTERRUPTED
     except click.ClickException as error:
+        error.message = shown_lines(error.message)  # it repeats arguments, and a shell may have taken names of files
         error.show()
         return error.exit_code
     except AudiencekitError as error:
-        click.echo(f"error: {error}", err=True)
-        if error.hint:
-            click.echo(f"  what to do: {error.hint}", err=True)
+        complain(error)
         return error.exit_code
     except Exception as error:
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))
         )
-        click.echo(f"bug: {type(error).__name__} in {places}; please report this line", err=True)
+        tell(f"bug: {type(error).__name__} in {places}; please report this line")
         return 1

@@ -8,7 +8,7 @@ import click
 
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json, say
+from audiencekit.cli.output import print_json, say, tell
 
 
 @click.command()
@@ -22,7 +22,7 @@ def runs(as_json: bool) -> None:
     if as_json:
         print_json(found)
     elif not found:
-        click.echo("no runs yet", err=True)
+        tell("no runs yet")
     else:
         width = max(len(run["run_id"]) for run in found)
         for run in found:
