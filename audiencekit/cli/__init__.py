@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 
@@ -25,7 +26,6 @@ from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
-from audiencekit.shown import shown_lines
 
 INTERRUPTED = 130
 
@@ -54,6 +54,13 @@ def main() -> None:
     sys.exit(code)
 
 
+def _show(error: click.ClickException) -> None:
+    """What click says; it repeats arguments, which a shell may have taken from the names of somebody else's files."""
+    told = io.StringIO()
+    error.show(told)
+    tell(told.getvalue().rstrip("\n"))
+
+
 def _run() -> int:
     try:
         result = cli.main(standalone_mode=False)
@@ -64,8 +71,7 @@ def _run() -> int:
         tell("interrupted")
         return INTERRUPTED
     except click.ClickException as error:
-        error.message = shown_lines(error.message)  # it repeats arguments, and a shell may have taken names of files
-        error.show()
+        _show(error)
         return error.exit_code
     except AudiencekitError as error:
         complain(error)
