@@ -1,12 +1,18 @@
-"""Compiles the kernels into the wheel where a Rust compiler is there; without one the wheel is pure Python."""
+"""Compiles the kernels into the wheel where a Rust compiler is there; without one the wheel is pure Python.
+
+The compiler is called without cargo, which reads configuration from every folder above the one it works in: below a
+shared temporary folder that of any user, and it may name programs to run. The crate has no dependencies.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -14,7 +20,6 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CRATE = "kernels"
-BUILT = "audiencekit_kernels"  # as cargo calls it, with what the system puts around it
 MODULE = f"_audiencekit_kernels{EXTENSION_SUFFIXES[-1]}"  # as imports would find it, beside the package
 
 
@@ -22,10 +27,10 @@ class KernelsHook(BuildHookInterface[Any]):
     """Adds the library for this machine to wheels, and to editable installations."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, in a copy: neither the checkout nor another build that runs at the same time is touched."""
+        """Compile, in a folder of ours: neither the checkout nor another build at the same time is touched."""
         if self.target_name != "wheel":
             return
-        self._directory = Path(tempfile.mkdtemp(prefix="audiencekit-kernels-"))
+        self._directory = Path(tempfile.mkdtemp(prefix="audiencekit-kernels-"))  # 0700
         library = _compiled(Path(self.root) / CRATE, self._directory)
         if library is None:
             return
@@ -42,19 +47,39 @@ class KernelsHook(BuildHookInterface[Any]):
 
 
 def _compiled(crate: Path, directory: Path) -> Path | None:
-    """The library that `crate` is compiled into, below `directory`; None, and why, where that is not possible."""
-    if shutil.which("cargo") is None:
-        return _without("no Rust compiler (cargo) was found")
-    copy = directory / "crate"
-    shutil.copytree(crate, copy, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
-    build = ["cargo", "build", "--release", "--offline", "--target-dir", str(directory / "target")]
-    finished = subprocess.run(build, cwd=copy, capture_output=True, text=True, check=False)
-    # Where a target is set for cargo, it builds in a folder of that name.
-    built = (directory / "target").glob(f"**/release/*{BUILT}.*")
-    found = [path for path in built if path.suffix in (".so", ".dylib", ".dll")]
-    if finished.returncode or len(found) != 1:
-        return _without(f"cargo build gave no library:\n{finished.stderr}")
-    return found[0]
+    """The library that `crate` is compiled into, in `directory`; None, and why, where that is not possible."""
+    compiler = shutil.which(os.environ.get("RUSTC", "rustc"))
+    if compiler is None:
+        return _without("no Rust compiler (rustc) was found")
+    library = directory / MODULE
+    # rustup's compiler looks for a rust-toolchain.toml in every folder above; above the root there is none.
+    finished = subprocess.run(
+        [Path(compiler).absolute(), *_arguments(crate.absolute(), library)],
+        cwd=library.anchor, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if finished.returncode or not library.exists():
+        return _without(f"rustc gave no library:\n{finished.stderr}")
+    return library
+
+
+def _arguments(crate: Path, library: Path) -> list[str]:
+    """What cargo would say to the compiler: the manifest, and what the environment of the user asks for."""
+    manifest = tomllib.loads((crate / "Cargo.toml").read_text("utf-8"))
+    described, profile = manifest["lib"], manifest["profile"]["release"]
+    options = [f"-C{name}={str(value).lower()}" for name, value in profile.items()]
+    target = os.environ.get("CARGO_BUILD_TARGET")
+    return [
+        str(crate / "src" / "lib.rs"),
+        f"--crate-name={described['name']}",
+        f"--crate-type={described['crate-type'][0]}",
+        f"--edition={manifest['package']['edition']}",
+        f"--remap-path-prefix={crate}={CRATE}",  # the same bytes wherever the sources lie
+        *options,
+        *([f"--target={target}"] if target else []),
+        *os.environ.get("RUSTFLAGS", "").split(),
+        "-o",
+        str(library),
+    ]
 
 
 def _without(reason: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from audiencekit.audiences.synchronisation.renewal import renew, renew_async
     from audiencekit.audiences.synchronisation.sync import plan_sync, sync, sync_async
     from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
+    from audiencekit.machine.dumps import prevent_dumps
     from audiencekit.pipeline import check, prepare, upload, upload_async
     from audiencekit.reporting.plan import Plan
     from audiencekit.reporting.report import Report
@@ -49,6 +50,7 @@ __all__ = [
     "normalize",
     "plan_sync",
     "prepare",
+    "prevent_dumps",
     "renew",
     "renew_async",
     "resume",
@@ -83,6 +85,7 @@ _HOMES = {
     "normalize": "audiencekit.values",
     "plan_sync": "audiencekit.audiences.synchronisation.sync",
     "prepare": "audiencekit.pipeline",
+    "prevent_dumps": "audiencekit.machine.dumps",
     "renew": "audiencekit.audiences.synchronisation.renewal",
     "renew_async": "audiencekit.audiences.synchronisation.renewal",
     "resume": "audiencekit.audiences.resumption",

@@ -9,6 +9,7 @@ AudiencekitError                    exit 1
 │   ├── PlanRefused                           read well, but must not be sent
 │   ├── DefinitionRefused                     a file that defines audiences breaks rules
 │   ├── SnapshotRefused                       what is known of an audience under sync cannot be trusted
+│   ├── MemoryRefused                         who was erased is not known for certain
 │   ├── HostRefused                           an address that credentials do not go to
 │   └── ResumeRefused                         a run that cannot go on as it was begun
 ├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
@@ -22,6 +23,7 @@ AudiencekitError                    exit 1
     │   ├── StaleConnection                   a kept connection had been closed by the peer
     │   └── CertificateRefused                the host could not prove who it is: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
+    │   └── EndlessList                       a list whose pages do not come to an end
     ├── CountMismatch                         success_count, total_count and records sent differ
     └── ServiceError                          the service said no: status and codes
         ├── RateLimited                       429
@@ -125,6 +127,10 @@ class SnapshotRefused(Refused):
     """The snapshot of an audience is missing, damaged, older than it was, or of another key: nothing was sent."""
 
 
+class MemoryRefused(Refused):
+    """The memory of erased people is missing, damaged, older than it was, or of another key or state directory."""
+
+
 class HostRefused(Refused):
     """Credentials and bodies do not go to this address."""
 
@@ -218,6 +224,10 @@ class MalformedAnswer(ExchangeError):
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message, outcome=Outcome.UNKNOWN)
         self.status = status
+
+
+class EndlessList(MalformedAnswer):
+    """A list whose pages do not come to an end. Asking again does not help."""
 
 
 class CountMismatch(ExchangeError):

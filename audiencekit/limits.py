@@ -22,7 +22,7 @@ MAX_PROMOTED_TWEETS: Final = 50  # tweets in one call that promotes them; spec 1
 MAX_CAMPAIGN_OPERATIONS: Final = 40  # campaigns in one batch; spec 1, section 8
 MAX_TWEET_MEDIA: Final = 4  # images of one tweet; spec 2, section 8
 MAX_CURSOR_LENGTH: Final = 1_024  # characters of the token of a next page; ours: the public service's have 13
-MAX_PAGES: Final = 100_000  # pages of one list that are followed; ours: beyond it is a circle
+MAX_PAGES: Final = 1_000  # pages of one list that are followed; ours: a million entries at the largest `count`
 
 # --- flexible audiences: spec 2, sections 4.3 and 8 ---
 FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
@@ -123,6 +123,7 @@ WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
 QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
+QUERY_PROCESS_BYTES: Final = 2_000_000_000  # that the process of a query may take, with all that its functions make
 DEFAULT_MAX_UNREAD_SHARE: Final = 0.0  # of the rows of a suppression source; --suppress-max-rejected-share
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 98_304  # rows of one RecordBatch

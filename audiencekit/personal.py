@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import traceback
 from collections.abc import Callable
-from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
+from typing import Any, Final, Generic, NoReturn, ParamSpec, TypeVar
 
 from audiencekit.errors import AudiencekitError, Bug
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_RUST: Final = "pyo3_runtime"  # the module that panics are said to come from
 
 
 class Personal(Generic[T]):
@@ -71,7 +72,9 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
         failure: AudiencekitError
         try:
             return function(*args, **kwargs)
-        except Exception as error:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             failure = without_frames(error)
         # Raised outside the handler, so that no context carries the frames of `function`.
         raise failure
@@ -79,7 +82,16 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def without_frames(error: Exception) -> AudiencekitError:
+def is_failure(error: BaseException) -> bool:
+    """Whether `error` says that something failed: any Exception, and a panic of a library that is written in Rust.
+
+    A panic is a BaseException, so that nobody catches it by chance; its text and its frames may hold values. Whatever
+    else is none interrupts from outside, such as the end of a task in Airflow, and is for who sent it.
+    """
+    return isinstance(error, Exception) or type(error).__module__ == _RUST
+
+
+def without_frames(error: BaseException) -> AudiencekitError:
     """`error` without its frames; one that is not ours as a `Bug` that names its type and place only."""
     if isinstance(error, AudiencekitError):
         return error.bare()

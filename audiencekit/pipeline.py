@@ -19,6 +19,7 @@ from typing import Unpack
 
 from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.heap import give_back
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planner import plan_run
@@ -49,7 +50,9 @@ def check(
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
         means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
-        return plan_run(source, _terms(keywords, settings, target), means).to_plan()
+        plan = plan_run(source, _terms(keywords, settings, target), means).to_plan()
+    give_back()
+    return plan
 
 
 def prepare(

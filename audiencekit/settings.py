@@ -2,8 +2,8 @@
 
 Credentials that the environment does not give are those that `login` keeps for the profile and its base address.
 
-Hosts and secrets are never taken from a file in the working directory (design: a file that somebody put there must not
-be able to send people's data elsewhere). The toml file gives profile, account, rate and concurrency.
+A file in the working directory never chooses where data or credentials come from or go to: somebody else may have put
+it there. It gives the pace, and what is taken from it is told.
 """
 
 from __future__ import annotations
@@ -19,16 +19,23 @@ from typing import Any, Final, Literal, TypeAlias
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialStore, Kept, Place
+from audiencekit.machine.privatefiles import read_file
+from audiencekit.machine.userdirectories import user_directory
 from audiencekit.personal import Secret
 from audiencekit.profile import Profile, find_profile
 
 PREFIX: Final = "AUDIENCEKIT_"
 SETTINGS_FILE: Final = "audiencekit.toml"
-FILE_KEYS: Final = frozenset({"profile", "account_id", "state_dir", "requests_per_minute", "concurrency"})
+FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
+CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
+ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
+MAX_FILE_BYTES: Final = 64_000
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME: Final = "key"
+
+_HERE: Final = Path()
 
 Pair: TypeAlias = Literal["application", "token"]
 Origin: TypeAlias = Literal["environment"] | Place
@@ -51,6 +58,8 @@ class Settings:
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
+    named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
+    file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
     def require_account(self) -> str:
         """The account id. Raises CredentialsRefused when none was given."""
@@ -139,18 +148,24 @@ def _all(secrets: Mapping[str, Secret], pair: Pair) -> bool:
 
 
 def load_settings(
-    environment: Mapping[str, str] | None = None, *, directory: Path | None = None, **given: Any
+    environment: Mapping[str, str] | None = None, *, directory: Path | None = _HERE, **given: Any
 ) -> Settings:
     """The settings from `given` (flags), the environment and the toml file of `directory`, in this order.
 
-    Raises UsageError for values that cannot be, and for keys that the file must not hold.
+    The directory is the working directory; with None no file is read. Raises UsageError for values that cannot be, and
+    for keys that the file must not hold.
     """
     environment = os.environ if environment is None else environment
-    found = _read_file((directory or Path()) / SETTINGS_FILE)
-    for name in (*FILE_KEYS, "ads_url", "ads_sandbox_url", "base_url", "allow_host", "limiter"):
+    file = {} if directory is None else _read_file(directory / SETTINGS_FILE)
+    found: dict[str, Any] = {}
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter"):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
+    if "state_dir" in found:
+        found["state_dir"] = _read_state_dir(found["state_dir"])
     found.update({name: value for name, value in given.items() if value is not None})
+    taken = {name: file[name] for name in sorted(file) if name not in found}
+    found.update(taken)
     return Settings(
         profile=find_profile(str(found.get("profile", "spec"))),
         ads_url=found.get("ads_url"),
@@ -159,11 +174,13 @@ def load_settings(
         allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
         account_id=found.get("account_id"),
         secrets=_read_secrets(environment, SECRET_NAMES),
-        state_dir=Path(found["state_dir"]).expanduser() if "state_dir" in found else _default_state_dir(),
+        state_dir=Path(found["state_dir"]).expanduser().absolute() if "state_dir" in found else _default_state_dir(),
         key=_read_secrets(environment, (KEY_NAME,)).get(KEY_NAME),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
+        named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
+        file_note=_in_words(taken, directory),
     )
 
 
@@ -187,13 +204,15 @@ def _read_file(path: Path) -> dict[str, Any]:
     except OSError:  # of a working directory that is not ours to look into, as after `sudo -u` in /root
         return {}
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_file(path.resolve(), MAX_FILE_BYTES).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise UsageError(f"{SETTINGS_FILE} cannot be read as TOML") from None
+        raise UsageError(f"{str(path.absolute())!r} cannot be read as TOML") from None
     if alien := sorted(set(content) - FILE_KEYS):
-        allowed = ", ".join(sorted(FILE_KEYS))
-        hint = f"it may give {allowed}; hosts and secrets come from the environment only"
-        raise UsageError(f"{SETTINGS_FILE} holds what it must not: {', '.join(map(repr, alien))}", hint=hint)
+        raise UsageError(
+            f"{str(path.absolute())!r} holds what it must not: {', '.join(map(ascii, alien))}",
+            hint=f"a file in the working directory may give {' and '.join(sorted(FILE_KEYS))} only, since others can"
+            f" put one there: {_elsewhere(alien)}",
+        )
     if wrong := sorted(name for name, value in content.items() if not isinstance(value, str | int)):
         raise UsageError(f"{SETTINGS_FILE}: {', '.join(wrong)} must be text or a whole number")
     return {name: str(value) for name, value in content.items()}
@@ -206,7 +225,34 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
     return int(text)
 
 
-def _default_state_dir() -> Path:
-    from platformdirs import user_state_path
+def _elsewhere(alien: list[str]) -> str:
+    """Where keys that the file must not hold belong."""
+    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
+    names = [PREFIX + name.upper() for name in alien if name in known]
+    return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 
-    return user_state_path("audiencekit", appauthor=False)
+
+def _in_words(taken: Mapping[str, str], directory: Path | None) -> str:
+    if not taken or directory is None:
+        return ""
+    given = ", ".join(f"{name} = {value}" for name, value in taken.items())
+    return f"{str((directory / SETTINGS_FILE).absolute())!r} gives {given}"
+
+
+def _read_state_dir(text: str) -> Path:
+    """Raises UsageError for a path that means another directory wherever the program is started."""
+    path = Path(text).expanduser()
+    if not path.is_absolute():
+        raise UsageError(
+            f"{PREFIX}STATE_DIR is not an absolute path: it would mean another directory in every working directory,"
+            " with other credentials and another memory of erasures",
+            hint="give the path in full, from / or ~/",
+        )
+    return path
+
+
+def _default_state_dir() -> Path:
+    if (path := user_directory("state")) is None:
+        hint = f"set {PREFIX}STATE_DIR to a directory that only this user can write in"
+        raise UsageError("this user has no home directory that state could be kept in", hint=hint)
+    return path

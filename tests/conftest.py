@@ -117,6 +117,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Itera
         monkeypatch.delenv(name)
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(_cache))
+    monkeypatch.setenv("XDG_DATA_HOME", str(_cache.parent / "data"))
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,12 @@
-"""The kernels come into the wheel where cargo compiles them, and the wheel is made where it does not."""
+"""The kernels come into the wheel where a compiler is, and the wheel is made where none is."""
 
 from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
 import os
+import shutil
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -13,7 +15,7 @@ import pytest
 from audiencekit.preparation.columnar.kernels.library import LIBRARY
 
 ROOT = Path(__file__).parents[1]
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the cargo of these tests is a shell script")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the compiler of these tests is a shell script")
 
 
 @pytest.fixture
@@ -27,26 +29,39 @@ def hook() -> ModuleType:
     return module
 
 
-def _cargo(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """The only cargo there is; its fifth argument is the target directory."""
-    command = folder / "bin" / "cargo"
+def _compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """The only compiler there is; `$library` is what it is to write."""
+    command = folder / "bin" / "rustc"
     command.parent.mkdir()
-    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.write_text(f"#!/bin/sh\nfor library; do :; done\n{script}\n")
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{command.parent}:/usr/bin:/bin")
 
 
-@pytest.mark.parametrize("where", ["release", "some-other-machine/release"])
-@pytest.mark.parametrize(
-    "name", ["libaudiencekit_kernels.so", "libaudiencekit_kernels.dylib", "audiencekit_kernels.dll"]
-)
-def test_the_library_is_found(
-    where: str, name: str, hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_compiler_works_where_no_folder_of_others_is_above(
+    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the system calls it, and where a target is set; nothing beside it is taken for it."""
-    script = f'cd "$5/.." && mkdir -p target/{where}/deps && cd target/{where} && touch {name} {name}.lib deps/{name}'
-    _cargo(tmp_path, monkeypatch, script)
-    assert hook._compiled(ROOT / hook.CRATE, tmp_path) == tmp_path / "target" / where / name
+    """Compilers of rustup look for a rust-toolchain.toml in every folder above the one that they are called in."""
+    _compiler(tmp_path, monkeypatch, 'pwd > "$library"')
+    library = hook._compiled(ROOT / hook.CRATE, tmp_path)
+    assert library == tmp_path / hook.MODULE
+    assert library.read_text() == "/\n"
+
+
+def test_the_options_are_those_of_the_manifest_and_of_the_user(
+    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `cargo test` builds and what is installed is optimised alike; paths of the machine are left out."""
+    monkeypatch.setenv("RUSTFLAGS", "-C target-cpu=native")
+    monkeypatch.setenv("CARGO_BUILD_TARGET", "some-other-machine")
+    _compiler(tmp_path, monkeypatch, 'printf "%s\\n" "$@" > "$library"')
+    given = hook._compiled(ROOT / hook.CRATE, tmp_path).read_text().splitlines()
+    profile = tomllib.loads((ROOT / "kernels" / "Cargo.toml").read_text())["profile"]["release"]
+    assert {"opt-level", "lto", "codegen-units"} <= set(profile)
+    assert {f"-C{name}={str(value).lower()}" for name, value in profile.items()} <= set(given)
+    assert {"--crate-type=cdylib", "--edition=2021", "--target=some-other-machine"} <= set(given)
+    assert given[-4:-2] == ["-C", "target-cpu=native"]
+    assert f"--remap-path-prefix={ROOT / 'kernels'}=kernels" in given
 
 
 @pytest.mark.parametrize("script", ["exit 1", "echo no library"])
@@ -54,7 +69,7 @@ def test_without_a_library_the_wheel_is_made(
     script: str, hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A compiler that fails is no error, and is told."""
-    _cargo(tmp_path, monkeypatch, script)
+    _compiler(tmp_path, monkeypatch, script)
     assert hook._compiled(ROOT / hook.CRATE, tmp_path) is None
     assert "built without its kernels" in capsys.readouterr().err
 
@@ -66,6 +81,34 @@ def test_without_a_compiler_the_wheel_is_made(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert hook._compiled(ROOT / hook.CRATE, tmp_path) is None
     assert "no Rust compiler" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no Rust compiler")
+def test_nothing_planted_runs_and_the_bytes_are_the_same_elsewhere(
+    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any user can put a configuration of cargo, or a toolchain for rustup, into a shared temporary folder."""
+    ran = tmp_path / "ran"
+    shared = tmp_path / "shared"
+    tools = shared / "tools" / "bin"
+    tools.mkdir(parents=True)
+    shared.chmod(0o777)
+    for name in ("rustc", "cargo", "wrapper"):
+        (tools / name).write_text(f'#!/bin/sh\necho "$0" >> {ran}\nexec "$@"\n')
+        (tools / name).chmod(0o755)
+    (shared / ".cargo").mkdir()
+    (shared / ".cargo" / "config.toml").write_text(f'[build]\nrustc-wrapper = "{tools / "wrapper"}"\n')
+    (shared / "rust-toolchain.toml").write_text(f'[toolchain]\npath = "{tools.parent}"\n')
+    monkeypatch.chdir(shared)  # pip, too, works below the temporary folder
+    built = []
+    for place in ("one", "other"):
+        crate = shutil.copytree(ROOT / hook.CRATE, shared / place / hook.CRATE, ignore=shutil.ignore_patterns("target"))
+        library = hook._compiled(crate, shared / place)
+        assert not ran.exists()
+        assert library is not None
+        built.append(library.read_bytes())
+    assert built[0] == built[1]
+    assert str(shared).encode() not in built[0]
 
 
 def test_the_library_has_a_name_that_is_looked_for(hook: ModuleType, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
 import traceback
@@ -79,3 +80,26 @@ def test_a_bug_names_type_and_place() -> None:
     """Enough to report it."""
     with pytest.raises(Bug, match=r"ValueError in _stumble \(line \d+\)"):
         _stumble(Secret(VALUE))
+
+
+# As libraries in Rust raise it.
+PanicException = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+
+
+@guarded
+def _raise(hidden: Secret, kind: type[BaseException]) -> None:
+    raise kind(hidden.unwrap())
+
+
+def test_a_panic_is_a_bug() -> None:
+    """It is no Exception, and its text may quote a value."""
+    with pytest.raises(Bug, match="PanicException in _raise") as caught:
+        _raise(Secret(VALUE), PanicException)
+    assert "ada" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError, BaseException])
+def test_an_interruption_is_for_who_sent_it(kind: type[BaseException]) -> None:
+    """Airflow ends a task by an exception of its own, which is no Exception either."""
+    with pytest.raises(kind):
+        _raise(Secret(VALUE), kind)

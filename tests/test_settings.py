@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from audiencekit.errors import CredentialsRefused, UsageError
-from audiencekit.settings import load_settings
+from audiencekit import settings
+from audiencekit.api.opening import open_client
+from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
+from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, SECRET_NAMES, load_settings
 
+SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
 SECRETS = {
     f"AUDIENCEKIT_{name}": f"invented-{name}"
     for name in ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
@@ -18,26 +22,75 @@ SECRETS = {
 
 def test_flags_come_before_environment_before_file(tmp_path: Path) -> None:
     """The nearest word wins."""
-    (tmp_path / "audiencekit.toml").write_text('account_id = "file"\nprofile = "x"\nconcurrency = 3\n')
-    settings = load_settings(
-        {"AUDIENCEKIT_ACCOUNT_ID": "environment", "AUDIENCEKIT_CONCURRENCY": "5"}, directory=tmp_path, concurrency=7
-    )
-    assert (settings.account_id, settings.profile.name, settings.concurrency) == ("environment", "x", 7)
+    (tmp_path / "audiencekit.toml").write_text("concurrency = 3\nrequests_per_minute = 30\n")
+    environment = {"AUDIENCEKIT_REQUESTS_PER_MINUTE": "50", "AUDIENCEKIT_CONCURRENCY": "5"}
+    found = load_settings(environment, directory=tmp_path, concurrency=7)
+    assert (found.requests_per_minute, found.concurrency) == (50, 7)
+    found = load_settings({"AUDIENCEKIT_CONCURRENCY": "5"}, directory=tmp_path)
+    assert (found.requests_per_minute, found.concurrency) == (30, 5)
 
 
-@pytest.mark.parametrize("line", ['ads_url = "https://evil.invalid"', 'consumer_secret = "x"', 'allow_host = "a.b"'])
-def test_a_file_in_the_working_directory_gives_no_hosts_and_no_secrets(tmp_path: Path, line: str) -> None:
-    """Somebody may have put it there."""
-    (tmp_path / "audiencekit.toml").write_text(line)
-    with pytest.raises(UsageError, match="must not"):
+def test_a_file_gives_the_pace_and_nothing_else() -> None:
+    """All other settings say where data and credentials come from or go to, or are secrets."""
+    assert {*FILE_KEYS} == {"requests_per_minute", "concurrency"}
+
+
+@pytest.mark.parametrize("name", sorted(SETTABLE - {"requests_per_minute", "concurrency"}))
+def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to(tmp_path: Path, name: str) -> None:
+    """Somebody else may have put it there: the account, the state with its credentials, the service, hosts, secrets."""
+    (tmp_path / "audiencekit.toml").write_text(f'concurrency = 3\n{name} = "canary"\n')
+    with pytest.raises(UsageError, match=f"audiencekit.toml' holds what it must not: '{name}'$") as caught:
         load_settings({}, directory=tmp_path)
+    assert f"set AUDIENCEKIT_{name.upper()} in the environment" in caught.value.hint
+    assert "canary" not in str(caught.value) + caught.value.hint
+
+
+def test_what_a_file_gives_is_told(tmp_path: Path) -> None:
+    """What holds, and nothing that comes before it; nothing without a file, or when none is to be read."""
+    file = tmp_path / "audiencekit.toml"
+    file.write_text('concurrency = 3\nrequests_per_minute = "30"\n')
+    assert (
+        load_settings({}, directory=tmp_path).file_note
+        == f"{str(file)!r} gives concurrency = 3, requests_per_minute = 30"
+    )
+    assert load_settings({}, directory=tmp_path, concurrency=4).file_note.endswith(" gives requests_per_minute = 30")
+    unread = load_settings({}, directory=None)
+    assert (unread.file_note, unread.concurrency) == ("", 16)
+    file.unlink()
+    assert load_settings({}, directory=tmp_path).file_note == ""
+
+
+@pytest.mark.parametrize("path", ["state", "./state", "..", "state/../../x"])
+def test_a_state_directory_does_not_follow_the_working_directory(tmp_path: Path, path: str) -> None:
+    """Of the environment it is given in full; a program may mean its own working directory, of now."""
+    with pytest.raises(UsageError, match="not an absolute path"):
+        load_settings({"AUDIENCEKIT_STATE_DIR": path}, directory=tmp_path)
+    assert load_settings({}, directory=tmp_path, state_dir=path).state_dir == Path.cwd() / path
+
+
+def test_a_user_without_a_home_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a container may have one."""
+    monkeypatch.setattr(settings, "user_directory", lambda kind: None)
+    with pytest.raises(UsageError, match="no home directory") as caught:
+        load_settings({}, directory=tmp_path)
+    assert "AUDIENCEKIT_STATE_DIR" in caught.value.hint
+
+
+def test_only_the_environment_and_the_program_name_loopback(tmp_path: Path) -> None:
+    """A service on a port of this machine may be anybody's."""
+    named = "http://127.0.0.1:8080"
+    credentials = SECRETS | {"AUDIENCEKIT_ACCOUNT_ID": "1a"}
+    open_client(load_settings(credentials | {"AUDIENCEKIT_ADS_URL": named}, directory=tmp_path))
+    open_client(load_settings(credentials, directory=tmp_path, ads_url=named))
+    with pytest.raises(HostRefused):
+        open_client(replace(load_settings(credentials, directory=tmp_path), ads_url=named))
 
 
 def test_secrets_are_wrapped(tmp_path: Path) -> None:
     """repr of the settings shows none."""
-    settings = load_settings(SECRETS, directory=tmp_path)
-    assert "invented-" not in repr(settings)
-    assert settings.require_secrets()["consumer_key"].unwrap() == "invented-CONSUMER_KEY"
+    found = load_settings(SECRETS, directory=tmp_path)
+    assert "invented-" not in repr(found)
+    assert found.require_secrets()["consumer_key"].unwrap() == "invented-CONSUMER_KEY"
 
 
 def test_missing_credentials_are_named(tmp_path: Path) -> None:
@@ -73,10 +126,10 @@ def test_the_limiter_is_the_hosts_unless_redis_is_named(tmp_path: Path) -> None:
     """Its address may hold a password, so it is wrapped."""
     assert load_settings({}, directory=tmp_path).limiter is None
     assert load_settings({"AUDIENCEKIT_LIMITER": "host"}, directory=tmp_path).limiter is None
-    settings = load_settings({"AUDIENCEKIT_LIMITER": "redis://:invented-word@h:6379/0"}, directory=tmp_path)
-    assert "invented-word" not in repr(settings)
-    assert settings.limiter is not None
-    assert settings.limiter.unwrap() == "redis://:invented-word@h:6379/0"
+    found = load_settings({"AUDIENCEKIT_LIMITER": "redis://:invented-word@h:6379/0"}, directory=tmp_path)
+    assert "invented-word" not in repr(found)
+    assert found.limiter is not None
+    assert found.limiter.unwrap() == "redis://:invented-word@h:6379/0"
 
 
 def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class AccountCalls(Calls):
         """One page of the accounts that the caller may use."""
         parameters = {"q": q, "count": count, "cursor": cursor, "with_deleted": with_deleted}
         ids = listed("account_ids", account_ids)
-        return require_list(await self.call("list_accounts", {**parameters, "account_ids": ids}))
+        return require_list(await self.call("list_accounts", {**parameters, "account_ids": ids}), named=True)
 
     async def get_account(self, *, with_deleted: bool | None = None) -> Answer:
         """The account of this client."""

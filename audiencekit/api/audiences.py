@@ -33,7 +33,7 @@ class AudienceCalls(Calls):
         """One page of audiences, `data` a list of objects."""
         parameters = _filters(q, permission_scope, count, custom_audience_ids, with_deleted, sort_by)
         paging = {"cursor": cursor, "with_total_count": with_total_count}
-        return require_list(await self.call("list_custom_audiences", {**parameters, **paging}))
+        return require_list(await self.call("list_custom_audiences", {**parameters, **paging}), named=True)
 
     async def iterate_custom_audiences(
         self,
@@ -48,7 +48,7 @@ class AudienceCalls(Calls):
         """Every page in order. Raises MalformedAnswer when the service leads round in a circle."""
         parameters = _filters(q, permission_scope, count, custom_audience_ids, with_deleted, sort_by)
         async for page in self.pages("list_custom_audiences", parameters):
-            yield require_list(page)
+            yield require_list(page, named=True)
 
     async def create_custom_audience(self, *, name: str, description: str | None = None) -> Answer:
         """The new, empty audience.
@@ -56,12 +56,12 @@ class AudienceCalls(Calls):
         Not to be repeated blindly when the outcome is unknown: look the name up first.
         """
         parameters = {"name": name, "description": description}
-        return require_entity(await self.call("create_custom_audience", parameters))
+        return require_entity(await self.call("create_custom_audience", parameters), named=True)
 
     async def get_custom_audience(self, audience_id: str, *, with_deleted: bool | None = None) -> Answer:
         """One audience. Raises NotFound, for a deleted one too unless `with_deleted`."""
         parameters = {"custom_audience_id": audience_id, "with_deleted": with_deleted}
-        return require_entity(await self.call("get_custom_audience", parameters))
+        return require_entity(await self.call("get_custom_audience", parameters), named=True)
 
     async def update_custom_audience(
         self, audience_id: str, *, name: str | None = None, description: str | None = None
@@ -91,7 +91,7 @@ class AudienceCalls(Calls):
         answer = await self.call("batch_flexible_audiences", body=[dict(operation) for operation in operations])
         # One object is what an example of the public service shows, a list what its rule for batches says.
         data = [answer.data] if isinstance(answer.data, dict) else answer.data
-        return require_list(replace(answer, data=data))
+        return require_list(replace(answer, data=data), named=True)
 
     async def send_users(self, audience_id: str, body: Body, *, records: int) -> Counts:
         """The counts of one upload, which are both equal to `records` (specification part 2, section 4.4).

@@ -18,8 +18,8 @@ from audiencekit.api.paths import check_identifier, check_version, fill_path
 from audiencekit.api.transport import Transport
 from audiencekit.api.validation.calls import CheckedCall, check_call
 from audiencekit.api.wire import Answer, read_answer
-from audiencekit.errors import CredentialsRefused, MalformedAnswer, Unauthorized, UsageError
-from audiencekit.limits import MAX_PAGES
+from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer, Unauthorized, UsageError
+from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -104,23 +104,21 @@ class Calls:
     async def pages(self, name: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Answer]:
         """Every page of a list, in order. Raises UsageError for an endpoint that has no pages.
 
-        Raises MalformedAnswer when the pages lead back to an earlier one, or there are more than MAX_PAGES.
+        Raises EndlessList when a page leads back to an earlier one, or says the same as the one before, and when there
+        are more than MAX_PAGES; MalformedAnswer for a page of more entries than any can have.
         """
         if not find_endpoint(name).is_paged:
             raise UsageError(f"the answer of {name} does not come in pages")
-        seen: set[str] = set()
         given = dict(parameters or {})
-        while len(seen) < MAX_PAGES:
+        followed = _Followed(name)
+        while True:
             page = await self.call(name, given)
+            cursor = followed.next_cursor(page)
             yield page
-            if page.next_cursor is None:
+            if cursor is None:
                 return
-            if page.next_cursor in seen:
-                raise MalformedAnswer("the pages of the service lead back to an earlier one", status=page.status)
-            seen.add(page.next_cursor)
             # The total belongs to the first page: the two do not go together.
-            given = {**given, "cursor": page.next_cursor, "with_total_count": None}
-        raise MalformedAnswer(f"the list of {name} has more than {MAX_PAGES} pages", status=page.status)
+            given = {**given, "cursor": cursor, "with_total_count": None}
 
     async def items(self, name: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Any]:
         """Every entry of a list, over all pages. Raises MalformedAnswer for a page that is no list."""
@@ -158,6 +156,33 @@ class Calls:
             if self._bearer is None:
                 raise MalformedAnswer("the service answered without a bearer token", status=answer.status)
         return self._bearer
+
+
+class _Followed:
+    """The pages of one list so far. A service that errs, or means harm, must not lead us on for ever."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._cursors, self._before = name, set[str](), None
+
+    def next_cursor(self, page: Answer) -> str | None:
+        """Where the next page is, None after the last. Raises EndlessList and MalformedAnswer."""
+        size = len(page.data) if isinstance(page.data, list) else 0
+        if size > MAX_PAGE_ROWS:
+            raise MalformedAnswer(f"a page of {self._name} has more than {MAX_PAGE_ROWS} entries", status=page.status)
+        if page.next_cursor is None:
+            return None
+        if page.next_cursor in self._cursors:
+            raise self._endless("leads back to an earlier page", page)
+        if size and page.data == self._before:
+            raise self._endless("says the same on two pages running", page)
+        self._cursors.add(page.next_cursor)
+        self._before = page.data
+        if len(self._cursors) >= MAX_PAGES:
+            raise self._endless(f"has more than {MAX_PAGES} pages", page)
+        return page.next_cursor
+
+    def _endless(self, what: str, page: Answer) -> EndlessList:
+        return EndlessList(f"the list of {self._name} {what}", status=page.status)
 
 
 def find_endpoint(name: str) -> Endpoint:

@@ -13,11 +13,11 @@ class DoNotReachCalls(Calls):
 
     async def list_do_not_reach_lists(self, *, with_deleted: bool | None = None) -> Answer:
         """The list of the account: one, or none."""
-        return require_list(await self.call("list_do_not_reach_lists", {"with_deleted": with_deleted}))
+        return require_list(await self.call("list_do_not_reach_lists", {"with_deleted": with_deleted}), named=True)
 
     async def create_do_not_reach_list(self, *, description: str | None = None) -> Answer:
         """The new, empty list."""
-        return require_entity(await self.call("create_do_not_reach_list", {"description": description}))
+        return require_entity(await self.call("create_do_not_reach_list", {"description": description}), named=True)
 
     async def delete_do_not_reach_list(self, list_id: str) -> Answer:
         """The list as deleted: whom it kept out can be targeted again."""

@@ -1,7 +1,8 @@
-"""Which addresses credentials and bodies go to: the profile's own, loopback, and those allowed by name.
+"""Which addresses credentials and bodies go to: the profile's own, those allowed by name, and loopback when named.
 
-Rule: design 4.10. Anything that two readers of an address could take for two different hosts is refused, so
-the host that is checked here is the host that is called.
+Rule: design 4.10. Any user of this machine can listen on a port of loopback: so the environment, or the program, must
+name the very port, and no file or connection can. Anything that two readers of an address could take for two different
+hosts is refused, so the host that is checked here is the host that is called.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ class Address:
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
+    def place(self) -> str:
+        """Host and port as entries of AUDIENCEKIT_ALLOW_HOST have them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
     def prefix(self) -> str:
         """What the path of a request is appended to."""
         return f"{self.scheme}://{self.authority}{self.path}"
@@ -55,13 +62,17 @@ class Address:
         return self.host == "localhost" if ip is None else ip.is_loopback
 
 
-def check_address(url: str, *, profile: Profile, allowed_hosts: frozenset[str]) -> Address:
+def check_address(
+    url: str, *, profile: Profile, allowed_hosts: frozenset[str], named: frozenset[str] = frozenset()
+) -> Address:
     """The parts of an address that credentials may go to; raises HostRefused for every other.
 
-    An entry of `allowed_hosts` is `host`, good for every port, or `host:port`. Plain http is for loopback.
+    An entry of `allowed_hosts` is `host`, good for every port, or `host:port`. Plain http is for loopback, which must
+    be among the addresses that are `named`, or allowed with its port.
     """
     address = _read_address(url)
     if address.is_loopback:
+        _check_loopback(address, allowed_hosts, named)
         return address
     if not (_is_own(address, profile) or _is_allowed(address, allowed_hosts)):
         raise HostRefused(
@@ -71,6 +82,17 @@ def check_address(url: str, *, profile: Profile, allowed_hosts: frozenset[str]) 
     if address.scheme != "https":
         raise HostRefused(f"credentials go to {address.authority} over https only")
     return address
+
+
+def _check_loopback(address: Address, allowed_hosts: frozenset[str], named: frozenset[str]) -> None:
+    """Raises HostRefused unless this very port is meant."""
+    places = [(each.host, each.port) for each in map(_read_address, named)]
+    is_allowed = any(entry.strip().lower() == address.place for entry in allowed_hosts)
+    if not is_allowed and (address.host, address.port) not in places:
+        raise HostRefused(
+            f"credentials do not go to {address.place} of this machine: the environment does not name it",
+            hint="any user can listen there; if it is meant, add host and port to AUDIENCEKIT_ALLOW_HOST",
+        )
 
 
 def _read_address(url: str) -> Address:
@@ -117,6 +139,5 @@ def _is_own(address: Address, profile: Profile) -> bool:
 
 
 def _is_allowed(address: Address, allowed_hosts: frozenset[str]) -> bool:
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    names = {address.host, host, f"{host}:{address.port}"}
+    names = {address.host, address.place.rpartition(":")[0], address.place}
     return any(entry.strip().lower() in names for entry in allowed_hosts)

@@ -29,6 +29,7 @@ def open_calls(settings: Settings, credentials: Credentials | None = None) -> Ad
         addresses={base: getattr(settings, base) for base in BASES},
         credentials=credentials or Credentials(**settings.require_secrets()),
         allowed_hosts=settings.allowed_hosts,
+        named_addresses=settings.named_addresses,
         concurrency=settings.concurrency,
     )
     return AdsClient(

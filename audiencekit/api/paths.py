@@ -6,10 +6,9 @@ import re
 from typing import Final
 
 from audiencekit.api.catalogue import VERSION, Endpoint
-from audiencekit.api.catalogue.parameters import IDENTIFIER
 from audiencekit.errors import UsageError
+from audiencekit.serviceids import HINT, is_service_id
 
-_IDENTIFIER: Final = re.compile(IDENTIFIER, re.ASCII)
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 
 
@@ -29,8 +28,5 @@ def check_version(version: str) -> None:
 
 def check_identifier(name: str, identifier: str) -> None:
     """Raises UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
-    if not (isinstance(identifier, str) and _IDENTIFIER.fullmatch(identifier)):
-        raise UsageError(
-            f"the {name} is not an id of this service",
-            hint="ids are 1 to 32 lower-case letters and digits, such as 18ce54d4x5t",
-        )
+    if not is_service_id(identifier):
+        raise UsageError(f"the {name} is not an id of this service", hint=HINT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import ssl
 from collections.abc import Callable, Iterable, Mapping
@@ -67,7 +68,8 @@ class HttpTransport:
     """Signed exchanges over HTTP/1.1, as an async context manager.
 
     `addresses` maps names of BASES to addresses and takes precedence over the profile's own. Each is checked
-    here; HostRefused is raised for one that credentials do not go to. Each attempt is signed anew. Redirects
+    here; HostRefused is raised for one that credentials do not go to. Of loopback only `named_addresses` are taken, by
+    default the given ones. Each attempt is signed anew. Redirects
     are not followed, proxies and netrc of the environment not read, cookies not kept.
     """
 
@@ -78,6 +80,7 @@ class HttpTransport:
         credentials: Credentials,
         addresses: Mapping[str, str | None] | None = None,
         allowed_hosts: frozenset[str] = frozenset(),
+        named_addresses: frozenset[str] | None = None,
         clock: ServiceClock | None = None,
         nonce: Callable[[], str] = secrets.token_hex,
         timeouts: Timeouts | None = None,
@@ -88,8 +91,13 @@ class HttpTransport:
         self._clock, self._nonce = clock or ServiceClock(), nonce
         self._timeouts = timeouts or Timeouts()
         self._concurrency, self._max_answer_bytes = concurrency, max_answer_bytes
+        self._named = (
+            frozenset(filter(None, (addresses or {}).values())) if named_addresses is None else named_addresses
+        )
         given = {base: (addresses or {}).get(base) or getattr(profile, base) for base in BASES}
         self._addresses = {base: self._check(url) for base, url in given.items() if url}
+        if any(address.scheme == "https" for address in self._addresses.values()):
+            check_authorities(os.environ)
         self._session: aiohttp.ClientSession | None = None
         self._depth = 0
 
@@ -188,7 +196,7 @@ class HttpTransport:
         return self._check(base)
 
     def _check(self, url: str) -> Address:
-        return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts)
+        return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts, named=self._named)
 
     def _open_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
@@ -236,6 +244,17 @@ async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHand
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
         pass
     raise aiohttp.ClientConnectionError
+
+
+def check_authorities(environment: Mapping[str, str]) -> None:
+    """Raises UsageError when the working directory would say which authorities are trusted."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        paths = environment.get(name, "").split(os.pathsep)
+        if not all(os.path.isabs(path) for path in paths if path):
+            raise UsageError(
+                f"{name} is not an absolute path: it would mean other authorities in every working directory",
+                hint="give the path in full",
+            )
 
 
 def open_tls() -> ssl.SSLContext:

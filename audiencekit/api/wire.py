@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from audiencekit.api.documents import Document, read_document
 from audiencekit.api.exchange import ApiResponse
@@ -12,6 +13,9 @@ from audiencekit.api.rate_limit import RateLimit, read_date, read_rate_limit
 from audiencekit.api.refusals import read_operation_refusal, read_refusal
 from audiencekit.errors import CountMismatch, MalformedAnswer
 from audiencekit.limits import MAX_CURSOR_LENGTH
+from audiencekit.serviceids import is_service_id
+
+_CURSOR: Final = re.compile(rf"[!-~]{{1,{MAX_CURSOR_LENGTH}}}")  # visible ASCII: it goes into an address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,21 +112,33 @@ def check_counts(counts: Counts, *, sent: int) -> None:
         raise CountMismatch(sent=sent, success_count=counts.success_count, total_count=counts.total_count)
 
 
-def require_entity(answer: Answer) -> Answer:
-    """The answer with one object as `data`, also when it came in a list of one; raises MalformedAnswer."""
+def require_entity(answer: Answer, *, named: bool = False) -> Answer:
+    """The answer with one object as `data`, also when it came in a list of one; raises MalformedAnswer.
+
+    An `id` of it must be one of this service; when it is `named`, it must have one.
+    """
     data = answer.data
     if isinstance(data, list) and len(data) == 1:
         data = data[0]
     if not isinstance(data, dict):
         raise _malformed(answer.status, "does not hold one object")
+    _check_id(data, answer.status, named=named)
     return replace(answer, data=data)
 
 
-def require_list(answer: Answer) -> Answer:
-    """The answer, whose `data` is a list of objects; raises MalformedAnswer."""
+def require_list(answer: Answer, *, named: bool = False) -> Answer:
+    """The answer, whose `data` is a list of objects; raises MalformedAnswer. Of ids the same is true."""
     if not isinstance(answer.data, list) or not all(isinstance(entry, dict) for entry in answer.data):
         raise _malformed(answer.status, "does not hold a list of objects")
+    for entry in answer.data:
+        _check_id(entry, answer.status, named=named)
     return answer
+
+
+def _check_id(entry: Mapping[str, Any], status: int, *, named: bool) -> None:
+    """Raises MalformedAnswer. An id of an answer becomes a part of paths, of addresses and on this disk."""
+    if (named or "id" in entry) and not is_service_id(entry.get("id")):
+        raise _malformed(status, "names something by what is no id of this service")
 
 
 def _malformed(status: int, what: str) -> MalformedAnswer:
@@ -136,7 +152,7 @@ def _is_silent(errors: Any) -> bool:
 
 def _read_cursor(document: Document, status: int) -> str | None:
     cursor = document.get("next_cursor")
-    if cursor is not None and not (isinstance(cursor, str) and 1 <= len(cursor) <= MAX_CURSOR_LENGTH):
+    if cursor is not None and not (isinstance(cursor, str) and _CURSOR.fullmatch(cursor)):
         raise _malformed(status, "has a next cursor that cannot be followed")
     return cursor
 

@@ -22,6 +22,7 @@ from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
+from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of
 
@@ -121,7 +122,7 @@ async def delete_list(service: DoNotReachService, list_id: str) -> None:
 
 
 def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -> DoNotReachList:
-    if not isinstance(shown.get("id"), str):
+    if not is_service_id(shown.get("id")):
         raise MalformedAnswer("the answer does not name the do-not-reach list", status=answer.status)
     return DoNotReachList(id=shown["id"], shown=dict(shown), state=state)
 

@@ -16,6 +16,7 @@ from audiencekit.cli.do_not_reach import do_not_reach
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
 from audiencekit.cli.forget import forget
+from audiencekit.cli.forgotten import forgotten
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.login import login, logout, whoami
 from audiencekit.cli.output import complain, tell
@@ -41,7 +42,7 @@ def cli() -> None:
 
 for command in (
     demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
-    flexible, forget, login, logout, whoami, api, emulator,
+    flexible, forget, forgotten, login, logout, whoami, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 
@@ -76,7 +77,9 @@ def _run() -> int:
     except AudiencekitError as error:
         complain(error)
         return error.exit_code
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, say, say_json
@@ -63,9 +64,8 @@ def _call(
 
     from audiencekit.api.calls import find_endpoint
     from audiencekit.api.opening import open_calls
-    from audiencekit.settings import load_settings
 
-    settings = load_settings()
+    settings = command_settings()
     client = open_calls(settings)
     endpoint = find_endpoint(name)
     if endpoint.answer == "page":

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, with_client
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say, tell
@@ -72,7 +73,6 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
     from audiencekit.audiences.readiness import Readiness, count_records_sent, wait_until_targetable
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.runs import RunStore
-    from audiencekit.settings import load_settings
 
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
     if not every:
@@ -85,7 +85,7 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
             clock=SystemClock(),
             timeout=limit,
             interval=every,
-            records_sent=count_records_sent(RunStore(load_settings().state_dir), audience_id),
+            records_sent=count_records_sent(RunStore(command_settings().state_dir), audience_id),
             on_state=lambda readiness: tell(readiness.to_text()),
         )
 

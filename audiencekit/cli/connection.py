@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.output import leave_with
 from audiencekit.errors import AudiencekitError, NotFound, UsageError
 from audiencekit.shown import shown
@@ -20,16 +21,15 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
     import asyncio
 
     from audiencekit.api.opening import open_client
-    from audiencekit.settings import load_settings
 
     async def run() -> Any:
-        async with open_client(load_settings()) as client:
+        async with open_client(command_settings()) as client:
             return await ask(client)
 
     try:
         return asyncio.run(run())
     except NotFound as error:
-        account = load_settings().account_id
+        account = command_settings().account_id
         error.hint = f"account {account} does not have it; `audiencekit audiences list` shows the audiences that it has"
         leave_with(error, as_json=as_json)
     except AudiencekitError as error:

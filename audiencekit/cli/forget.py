@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import as_keywords, json_option, reading_options
 from audiencekit.cli.output import complain, leave_with, print_json, say
 from audiencekit.cli.sending import pace_options, service_options
@@ -76,9 +77,8 @@ def resume_erasure(erasure: str, *, as_json: bool, **given: Any) -> NoReturn:
 def show_receipt(erasure: str, *, as_json: bool) -> None:
     """Print the receipt of an erasure as it stands."""
     from audiencekit.audiences.erasure.kept import ErasureStore
-    from audiencekit.settings import load_settings
 
-    store = ErasureStore(load_settings().state_dir)
+    store = ErasureStore(command_settings().state_dir)
     _print(store.read(store.find(erasure)), as_json=as_json)
 
 
@@ -89,10 +89,9 @@ def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **give
     """
     from audiencekit.cli.interruption import run_until_interrupted
     from audiencekit.reporting.progress import progress_for
-    from audiencekit.settings import load_settings
 
     try:
-        settings = load_settings(**given)
+        settings = command_settings(**given)
         with progress_for() as progress:
             receipt = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.output import say
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -25,10 +26,9 @@ def hash_values(kind: str, country: str | None, show_normalized: bool, phone_val
     from audiencekit.identifiers.normalized import Hashable
     from audiencekit.identifiers.reasons import Reason
     from audiencekit.planning.options import Keywords, read_keywords
-    from audiencekit.settings import load_settings
 
     keywords: Keywords = {"country": country, "phone_validity": phone_validity}
-    rules = read_keywords(keywords, load_settings().profile).rules
+    rules = read_keywords(keywords, command_settings().profile).rules
     for number, line in enumerate(sys.stdin.buffer, start=1):
         normalized = normalize_identifier(Kind(kind), _read_line(line, number), rules=rules)
         if isinstance(normalized, Reason):

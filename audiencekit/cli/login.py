@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, UsageError
@@ -124,10 +125,8 @@ def whoami(profile: str | None, as_json: bool) -> None:
 def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], profile: str | None, as_json: bool) -> T:
     import asyncio  # which would take a third of the time of `--help`
 
-    from audiencekit.settings import load_settings
-
     try:
-        return asyncio.run(work(load_settings(profile=profile)))
+        return asyncio.run(work(command_settings(profile=profile)))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
 

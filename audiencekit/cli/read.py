@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import (
     OutputPath,
     as_keywords,
@@ -41,6 +42,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **give
                 source,
                 rejections=rejections,
                 progress=progress,
+                settings=command_settings(),
                 **as_keywords(given),
             )
     except AudiencekitError as error:
@@ -62,7 +64,10 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
     try:
         with progress_for() as progress:
-            plan = prepare_source(source, out=Path(out), requests=requests, progress=progress, **as_keywords(given))
+            plan = prepare_source(
+                source, out=Path(out), requests=requests, progress=progress, settings=command_settings(),
+                **as_keywords(given),
+            )  # fmt: skip
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     leave_with_plan(plan, as_json=as_json)

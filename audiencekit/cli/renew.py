@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.cli.sending import pace_options, send, service_options
@@ -55,10 +56,9 @@ def renew(
 def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     """Show when how many people of an audience lapse, as the snapshot of the last sync says. Sends nothing."""
     from audiencekit.audiences.synchronisation.expiry import expiry as look_up
-    from audiencekit.settings import load_settings
 
     try:
-        found = look_up(audience_id=audience, settings=load_settings(account_id=account_id))
+        found = look_up(audience_id=audience, settings=command_settings(account_id=account_id))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if found.unsettled:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say, tell
@@ -16,9 +17,8 @@ from audiencekit.cli.output import print_json, say, tell
 def runs(as_json: bool) -> None:
     """List the runs and erasures of this machine, newest first."""
     from audiencekit.audiences.history import list_history
-    from audiencekit.settings import load_settings
 
-    found = list_history(load_settings().state_dir)
+    found = list_history(command_settings().state_dir)
     if as_json:
         print_json(found)
     elif not found:
@@ -48,9 +48,8 @@ def report(run: str, as_json: bool) -> None:
     from audiencekit.audiences.history import find_in_history
     from audiencekit.reporting.text import render_report
     from audiencekit.runs.kept import read_report
-    from audiencekit.settings import load_settings
 
-    state_dir = load_settings().state_dir
+    state_dir = command_settings().state_dir
     run_id, is_erasure = find_in_history(state_dir, run)
     if is_erasure:
         show_receipt(run_id, as_json=as_json)

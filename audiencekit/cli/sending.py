@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import leave_with, print_json, say
 from audiencekit.errors import AudiencekitError
@@ -52,10 +53,9 @@ def send(
     from audiencekit.cli.interruption import run_until_interrupted
     from audiencekit.reporting.progress import progress_for
     from audiencekit.reporting.text import render_report
-    from audiencekit.settings import load_settings
 
     try:
-        settings = load_settings(**given)
+        settings = command_settings(**given)
         with progress_for() as progress:
             report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import (
     as_keywords,
     json_option,
@@ -77,10 +78,9 @@ def _leave_with_plan(
 ) -> NoReturn:
     from audiencekit.audiences.synchronisation.sync import plan_sync
     from audiencekit.reporting.progress import progress_for
-    from audiencekit.settings import load_settings
 
     try:
-        settings = load_settings(**service)
+        settings = command_settings(**service)
         with progress_for() as progress:
             plan = plan_sync(source, audience_id=audience, settings=settings, progress=progress, **as_keywords(given))
     except AudiencekitError as error:

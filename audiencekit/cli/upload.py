@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import (
     as_keywords,
@@ -92,9 +93,8 @@ def resume(
 ) -> None:
     """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
     from audiencekit.audiences.history import find_in_history
-    from audiencekit.settings import load_settings
 
-    run_id, is_erasure = find_in_history(load_settings().state_dir, run)
+    run_id, is_erasure = find_in_history(command_settings().state_dir, run)
     if is_erasure:
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,

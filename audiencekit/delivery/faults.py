@@ -80,8 +80,9 @@ class RetryClass:
 
 
 LOST: Final = RetryClass(sign=Sign(TransportFailed), reaction=Reaction.RESEND, is_outage=True, is_late=True)
-# The first of a request is free: nobody was there to be troubled by it.
-STALE: Final = RetryClass(sign=Sign(StaleConnection), reaction=Reaction.RESEND, is_outage=True)
+# The first of a request is free: most are connections that the peer closed while they were idle. But one that broke
+# after the body left looks the same from here, and a balancer may have passed the request on.
+STALE: Final = RetryClass(sign=Sign(StaleConnection), reaction=Reaction.RESEND, is_outage=True, is_late=True)
 BUSY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction.RESEND, is_outage=True)
 # Said by somebody in between, or about a request that goes on: the service itself may still be at it.
 GATEWAY: Final = RetryClass(
@@ -90,7 +91,10 @@ GATEWAY: Final = RetryClass(
     is_outage=True,
     is_late=True,
 )
-SENSELESS: Final = RetryClass(sign=Sign(MalformedAnswer), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS)
+# A 200 that is not the service's answer: of a gateway or a portal, while the service itself may still be at it.
+SENSELESS: Final = RetryClass(
+    sign=Sign(MalformedAnswer), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, is_late=True
+)
 MISCOUNTED: Final = RetryClass(
     sign=Sign(CountMismatch), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, afterwards=Reaction.ISOLATE
 )

@@ -11,8 +11,9 @@ from typing import Any, Final, Self
 
 import orjson
 
-from audiencekit.errors import AudienceBusy
-from audiencekit.machine.privatefiles import explained, make_private_directory
+from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.machine.privatefiles import explained
+from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.preparation.target import Target
 
 LOCKS: Final = "locks"
@@ -26,14 +27,13 @@ class TargetLock:
     """
 
     def __init__(self, state_dir: Path, account_id: str, target: Target, run_id: str) -> None:
-        self._path = _place(state_dir, account_id, target)
+        self._state_dir, self._path = state_dir, _place(state_dir, account_id, target)
         self._target, self._run_id = target, run_id
         self._file: int | None = None
 
     def __enter__(self) -> Self:
+        make_directory(self._state_dir, LOCKS)
         with explained(f"the lock of the {self._target.kind.noun} cannot be made", self._path):
-            self._path.parent.parent.mkdir(parents=True, exist_ok=True)
-            make_private_directory(self._path.parent)
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 self._take(file)
@@ -65,7 +65,7 @@ def is_running(state_dir: Path, account_id: str, target: Target, run_id: str) ->
     """Whether `run_id` is at work on its target on this host now."""
     try:
         file = os.open(_place(state_dir, account_id, target), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+    except (OSError, InputOutputFailed):  # of a journal that says what no id is, too
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -77,7 +77,7 @@ def is_running(state_dir: Path, account_id: str, target: Target, run_id: str) ->
 
 
 def _place(state_dir: Path, account_id: str, target: Target) -> Path:
-    return state_dir / LOCKS / f"{account_id}-{target.lock_name}.lock"
+    return safe_child(state_dir / LOCKS, f"{account_id}-{target.lock_name}").with_suffix(".lock")
 
 
 def _read_holder(file: int) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import orjson
 
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.statedirectory import check_root, make_directory
 
 RUNS: Final = "runs"
 REPORT: Final = "report.json"
@@ -55,14 +56,13 @@ class RunStore:
     """
 
     def __init__(self, state_dir: Path) -> None:
-        self._runs = state_dir / RUNS
+        self._state_dir, self._runs = state_dir, state_dir / RUNS
 
     def create(self, run_id: str) -> Path:
         """The new directory of `run_id`. One that exists already is a failure."""
         directory = self.directory(run_id)
         with explained("the directory of the run cannot be made", directory):
-            self._runs.parent.mkdir(parents=True, exist_ok=True)
-            make_private_directory(self._runs)
+            make_directory(self._state_dir, RUNS)
             directory.mkdir(mode=0o700)
             sync_directory(self._runs)
         return directory
@@ -139,6 +139,7 @@ class RunStore:
         is for. For them the last change in the directory does: of two runs one after the other the second is the later
         one, however they are called.
         """
+        check_root(self._state_dir)
         with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))

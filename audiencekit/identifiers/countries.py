@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
 from .country_names import COUNTRIES
 from .placeholders import is_placeholder
+from .unicodeforms import in_form
 
 
 def find_country(text: str) -> str | None:
@@ -28,7 +28,7 @@ def find_countries(texts: Iterable[str]) -> dict[str, str | None]:
 
 def _spelling(text: str) -> str:
     """The letters of `text`, without accents and case."""
-    folded = unicodedata.normalize("NFKD", text.replace("&", " and ")).casefold()
+    folded = in_form("NFKD", text.replace("&", " and ")).casefold()
     words = "".join(sign for sign in folded if sign.isalnum() or sign.isspace()).split()
     if words[:1] == ["the"]:
         words = words[1:]

@@ -12,7 +12,6 @@ script for hashing accepted; and so both spellings of one mailbox give one hash.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import Final
 
@@ -23,6 +22,7 @@ from .normalized import NormalizedEmail
 from .opening import refuse_at_once
 from .placeholders import is_placeholder_email
 from .reasons import Reason
+from .unicodeforms import in_form
 
 # RFC 5321 section 4.5.3.1 and RFC 3696, erratum 1690; RFC 1035 section 2.3.4.
 MAX_ADDRESS_BYTES: Final = 254
@@ -54,7 +54,7 @@ def lower(text: str) -> str:
     """Lower case, in NFC. U+0130 becomes two characters and the Kelvin sign an ASCII k, as Unicode has it."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    return in_form("NFC", in_form("NFC", text).lower())
 
 
 def _normalize_address(address: str) -> NormalizedEmail | Reason:
@@ -92,7 +92,7 @@ def _is_local_part(local: str) -> bool:
 def ascii_domain(domain: str) -> str | Reason:
     """The lower-cased `domain` in ASCII, or why it is none. The columnar path asks here too."""
     # The ideographic full stop divides labels too (UTS 46), and NFKC makes it of its half-width form.
-    top = unicodedata.normalize("NFKC", domain).replace("\u3002", ".").rpartition(".")[2]
+    top = in_form("NFKC", domain).replace("\u3002", ".").rpartition(".")[2]
     if top in SPECIAL_USE_DOMAIN_NAMES:
         return Reason.SPECIAL_USE_DOMAIN
     if _is_too_long(domain):

@@ -12,6 +12,8 @@ from typing import Final
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.privatefiles import NEW_FILE, OTHERS, make_private_directory
+from audiencekit.machine.statedirectory import make_missing
+from audiencekit.machine.userdirectories import user_directory
 
 MOST_BYTES: Final = 64_000_000  # of a file that is looked at; what is kept here is far smaller
 
@@ -22,18 +24,18 @@ _DIGEST_BYTES: Final = hashlib.sha256().digest_size
 class Cache:
     """Files by name in one directory that is its owner's alone. Where they cannot be kept, nothing is."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path | None) -> None:
         self._directory = directory
 
     @classmethod
     def of_user(cls) -> Cache:
         """That of whoever runs the process, where the system has such things (`XDG_CACHE_HOME`)."""
-        from platformdirs import user_cache_path
-
-        return cls(user_cache_path("audiencekit", appauthor=False))
+        return cls(user_directory("cache"))
 
     def read(self, name: str) -> bytes | None:
         """What was kept last under `name`; None when it is not there, not whole, or could be somebody else's."""
+        if self._directory is None:
+            return None
         try:
             if not _is_ours(os.lstat(self._directory), stat.S_IFDIR):
                 return None
@@ -51,9 +53,11 @@ class Cache:
 
         It is not synced: what a crash leaves of it is not whole, and not believed.
         """
+        if self._directory is None:
+            return
         aside = self._directory / f".{name}-{secrets.token_hex(8)}"
         with contextlib.suppress(OSError, InputOutputFailed):
-            self._directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_missing(self._directory.parent)
             make_private_directory(self._directory)
             try:
                 with open(os.open(aside, NEW_FILE, 0o600), "wb") as stream:

@@ -18,6 +18,10 @@ POINTS: Final = tuple(f"{side} {step}" for step in STEPS for side in ("before", 
 SYNC_STEPS: Final = ("changes", "snapshot", "serial", "recent", "removal")
 SYNC_POINTS: Final = tuple(f"{side} {step}" for step in SYNC_STEPS for side in ("before", "after"))
 
+# And of an erasure: the memory of erased people is there, its serial, and what is noted of it outside.
+ERASURE_STEPS: Final = ("memory", "count", "witness")
+ERASURE_POINTS: Final = tuple(f"{side} {step}" for step in ERASURE_STEPS for side in ("before", "after"))
+
 _hook: Callable[[str], None] | None = None
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
 from audiencekit.machine.privatefiles import check_private, explained, read_file, replace_file
+from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import Personal, Secret, guarded
 
 Place: TypeAlias = Literal["keyring", "file"]
@@ -76,6 +77,7 @@ class CredentialStore:
         return tuple(places)
 
     def _read_file(self) -> _Document:
+        check_root(self._path.parent)
         with explained("the kept credentials cannot be read", self._path):
             if not os.path.lexists(self._path):
                 return _Document({})
@@ -84,8 +86,8 @@ class CredentialStore:
         return _parse(content, f"the file {str(self._path)!r}")
 
     def _write_file(self, document: _Document) -> None:
+        make_directory(self._path.parent)
         with explained("the credentials cannot be kept", self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._path, document.write().unwrap().encode())
 
 

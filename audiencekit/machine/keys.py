@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from audiencekit.errors import UsageError
 from audiencekit.machine.keyrings import read_keyring
 from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file
+from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import Personal, Secret
 
 KEY_BYTES: Final = 32
@@ -45,6 +46,7 @@ def find_state_key(state_dir: Path, given: Secret | None) -> StateKey:
     Raises UsageError for what is no key, InputOutputFailed when the file cannot be made or others may read it,
     CredentialsRefused when there is a keyring that cannot be read.
     """
+    check_root(state_dir)
     if given is not None:
         return _parse(given, KEY_VARIABLE)
     kept = read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
@@ -60,7 +62,7 @@ def _parse(text: Secret, where: str) -> StateKey:
 def _read_or_make(path: Path) -> StateKey:
     with explained("the state key cannot be read or made", path):
         if not os.path.lexists(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_directory(path.parent)
             create_file(path, b"-".join(secrets.token_hex(8).encode() for _ in range(KEY_BYTES // 8)) + b"\n")
         check_private(path, lost="runs that were begun with it cannot be resumed")
         # In groups: who looks for hashes in the state directory is to find none.

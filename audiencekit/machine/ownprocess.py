@@ -9,6 +9,7 @@ import sys
 import threading
 from typing import Final
 
+from audiencekit.machine.dumps import prevent_dumps
 from audiencekit.machine.heap import share_heap
 from audiencekit.machine.leftout import leave_out_blas_threads, leave_out_pandas
 
@@ -21,12 +22,13 @@ _LAST_STANDARD_FILE: Final = 2
 
 
 def set_up_own_process() -> None:
-    """One heap, nothing that we have no use for, and seldom a search for circles of objects that nobody holds.
+    """No dump of its memory, one heap, nothing that we have no use for, and seldom a search for circles of objects.
 
     A search holds the lock of the interpreter for 20 milliseconds, while all threads wait.
     """
     _occupy_standard_files()
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+    prevent_dumps()
     share_heap()
     leave_out_pandas()
     leave_out_blas_threads()

@@ -1,22 +1,12 @@
 """The people whom `forget` was asked to erase, as keyed tags: so that a stale file does not bring them back.
 
-    8 bytes                 MARK
-    16 bytes                keyed digest of what follows
-    16 bytes each           tags of keys, ascending: one for every form of every identifier
-
-The tags are made under a sub key of the state key, so that the file says nothing to who lacks it. Nothing is believed
-before the digest was checked: a file that was cut off, changed, or written under another key is refused, since people
-who are not found in it would be sent again.
+The tags are made under a sub key of the state key, so that the file says nothing to who lacks it. A memory that is
+missing, damaged, or older than the last of which anything tells is refused: people who are not found in it would be
+sent again.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import hmac
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,21 +15,26 @@ import numpy.typing as npt
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import StateKey, SubKey, find_state_key
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
+from audiencekit.machine.statedirectory import check_root
+from audiencekit.machine.witness import Mark, Witness
 from audiencekit.personal import HashedRecords, Secret, guarded
+from audiencekit.planning.memoryfile import (
+    PURPOSE,
+    Memory,
+    alone,
+    new_identity,
+    read_memory,
+    write_memory,
+    write_serial,
+)
+from audiencekit.planning.memorynotes import Notes, check_memory, gather_notes, needs_key
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.suppression import KeyMemory
-from audiencekit.preparation.tags import TAG, TAG_BYTES, Tagger, Tags
+from audiencekit.preparation.tags import TAG, Tagger, Tags
 from audiencekit.settings import Settings
 
-FORGOTTEN: Final = "forgotten"
-PURPOSE: Final = "forgotten"
-MARK: Final = b"AKFORGT1"
-MAX_FORGOTTEN_BYTES: Final = 4_000_000_000
-
-_HEAD_BYTES: Final = len(MARK) + TAG_BYTES
-_HINT: Final = "give the AUDIENCEKIT_KEY, keyring or key file of then, or restore the file; without it nothing is sent"
 _MET: Final = (
     "there are people among the rows who were erased by `forget`: they are not put in, and count as suppressed"
 )
@@ -77,32 +72,73 @@ class Forgotten:
         return _holds_any(self, records)
 
 
-def read_forgotten(state_dir: Path, given: Secret | None) -> Forgotten | None:
+def read_forgotten(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> Forgotten | None:
     """Who was erased from this state directory; None when nobody was. `given` is the state key, as in the settings.
 
-    Raises InputOutputFailed for a file that cannot be trusted.
+    Raises MemoryRefused for a memory that is not the last of which anything tells, and InputOutputFailed.
     """
-    path = state_dir / FORGOTTEN
-    if not os.path.lexists(path):
+    check_root(state_dir)
+    witness = witness or Witness.of_user()
+    key = find_state_key(state_dir, given).derive(PURPOSE) if needs_key(state_dir) else None
+    notes = gather_notes(state_dir, witness, key)
+    if key is None and needs_key(state_dir):  # the first erasure came between
+        return read_forgotten(state_dir, given, witness)
+    memory = None if key is None else read_memory(state_dir, key)
+    check_memory(memory, notes, state_dir, witness)
+    if key is None or memory is None:
         return None
-    key = find_state_key(state_dir, given).derive(PURPOSE)
-    return Forgotten(key, _read(path, key))
+    try:
+        _settle(state_dir, key, memory, notes, witness)
+    except InputOutputFailed:  # of a state directory that can only be read
+        if memory.serial:
+            witness.note(state_dir, memory.mark)
+    return Forgotten(key, memory.tags)
 
 
 def memories_of(settings: Settings) -> tuple[KeyMemory, ...]:
-    """What every plan of records to be put in has to heed. Raises InputOutputFailed for what cannot be trusted."""
+    """What every plan of records to be put in has to heed. Raises as `read_forgotten`."""
     forgotten = read_forgotten(settings.state_dir, settings.key)
     return () if forgotten is None else (forgotten,)
 
 
-def remember(state_dir: Path, key: StateKey, records: HashedRecords) -> None:
-    """Add every key of `records`; durable when it returns. Raises InputOutputFailed."""
-    path, own = state_dir / FORGOTTEN, key.derive(PURPOSE)
-    with _locked(path):
-        known = _read(path, own) if os.path.lexists(path) else np.zeros(0, dtype=TAG)
-        tags = _joined(known, _tags_of(Tagger(own), records))
-        with explained("the memory of erased people cannot be written", path):
-            replace_file(path, MARK + _digest(own, tags.tobytes()) + tags.tobytes())
+def remember(
+    state_dir: Path, key: StateKey, records: HashedRecords, witness: Witness | None = None
+) -> tuple[Mark, bool]:
+    """Add every key of `records`, durably; the mark of the new memory, and whether it is noted outside, too.
+
+    Raises as `read_forgotten`.
+    """
+    witness, own = witness or Witness.of_user(), key.derive(PURPOSE)
+    with alone(state_dir):
+        notes = gather_notes(state_dir, witness, own)
+        known = read_memory(state_dir, own)
+        check_memory(known, notes, state_dir, witness)
+        identity = known.identity if known and known.serial else new_identity()
+        tags = _joined(np.zeros(0, dtype=TAG) if known is None else known.tags, _tags_of(Tagger(own), records))
+        memory = write_memory(state_dir, own, tags, identity=identity, serial=(known.serial if known else 0) + 1)
+        return memory.mark, note_memory(state_dir, own, memory, witness)
+
+
+def _settle(state_dir: Path, key: SubKey, memory: Memory, notes: Notes, witness: Witness) -> None:
+    """Note what a kill, or another machine, or an earlier version, has left to be noted."""
+    if memory.serial and memory.mark == notes.seen == notes.of_place == witness.of_identity(memory.identity):
+        return
+    with alone(state_dir):
+        known = read_memory(state_dir, key)
+        if known is None or known.mark != memory.mark:
+            return  # who has written since has noted it
+        if not known.serial:  # trusted once: from now on it has a serial
+            known = write_memory(state_dir, key, known.tags, identity=new_identity(), serial=1)
+        note_memory(state_dir, key, known, witness)
+
+
+def note_memory(state_dir: Path, key: SubKey, memory: Memory, witness: Witness) -> bool:
+    """Note the memory that was just written; whether it could be done outside of the state directory, too."""
+    write_serial(state_dir, key, memory.mark)
+    pass_point("before witness")
+    is_noted = witness.note(state_dir, memory.mark)
+    pass_point("after witness")
+    return is_noted
 
 
 @guarded
@@ -139,33 +175,3 @@ def _joined(known: Tags, fresh: Tags) -> Tags:
     """All of both, each once, ascending."""
     tags: Tags = np.unique(np.concatenate([known, fresh]))
     return tags
-
-
-def _read(path: Path, key: SubKey) -> Tags:
-    with explained("the memory of erased people cannot be read", path):
-        content = read_file(path, MAX_FORGOTTEN_BYTES)
-    tags = content[_HEAD_BYTES:]
-    is_whole = content.startswith(MARK) and not len(tags) % TAG_BYTES
-    if not is_whole or not hmac.compare_digest(content[len(MARK) : _HEAD_BYTES], _digest(key, tags)):
-        raise InputOutputFailed(
-            f"{str(path)!r}, the memory of erased people, is damaged or was written under another state key", hint=_HINT
-        )
-    return np.frombuffer(tags, dtype=TAG)
-
-
-def _digest(key: SubKey, tags: bytes) -> bytes:
-    return hashlib.blake2b(tags, key=key.unwrap(), digest_size=TAG_BYTES).digest()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One process at a time adds."""
-    with explained("the memory of erased people cannot be locked", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        file = os.open(path.with_name(f".{path.name}.lock"), flags, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)

@@ -27,6 +27,7 @@ from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.heap import give_back
 from audiencekit.machine.largefiles import write_file
 from audiencekit.machine.privatefiles import explained
+from audiencekit.machine.statedirectory import make_missing
 from audiencekit.planning.bodyfiles import write_bodies
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
@@ -70,7 +71,7 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
     `prepare` writes to it.
     """
     with explained(_UNWRITTEN, out, hint=""):
-        out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_missing(out)
         if any(_lies_in(source, out) for source in sources if source != STANDARD_INPUT):
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:

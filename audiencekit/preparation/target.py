@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
+from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.serviceids import HINT, is_service_id
 
 
 class TargetKind(StrEnum):
@@ -34,10 +36,17 @@ class TargetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One audience or one do-not-reach list, by its id. As text it is what people call it: `audience 1a2b`."""
+    """One audience or one do-not-reach list, by its id. As text it is what people call it: `audience 1a2b`.
+
+    Raises UsageError for an id that is not one of the service: it becomes a part of paths.
+    """
 
     kind: TargetKind
     id: str
+
+    def __post_init__(self) -> None:
+        if not is_service_id(self.id):
+            raise UsageError(f"the {self.kind.noun} is not an id of this service", hint=HINT)
 
     @classmethod
     def audience(cls, audience_id: str) -> Self:
@@ -52,7 +61,10 @@ class Target:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
         """The target whose `to_json` is `document`. Raises ValueError, KeyError or TypeError for what is none."""
-        return cls(TargetKind(document["kind"]), document["id"])
+        kind, target_id = TargetKind(document["kind"]), document["id"]
+        if not is_service_id(target_id):
+            raise ValueError("not an id")
+        return cls(kind, target_id)
 
     def to_json(self) -> dict[str, str]:
         """kind, id."""

@@ -8,15 +8,15 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.journal.digests import SUPPRESSION, RecordsFingerprint
-from audiencekit.delivery.journal.moments import seconds_in_the_past, this_moment
+from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.delivery.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
@@ -35,10 +35,10 @@ from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.target import Target
-from audiencekit.profile import Profile
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
+from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.failures import failure_of, where_to_look
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
@@ -68,21 +68,35 @@ async def execute(
     progress: Progress,
     planner: Planner = plan_run,
     accept: Accept = accept_at_once,
+    clock: Clock | None = None,
+    moment: Callable[[], Moment] = this_moment,
 ) -> Report:
-    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says."""
+    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
+
+    `clock` and `moment` tell the time: of waits, and of departures in journals; those of this machine by themselves.
+    """
+    time = _Time(clock or SystemClock(), moment)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
         give_back()
         if isinstance(planned, PlannedRun) and not planned.refusals:
-            refusal = await _settle_plan(run, planned, fingerprints, settings.profile, accept)
+            refusal = await _settle_plan(run, planned, fingerprints, settings, accept, time, progress)
             if refusal is None:
                 facts, is_repeatable = run.facts, planned.source.repeatable
                 progress.tell(how_resumable(is_repeatable, keeps_spool=facts.keep_spool, again=facts.again))
-                return await _send_planned(planned, run, client, settings, limiter, progress)
+                return await _send_planned(planned, run, client, settings, limiter, time, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """The clock of waits, and the one of departures, which outlives a process."""
+
+    clock: Clock
+    moment: Callable[[], Moment]
 
 
 class _Fingerprints:
@@ -200,13 +214,22 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
 
 
 async def _settle_plan(
-    run: Run, planned: PlannedRun, fingerprints: _Fingerprints, profile: Profile, accept: Accept
+    run: Run,
+    planned: PlannedRun,
+    fingerprints: _Fingerprints,
+    settings: Settings,
+    accept: Accept,
+    time: _Time,
+    progress: Progress,
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
-        run.keep_plan(planned, fingerprints.finish(), profile)
+        run.keep_plan(planned, fingerprints.finish(), settings.profile)
         await in_thread(functools.partial(_check_bodies, run, planned))
         run.write(run.report(planned))
+        await _earlier_runs(run, settings, time).wait(
+            run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell
+        )
         await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
@@ -215,6 +238,12 @@ async def _settle_plan(
     except asyncio.CancelledError:
         return run.fail(NotFinished("interrupted before anything was sent"), run.report(planned), run.earlier)
     return None
+
+
+def _earlier_runs(run: Run, settings: Settings, time: _Time) -> EarlierRuns:
+    return EarlierRuns(
+        settings.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
+    )
 
 
 @guarded
@@ -233,6 +262,7 @@ async def _send_planned(
     client: AdsClient,
     settings: Settings,
     limiter: RateLimiter,
+    time: _Time,
     progress: Progress,
 ) -> Report:
     notes: tuple[str, ...] = ()
@@ -240,7 +270,7 @@ async def _send_planned(
         progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
     try:
         async with client:
-            delivered = await _deliver(planned, run, client, settings, limiter, progress)
+            delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
@@ -263,10 +293,10 @@ async def _deliver(
     client: AdsClient,
     settings: Settings,
     limiter: RateLimiter,
+    time: _Time,
     progress: Progress,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
-    clock = SystemClock()
     confirmed = run.earlier.confirmed
     send_users = _users_call(client, run.facts.target)
 
@@ -287,16 +317,16 @@ async def _deliver(
         confirmed += result.is_confirmed
         progress.step("sending", confirmed, len(planned.requests), unit="requests")
 
-    async with RunJournal(run.journal, run.key) as journal:
+    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
             send=send,
             limiter=limiter,
-            policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
-            clock=clock,
+            policy=RetryPolicy(clock=time.clock, randomness=random.Random(secrets.randbits(64))),
+            clock=time.clock,
             journal=journal,
             confirmed_before=None if run.plan is None else run.earlier.confirmed,
-            left_seconds_ago=seconds_in_the_past(run.journal.departures(), this_moment()),
+            left_seconds_ago=seconds_in_the_past(run.journal.departures().values(), time.moment()),
             concurrency=settings.concurrency,
             on_progress=tell,
             tell=progress.tell,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from audiencekit.delivery.journal.facts import PlanFacts, PlannedBody, Sums
+from audiencekit.delivery.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody, Sums
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -73,6 +73,7 @@ def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profil
             PlannedBody(request.number, request.wave, request.records, request.body_bytes)
             for request in planned.requests
         ),
+        verbs=tuple(UPDATES * bool(request.updates) + DELETES * bool(request.deletes) for request in planned.requests),
     )
 
 

@@ -18,6 +18,7 @@ from audiencekit.delivery.runs import RunStore, new_run_id
 from audiencekit.errors import (
     AudiencekitError,
     InputOutputFailed,
+    MemoryRefused,
     Refused,
     ResumeRefused,
     UsageError,
@@ -198,7 +199,7 @@ class Run:
         """`error`, with the report of a run that ended before it sent anything in this process as its document."""
         if self.plan is None:
             return self.fail(error, self.report(planned, rows_read=getattr(error, "rows_read", None)), self.earlier)
-        if isinstance(error, Refused):
+        if isinstance(error, Refused) and not isinstance(error, MemoryRefused):
             error = cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ from audiencekit.sources.table import Description, Look
 PIECE_BYTES: Final = 3_145_728  # two thirds of it would take a tenth more time, and 25 MB less at the peak
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
+KeptRow: TypeAlias = tuple[int, list[str | None]]  # its number, and its used cells
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
 _EMPTY_HINT: Final = "even nobody has a header line: see whether the file was cut off, or leave it out"
 _BROKEN: Final = re.compile("[\ud800-\udfff]")
@@ -171,30 +172,32 @@ class DelimitedTable:
         with field_limit():
             for _ in range(leading):
                 next(rows, None)
+        places = used_positions(mapping)
         while True:
             with field_limit():
-                kept = self._read(rows, judge)
+                kept = self._read(rows, judge, places)
             if not kept and not judge.faults.waiting:
                 break
             yield TextBatch(RawColumns(self._build(kept, mapping)), judge.faults.take())
 
-    def _read(self, rows: Iterator[list[str]], judge: RowJudge) -> list[tuple[int, list[str]]]:
-        kept: list[tuple[int, list[str]]] = []
+    def _read(self, rows: Iterator[list[str]], judge: RowJudge, places: list[int]) -> list[KeptRow]:
+        """The next sound rows, the cells at `places` of each: the others are not held any longer."""
+        kept: list[KeptRow] = []
         judge.letters = 0
         for cells in itertools.islice(rows, BATCH_ROWS):
             self.rows_read += 1
             if judge.accepts(self.rows_read, cells):
-                kept.append((self.rows_read, cells))
+                kept.append((self.rows_read, [cells[place] if place < len(cells) else None for place in places]))
             if judge.letters > BATCH_LETTERS:
                 break
         return kept
 
-    def _build(self, kept: list[tuple[int, list[str]]], mapping: ColumnMapping) -> pa.RecordBatch:
+    def _build(self, kept: list[KeptRow], mapping: ColumnMapping) -> pa.RecordBatch:
         split = self._split_cells
         arrays = {}
         identifiers = {column.position for column in mapping.columns}
-        for place in used_positions(mapping):
-            cells = [row[place] if place < len(row) else None for _, row in kept]
+        for at, place in enumerate(used_positions(mapping)):
+            cells = [row[at] for _, row in kept]
             is_list = split is not None and place in identifiers
             arrays[place] = split_texts(cells, split) if is_list and split else pa.array(cells, pa.string())
         return text_columns(pa.array([row for row, _ in kept], pa.int64()), arrays, mapping)

@@ -14,7 +14,8 @@ import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS, SAMPLE_ROWS
-from audiencekit.personal import Personal
+from audiencekit.personal import Personal, is_failure
+from audiencekit.sources.soundarrays import refuse_unsound
 
 T = TypeVar("T")
 
@@ -104,7 +105,13 @@ class StreamColumns:
                 break
             taken.append(batch)
         self._begun = itertools.chain(taken, rest)
-        return [pa.chunked_array([batch.column(place) for batch in taken], kind) for place, kind in self._numbered()]
+        first = pa.Table.from_batches(taken).slice(0, SAMPLE_ROWS) if taken else None
+        found = [
+            pa.chunked_array([], kind) if first is None else first.column(place) for place, kind in self._numbered()
+        ]
+        for column in found:
+            refuse_unsound(column)
+        return found
 
     def types(self, places: Sequence[int]) -> tuple[Any, ...]:
         """The types of all columns."""
@@ -114,6 +121,8 @@ class StreamColumns:
         """All rows. Raises SourceRefused when they are gone."""
         begun, self._begun = self._begun, None
         for batch in self._open() if begun is None else begun:
+            for place in places:
+                refuse_unsound(batch.column(place))
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 piece = batch.slice(start, BATCH_ROWS)
                 yield piece.num_rows, {place: piece.column(place) for place in places}
@@ -171,7 +180,9 @@ def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
     """What `work` returns. What made the frame may quote cells in its errors, and they are left behind."""
     try:
         return work()
-    except Exception as error:
+    except BaseException as error:
+        if not is_failure(error):
+            raise
         kind = type(error).__name__
     raise SourceRefused(f"it could not be read ({kind}); no values are shown", hint=hint)
 
@@ -190,6 +201,7 @@ def _convert(frame: Frame, place: int) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    refuse_unsound(whole)
     # Cells that are all missing are floating-point numbers to pandas, and none has lost a digit.
     is_empty = pt.is_floating(whole.type) and whole.null_count == len(whole)
     return pa.chunked_array([pa.nulls(len(whole))]) if is_empty else whole

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Final, Self
 
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.recognition import is_identifier
+from audiencekit.identifiers.unicodeforms import in_form
 from audiencekit.sources.naming import names_person_data
 from audiencekit.sources.vocabulary import is_showable
 
@@ -20,7 +20,7 @@ _ALIAS: Final = re.compile(r"column([1-9][0-9]{0,5})")
 
 def compare_key(name: str) -> str:
     """`name` as names are compared: case-folded, trimmed, one space for many, without byte order mark."""
-    return " ".join(unicodedata.normalize("NFC", name.replace("\ufeff", "")).casefold().split())
+    return " ".join(in_form("NFC", name.replace("\ufeff", "")).casefold().split())
 
 
 def is_header(cells: list[str], given: tuple[str, ...] = ()) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,7 @@ from audiencekit.sources.table import Description, Look
 NAMES: Final = (".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz")
 SNIFFED_LINES: Final = 10  # an object among these, when the first line begins like one
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
+PIECE_LINES: Final = 4_096  # read at once
 BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
 BYTES_PER_LETTER: Final = 4
 WORDS: Final[Mapping[Reason, FaultWords]] = {
@@ -56,6 +57,10 @@ def is_json_lines(name: str, sample: TextSample) -> bool:
     if name.casefold().endswith(NAMES):
         return True
     return begins == b"{" and any(isinstance(read_object(line), dict) for line in lines)
+
+
+Careful: TypeAlias = list[tuple[int, list[Texts]]]  # sound rows, each with its number and used cells
+Quick: TypeAlias = tuple[int, int, dict[int, Any]]  # the first row, how many, and their cells by position
 
 
 def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
@@ -115,29 +120,37 @@ class JsonLinesTable:
         reader = _RowReader(self._keys, mapping)
         self.rows_read = 0
         lines = non_blank_lines(self._stream.blocks(), counter)
-        while batch := _next_lines(lines):
-            columns = self._quick(batch, reader, mapping)
-            if columns is None:
-                columns = self._build(self._careful(batch, reader, faults), mapping)
-            self.rows_read += len(batch)
-            yield TextBatch(RawColumns(columns), faults.take())
+        while pieces := list(self._pieces(lines, reader, faults)):
+            yield TextBatch(RawColumns(self._joined(pieces, mapping)), faults.take())
         if counter.lines != self.rows_read:
             raise SourceRefused(f"the reader found {self.rows_read} rows and the counter {counter.lines}")
         faults.refuse_too_many(self.rows_read)
 
-    def _quick(self, lines: list[bytes | None], reader: _RowReader, mapping: ColumnMapping) -> pa.RecordBatch | None:
-        """The rows of `lines` when all are sound and every cell is a text or missing; else None."""
-        if self._split_cells is not None:
-            return None
-        arrays = reader.texts(lines)
-        if arrays is None:
-            return None
-        rows = np.arange(self.rows_read + 1, self.rows_read + 1 + len(lines), dtype=np.int64)
-        return text_columns(arrow_array(rows), arrays, mapping)
+    def _pieces(self, lines: Iterator[bytes | None], reader: _RowReader, faults: Faults) -> Iterator[Quick | Careful]:
+        """The rows of one batch, a few lines at a time: of these only what is mapped is held any longer."""
+        rows = size_bytes = 0
+        while rows < BATCH_ROWS and size_bytes <= BATCH_BYTES:
+            taken = _next_lines(lines, min(PIECE_LINES, BATCH_ROWS - rows))
+            if not taken:
+                return
+            arrays = None if self._split_cells is not None else reader.texts(taken)
+            first = self.rows_read + 1
+            yield self._careful(taken, reader, faults) if arrays is None else (first, len(taken), arrays)
+            self.rows_read += len(taken)
+            rows, size_bytes = rows + len(taken), size_bytes + sum(len(line or b"") for line in taken)
 
-    def _careful(self, lines: list[bytes | None], reader: _RowReader, faults: Faults) -> list[tuple[int, list[Texts]]]:
+    def _joined(self, pieces: list[Quick | Careful], mapping: ColumnMapping) -> pa.RecordBatch:
+        """The rows of `pieces`, as columns of text where all cells are texts or missing."""
+        quick = [piece for piece in pieces if isinstance(piece, tuple)]
+        if len(quick) < len(pieces):
+            return self._build([row for piece in pieces for row in _rows_of(piece)], mapping)
+        (first, *_), count = quick[0], sum(count for _, count, _ in quick)
+        arrays = {place: pa.concat_arrays([piece[place] for *_, piece in quick]) for place in used_positions(mapping)}
+        return text_columns(arrow_array(np.arange(first, first + count, dtype=np.int64)), arrays, mapping)
+
+    def _careful(self, lines: list[bytes | None], reader: _RowReader, faults: Faults) -> Careful:
         """The sound rows of `lines`, each with its number and used cells; the others are noted."""
-        kept = []
+        kept: Careful = []
         for row, line in enumerate(lines, self.rows_read + 1):
             cells = reader.cells(line)
             if isinstance(cells, list):
@@ -146,7 +159,7 @@ class JsonLinesTable:
                 faults.add(row, *cells)
         return kept
 
-    def _build(self, rows: list[tuple[int, list[Texts]]], mapping: ColumnMapping) -> pa.RecordBatch:
+    def _build(self, rows: Careful, mapping: ColumnMapping) -> pa.RecordBatch:
         identifiers = {column.position for column in mapping.columns}
         arrays = {}
         for at, place in enumerate(used_positions(mapping)):
@@ -167,15 +180,16 @@ class _RowReader:
 
     def texts(self, lines: list[bytes | None]) -> dict[int, pa.Array] | None:
         """The cells of all lines by position; None when any of them calls for a careful look."""
-        objects = []
+        columns: list[tuple[str, list[Any]]] = [(key, []) for key in self._places.values()]
         for line in lines:
             found = None if line is None else read_object(line)
             if not isinstance(found, dict):
                 return None
-            objects.append(found)
+            for key, cells in columns:
+                cells.append(found.get(key))
         arrays = {}
-        for place, key in self._places.items():
-            arrays[place] = _plain_texts([found.get(key) for found in objects])
+        for place, (_, cells) in zip(self._places, columns, strict=True):
+            arrays[place] = _plain_texts(cells)
             if arrays[place] is None:
                 return None
         return arrays
@@ -204,11 +218,19 @@ class _RowReader:
         return cells
 
 
-def _next_lines(lines: Iterator[bytes | None]) -> list[bytes | None]:
-    """Lines for one batch: BATCH_ROWS of them, or fewer long ones; none at the end."""
+def _rows_of(piece: Quick | Careful) -> Careful:
+    if isinstance(piece, list):
+        return piece
+    first, count, arrays = piece
+    columns = [array.to_pylist() for array in arrays.values()]  # in the order of their places
+    return [(first + at, [cells[at] for cells in columns]) for at in range(count)]
+
+
+def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
+    """Up to so many lines, fewer long ones; none at the end."""
     taken: list[bytes | None] = []
     size_bytes = 0
-    for line in itertools.islice(lines, BATCH_ROWS):
+    for line in itertools.islice(lines, most):
         taken.append(line)
         size_bytes += len(line or b"")
         if size_bytes > BATCH_BYTES:

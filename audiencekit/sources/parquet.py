@@ -11,19 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
-from audiencekit.limits import (
-    BATCH_ROWS,
-    INFLATION_GRACE_BYTES,
-    MAX_COLUMNS,
-    MAX_INFLATION,
-    SAMPLE_ROWS,
-)
+from audiencekit.limits import MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.columns import used_positions
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.header import Header
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.parquetsizes import Inflation, batch_rows, first_rows
 from audiencekit.sources.parquettypes import is_list, sample_texts
 from audiencekit.sources.preparedfile import as_prepared, is_prepared
 from audiencekit.sources.regularfile import RegularFile
@@ -32,9 +27,8 @@ from audiencekit.sources.table import Description, Look
 from audiencekit.sources.typedcolumns import TypedColumns
 
 T = TypeVar("T")
-BATCH_BYTES: Final = 64_000_000  # unpacked, by the average row: a batch of large rows has fewer
 SAMPLE_CELLS: Final = 500_000
-MIN_BATCH_ROWS: Final = 1_024
+_LOOK_ROWS: Final = 64  # read at once for the sample, since each may be large
 
 
 def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
@@ -47,10 +41,14 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
         schema = _from_arrow(lambda: parquet.schema_arrow)
         if len(schema.names) > MAX_COLUMNS:
             raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} columns")
-        size = min(SAMPLE_ROWS, SAMPLE_CELLS // max(len(schema.names), 1))
-        first = _from_arrow(lambda: next(parquet.iter_batches(size, use_threads=False), None))
-        columns = [tuple(_from_arrow(sample_texts, array)) for array in first.columns] if first is not None else []
         metadata = _from_arrow(lambda: parquet.metadata)
+        size = min(SAMPLE_ROWS, SAMPLE_CELLS // max(len(schema.names), 1))
+        batches = parquet.iter_batches(min(size, _LOOK_ROWS), use_threads=False)
+        first = _from_arrow(lambda: list(first_rows(batches, size)))
+        columns = [
+            tuple(text for batch in first for text in _from_arrow(sample_texts, batch.column(place)))
+            for place in range(len(schema.names) if first else 0)
+        ]
         rows = metadata.num_rows
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
@@ -96,10 +94,11 @@ class ParquetTable:
         self.rows_read = 0
         with closing(self._file.open()) as handle:
             parquet = _opened(handle)
-            _refuse_bomb(parquet.metadata, set(wanted))
-            size = _batch_rows(parquet.metadata)
+            inflation = Inflation(parquet.metadata, set(wanted))
+            size = batch_rows(parquet.metadata, set(wanted))
             batches = _from_arrow(lambda: parquet.iter_batches(size, columns=wanted, use_threads=False))
             while (batch := _from_arrow(lambda: next(batches, None))) is not None:
+                inflation.add(batch)
                 yield TextBatch(RawColumns(self._build(batch, mapping, faults)), faults.take())
             self._file.check_unchanged(handle)
         if self.rows_read != self._rows:
@@ -117,26 +116,6 @@ class ParquetTable:
         if batch.schema.names.count(name) != 1:
             raise SourceRefused(f"column{place + 1} cannot be told apart from others by its name")
         return batch.column(name)
-
-
-def _refuse_bomb(metadata: pq.FileMetaData, wanted: set[str]) -> None:
-    """Raises SourceRefused when the wanted columns say that they unpack to far more than they are."""
-    packed = unpacked = 0
-    for group in range(metadata.num_row_groups):
-        chunks = metadata.row_group(group)
-        for chunk in map(chunks.column, range(chunks.num_columns)):
-            if chunk.path_in_schema.split(".")[0] in wanted or chunk.path_in_schema in wanted:
-                packed += chunk.total_compressed_size
-                unpacked += chunk.total_uncompressed_size
-    if unpacked > max(INFLATION_GRACE_BYTES, MAX_INFLATION * packed):
-        raise SourceRefused(f"the Parquet file unpacks to more than {MAX_INFLATION} times its size")
-
-
-def _batch_rows(metadata: pq.FileMetaData) -> int:
-    groups = range(metadata.num_row_groups)
-    unpacked = sum(metadata.row_group(group).total_byte_size for group in groups)
-    fitting = BATCH_BYTES * metadata.num_rows // max(unpacked, 1)
-    return int(min(BATCH_ROWS, max(MIN_BATCH_ROWS, fitting)))
 
 
 def _opened(handle: BinaryIO) -> pq.ParquetFile:

@@ -1,25 +1,23 @@
 """`--sql`: one SELECT over the table `source`. It reaches no file, keeps no state, writes nothing to disk.
 
-The same bytes give the same rows in the same order: one partition, no function of chance or time.
+The same bytes give the same rows in the same order: one partition, no function of chance or time. The engine has a
+process of its own, whose memory is bounded.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, Final
 
-import datafusion
 import numpy as np
 import pyarrow as pa
 
 from audiencekit.errors import AudiencekitError, Bug, SourceRefused, UsageError
-from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, QUERY_MEMORY_BYTES, SAMPLE_ROWS
-from audiencekit.personal import Personal, RawColumns
+from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, QUERY_MEMORY_BYTES, QUERY_PROCESS_BYTES, SAMPLE_ROWS
+from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.columns import used_positions
+from audiencekit.sources.engineprocess import EngineProcess, QueryRefused
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.files import LookedAtFile
 from audiencekit.sources.header import Header
@@ -29,25 +27,6 @@ from audiencekit.sources.querytable import SourceTable
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.typedcolumns import TypedColumns
-
-TABLE: Final = "source"
-# Two runs over the same bytes must mean the same: nothing of chance, and no clock.
-REMOVED_FUNCTIONS: Final = (
-    "random", "rand", "uuid", "now", "today", "current_date", "current_time", "current_timestamp", "version",
-    "input_file_name", "file_row_index",
-)  # fmt: skip
-REMOVED_TABLE_FUNCTIONS: Final = ("generate_series", "range")
-NO_SELECT: Final = frozenset({"Explain", "Analyze", "DescribeTable"})
-# Steps that take rows from several partitions as they come.
-UNORDERED_STEPS: Final = ("CoalescePartitionsExec", "SortPreservingMergeExec", "RepartitionExec", "InterleaveExec")
-SETTINGS: Final = {
-    "datafusion.sql_parser.enable_ident_normalization": "false",  # columns are called as the header calls them
-    "datafusion.execution.enable_recursive_ctes": "false",  # they need not end
-    "datafusion.catalog.information_schema": "false",
-}
-_PLACE: Final = re.compile(r"Line: (\d{1,6}), Column: (\d{1,6})")
-_OURS: Final = "External error"  # an exception of the table's own that nobody expected
-_MEMORY: Final = "Resources exhausted"
 
 
 def open_query(
@@ -67,8 +46,8 @@ class QueryTable:
 
     def __init__(self, sql: str, source: SourceTable, split_cells: str | None) -> None:
         self._source = source
-        self._result = _plan(sql, source)
-        schema = self._result.unwrap().schema()
+        self._engine = EngineProcess(lambda columns: source.scanner(columns).to_batches())
+        schema = self._plan(sql)
         if len(schema.names) > MAX_COLUMNS:
             raise SourceRefused(f"the result has more than {MAX_COLUMNS:,} columns")
         self._names = tuple(schema.names)
@@ -131,68 +110,48 @@ class QueryTable:
         arrays = {place: batch.column(place) for place in used_positions(mapping)}
         return self._columns.to_text(arrays, rows, mapping, faults)
 
+    def _plan(self, sql: str) -> pa.Schema:
+        """The columns of the result. Raises UsageError for anything but one SELECT over `source`."""
+        refused: QueryRefused
+        schema = self._source.schema
+        try:
+            return self._engine.plan(sql, schema, memory_bytes=QUERY_MEMORY_BYTES, process_bytes=QUERY_PROCESS_BYTES)
+        except QueryRefused as error:
+            refused = error
+        raise _mistake_of(refused, _hint(self._source))
+
     def _execute(self) -> Iterator[pa.RecordBatch]:
         self._source.begin()
-        partitions = iter(self._attempt(self._result.unwrap().execute_stream_partitioned))
-        while (stream := next(partitions, None)) is not None:
-            batches = iter(stream)
-            while (batch := self._attempt(partial(next, batches, None))) is not None:
-                yield batch.to_pyarrow()
+        batches = self._engine.execute()
+        while (batch := self._next(batches)) is not None:
+            yield batch
 
-    def _attempt(self, work: Callable[[], Any]) -> Any:
-        """What `work` returns. The engine's errors quote cells, and are left behind."""
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         failure: AudiencekitError
         try:
-            return work()
-        except Exception as error:
-            failure = self._source.failure or _failure_of(str(error))
+            return next(batches, None)
+        except QueryRefused as refused:
+            failure = self._source.failure or _failure_of(refused.why)
         raise failure
 
 
-class PlannedQuery(Personal[datafusion.DataFrame]):
-    """A query, planned. The engine's own object would execute it to show rows."""
-
-
-def _plan(sql: str, source: SourceTable) -> PlannedQuery:
-    """The query, planned and checked. Raises UsageError for anything but one SELECT over `source`."""
-    context = _session(source)
-    only_select = datafusion.SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
-    where = ""
-    result: datafusion.DataFrame | None = None
-    try:
-        result = context.sql_with_options(sql, only_select)
-        plan, steps = result.logical_plan(), result.execution_plan().display_indent()
-    except Exception as error:
-        place = _PLACE.search(str(error))  # the rest may quote
-        where = f" (line {place[1]}, column {place[2]})" if place else ""
-        result = None
-    if result is None:
-        raise UsageError(
-            f"--sql cannot be planned{where}: it must be one SELECT over the table source", hint=_hint(source)
-        )
-    if type(plan.to_variant()).__name__ in NO_SELECT or f"TableScan: {TABLE}" not in plan.display_indent():
-        raise UsageError("--sql must be one SELECT over the table source", hint=_hint(source))
-    if any(step in steps for step in UNORDERED_STEPS):
-        raise UsageError(
-            "the rows of this query have no order of their own",
-            hint="write UNION ALL outermost, with no step after it; or query the files one at a time",
-        )
-    return PlannedQuery(result)
-
-
-def _session(source: SourceTable) -> datafusion.SessionContext:
-    """An engine that knows one table, and nothing of the machine that it runs on."""
-    config = datafusion.SessionConfig(dict(SETTINGS)).with_target_partitions(1)
-    memory = datafusion.RuntimeEnvBuilder().with_disk_manager_disabled().with_greedy_memory_pool(QUERY_MEMORY_BYTES)
-    context = datafusion.SessionContext(config, memory)
-    for name in REMOVED_FUNCTIONS:
-        context.deregister_udf(name)
-    for name in REMOVED_TABLE_FUNCTIONS:
-        context.deregister_udtf(name)
-    # Conditions are then evaluated by the engine, and not asked of the table, which gives all rows.
-    context.remove_optimizer_rule("push_down_filter")
-    context.register_dataset(TABLE, source)
-    return context
+def _mistake_of(refused: QueryRefused, hint: str) -> UsageError:
+    """Why a query is not planned."""
+    match refused.why:
+        case "select":
+            return UsageError("--sql must be one SELECT over the table source", hint=hint)
+        case "order":
+            return UsageError(
+                "the rows of this query have no order of their own",
+                hint="write UNION ALL outermost, with no step after it; or query the files one at a time",
+            )
+        case "gone":
+            return UsageError(
+                "--sql cannot be planned: it is too long, too deep, or needs too much memory",
+                hint="write IN (…) in place of many ORs, and divide what is nested",
+            )
+    where = "" if refused.place is None else f" (line {refused.place[0]}, column {refused.place[1]})"
+    return UsageError(f"--sql cannot be planned{where}: it must be one SELECT over the table source", hint=hint)
 
 
 def _hint(source: SourceTable) -> str:
@@ -202,14 +161,20 @@ def _hint(source: SourceTable) -> str:
     )
 
 
-def _failure_of(told: str) -> AudiencekitError:
-    if _OURS in told:
-        return Bug("the table of a query could not be read; no values are shown")
-    if _MEMORY in told:
-        return SourceRefused(
-            f"the query needs more than {QUERY_MEMORY_BYTES:,} bytes of memory",
-            hint="sort, group or join fewer columns; rows themselves need none",
-        )
+def _failure_of(why: str) -> AudiencekitError:
+    match why:
+        case "bug":
+            return Bug("the table of a query could not be read; no values are shown")
+        case "memory":
+            return SourceRefused(
+                f"the query needs more than {QUERY_MEMORY_BYTES:,} bytes of memory",
+                hint="sort, group or join fewer columns; rows themselves need none",
+            )
+        case "gone":
+            return SourceRefused(
+                f"the query ended its engine: it needs more than {QUERY_PROCESS_BYTES:,} bytes, or is too deep",
+                hint="make shorter texts; sort, group or join fewer columns",
+            )
     return SourceRefused(
         "the query failed on a row: a value is not what a function or CAST wants",
         hint="TRY_CAST gives null instead",

@@ -6,12 +6,10 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from audiencekit.errors import AudiencekitError, Refused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
@@ -22,14 +20,13 @@ from audiencekit.sources.columns import TEXTS
 from audiencekit.sources.files import LookedAtFile, named
 
 
-class SourceTable(ds.Dataset):  # type: ignore[misc]
+class SourceTable:
     """The files of a source as the engine sees them. It may read them several times, each time from the first row.
 
-    `bytes_read` is of the last reading. `failure` is what ended a reading early: the engine would only quote it.
+    `bytes_read` is of the last reading. `failure` is what ended a reading early: the engine is not told.
     """
 
     def __init__(self, files: Sequence[LookedAtFile]) -> None:
-        # Not the one of Dataset, which wants data in memory: only what is defined here is ever asked for.
         self._files = files
         self._columns = [_readable_columns(file) for file in files]
         self._refuse_other_columns()
@@ -50,13 +47,9 @@ class SourceTable(ds.Dataset):  # type: ignore[misc]
         """Bytes of the files on disk, of the last reading."""
         return sum(file.look.table.bytes_read for file in self._files)
 
-    def get_fragments(self, filter: Any = None) -> Iterator[SourceTable]:  # noqa: A002
-        """Itself: rows come in one stream."""
-        return iter([self])
-
-    def scanner(self, *_: Any, columns: list[str] | None = None, **__: Any) -> Reading:
-        """A reading of `columns`, all of them by default."""
-        return Reading(self, self._schema.names if columns is None else columns)
+    def scanner(self, columns: list[str]) -> Reading:
+        """A reading of `columns`."""
+        return Reading(self, columns)
 
     def begin(self) -> None:
         """Forgets the readings of an earlier execution."""
@@ -67,7 +60,7 @@ class SourceTable(ds.Dataset):  # type: ignore[misc]
 
         Raises SourceRefused for files that cannot be trusted, whatever part of them the query needed.
         """
-        reading = self._readings[0] if self._readings else self.scanner(columns=[])
+        reading = self._readings[0] if self._readings else self.scanner([])
         with suppress(ReadingFailed):
             for _ in reading.to_batches():
                 pass
@@ -109,12 +102,7 @@ class Reading:
         self._stream: Iterator[RawColumns] | None = None
         self.rows = self.faults = 0
 
-    @property
-    def projected_schema(self) -> pa.Schema:
-        """The schema of the batches."""
-        return pa.schema([self._table.schema.field(name) for name in self._names])
-
-    def to_batches(self, **_: Any) -> Iterator[pa.RecordBatch]:
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows that are left of this reading. What ends it early is kept as the table's `failure`."""
         if self._stream is None:
             self._table.started(self)

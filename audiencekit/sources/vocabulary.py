@@ -9,6 +9,8 @@ import re
 import unicodedata
 from typing import Final
 
+from audiencekit.identifiers.unicodeforms import in_form
+
 MAX_SHOWN_LENGTH: Final = 64  # characters
 MAX_SHOWN_DIGITS: Final = 4  # in a row; more could be a number somebody is called by
 MIN_PART_LENGTH: Final = 2  # letters of a word inside a compound such as `userid`
@@ -89,7 +91,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a header cell: case-folded, without accents, `EmailAddress`, `userid` and `phone1` taken apart."""
     split = _CAMEL.sub(" ", name.replace("\ufeff", ""))
-    plain = unicodedata.normalize("NFKD", split.casefold()).casefold()  # a letter may stand for a capital
+    plain = in_form("NFKD", split.casefold()).casefold()  # a letter may stand for a capital
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     found = [part for word in _WORD.findall(letters) for part in _parts(word)]
     joined = " ".join(found).replace("e mail", "email")

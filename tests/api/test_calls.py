@@ -147,6 +147,13 @@ async def test_items_run_over_all_pages() -> None:
     assert sent == [{"with_total_count": "true"}, {"cursor": "c1"}, {"cursor": "c2"}]
 
 
+@pytest.mark.parametrize("cursor", ["a b", "a\r\nb", "a\u0000", "\ud800", "\u202e", "ä"])
+async def test_a_cursor_is_visible_ascii(cursor: str) -> None:
+    """It goes into an address; half a character would not even do that."""
+    with pytest.raises(MalformedAnswer, match="cannot be followed"):
+        _ = [page async for page in _client(_Scripted({"data": [], "next_cursor": cursor})).pages("list_campaigns")]
+
+
 async def test_pages_that_never_end_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a bound on their number, for a service whose tokens are always new."""
     monkeypatch.setattr(calls, "MAX_PAGES", 3)

@@ -11,8 +11,9 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.wire import Counts
-from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, RequestRefused, UsageError
-from audiencekit.limits import MAX_BODY_BYTES
+from audiencekit.emulator.faults.lists import HOSTILE_IDS
+from audiencekit.errors import CountMismatch, EndlessList, MalformedAnswer, NotFound, RequestRefused, UsageError
+from audiencekit.limits import MAX_BODY_BYTES, MAX_PAGE_ROWS
 
 LIST_PATH = "/12/accounts/abc1/custom_audiences"
 TAILORED_PATH = "/5/accounts/abc1/tailored_audiences/1nmth/permissions"
@@ -55,6 +56,7 @@ FLEXIBLE = {
     },
 }
 
+NAMED = {"id": "1nmth"}
 CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[str, str], ...], Any]] = [
     (lambda ads: ads.list_custom_audiences(), "GET", LIST_PATH, (), []),
     (
@@ -92,16 +94,16 @@ CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[s
         "POST",
         LIST_PATH,
         (("name", "Köln & co"), ("description", "")),
-        {},
+        NAMED,
     ),
-    (lambda ads: ads.create_custom_audience(name="n"), "POST", LIST_PATH, (("name", "n"),), {}),
-    (lambda ads: ads.get_custom_audience("1nmth"), "GET", f"{LIST_PATH}/1nmth", (), {}),
+    (lambda ads: ads.create_custom_audience(name="n"), "POST", LIST_PATH, (("name", "n"),), NAMED),
+    (lambda ads: ads.get_custom_audience("1nmth"), "GET", f"{LIST_PATH}/1nmth", (), NAMED),
     (
         lambda ads: ads.get_custom_audience("1nmth", with_deleted=True),
         "GET",
         f"{LIST_PATH}/1nmth",
         (("with_deleted", "true"),),
-        {},
+        NAMED,
     ),
     (lambda ads: ads.delete_custom_audience("1nmth"), "DELETE", f"{LIST_PATH}/1nmth", (), {}),
     (
@@ -159,7 +161,7 @@ CALLS: list[tuple[Callable[[AdsClient], Awaitable[Any]], str, str, tuple[tuple[s
         ["REACH_FREQUENCY_CAP"],
     ),
     (lambda ads: ads.list_do_not_reach_lists(with_deleted=True), "GET", DNR_PATH, (("with_deleted", "true"),), []),
-    (lambda ads: ads.create_do_not_reach_list(description="d"), "POST", DNR_PATH, (("description", "d"),), {}),
+    (lambda ads: ads.create_do_not_reach_list(description="d"), "POST", DNR_PATH, (("description", "d"),), NAMED),
     (lambda ads: ads.delete_do_not_reach_list("4kzrq"), "DELETE", f"{DNR_PATH}/4kzrq", (), {}),
 ]
 
@@ -236,15 +238,58 @@ async def test_pages_are_followed_to_the_end() -> None:
     assert all(dict(request.query)["q"] == "x" for request in transport.requests)
 
 
+async def test_a_page_that_comes_twice_is_noticed() -> None:
+    """However new its cursor is; two empty pages running are none."""
+    again = {"data": [{"id": "a"}]}
+    transport = _Scripted(
+        {"data": [], "next_cursor": "c1"}, {"data": [], "next_cursor": "c2"}, {**again, "next_cursor": "c3"},
+        {**again, "next_cursor": "c4"},
+    )  # fmt: skip
+    with pytest.raises(EndlessList, match="says the same"):
+        _ = [page async for page in _client(transport).iterate_custom_audiences()]
+
+
+async def test_a_page_has_no_more_entries_than_can_be_asked_for() -> None:
+    """Pages are gathered in memory."""
+    page = {"data": [{"id": "a"}] * (MAX_PAGE_ROWS + 1)}
+    with pytest.raises(MalformedAnswer, match="more than 1000 entries"):
+        _ = [page async for page in _client(_Scripted(page)).iterate_custom_audiences()]
+
+
 async def test_pages_in_a_circle_are_noticed() -> None:
     """A cursor that was followed before ends the walk with an error instead of never."""
     transport = _Scripted(
         {"data": [], "next_cursor": "c1"}, {"data": [], "next_cursor": "c2"}, {"data": [], "next_cursor": "c1"}
     )
     pages = _client(transport).iterate_custom_audiences()
-    with pytest.raises(MalformedAnswer):
+    with pytest.raises(EndlessList):
         _ = [page async for page in pages]
     assert len(transport.requests) == 3
+
+
+@pytest.mark.parametrize("given", HOSTILE_IDS)
+async def test_an_id_of_an_answer_is_one_of_this_service(given: Any) -> None:
+    """What names audiences, lists, permissions and accounts becomes a part of paths: nothing else is taken."""
+    calls: list[tuple[Callable[[AdsClient], Awaitable[Any]], bool]] = [
+        (lambda ads: ads.list_custom_audiences(), True),
+        (lambda ads: ads.create_custom_audience(name="n"), False),
+        (lambda ads: ads.get_custom_audience("1nmth"), False),
+        (lambda ads: ads.update_custom_audience("1nmth", name="n"), False),
+        (lambda ads: ads.delete_custom_audience("1nmth"), False),
+        (lambda ads: ads.create_flexible_audiences([FLEXIBLE]), True),
+        (lambda ads: ads.list_permissions("1nmth"), True),
+        (lambda ads: ads.grant_permission("1nmth", account_id="x1", level="READ_ONLY"), False),
+        (lambda ads: ads.list_targeted("1nmth"), True),
+        (lambda ads: ads.list_accounts(), True),
+        (lambda ads: ads.get_account(), False),
+        (lambda ads: ads.list_do_not_reach_lists(), True),
+        (lambda ads: ads.create_do_not_reach_list(), False),
+    ]
+    for call, is_list in calls:
+        entry = {"id": given, "name": "canary"}
+        with pytest.raises(MalformedAnswer, match="no id of this service") as caught:
+            await call(_client(_Scripted({"data": [entry] if is_list else entry})))
+        assert "canary" not in str(caught.value)
 
 
 async def test_send_users() -> None:

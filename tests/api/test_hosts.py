@@ -136,8 +136,8 @@ REFUSED = {
 
 @pytest.mark.parametrize(("url", "scheme", "host", "port", "path"), ACCEPTED)
 def test_accepted(url: str, scheme: str, host: str, port: int, path: str) -> None:
-    """Own hosts, loopback and allowed hosts pass, in one canonical form."""
-    address = check_address(url, profile=X, allowed_hosts=ALLOWED)
+    """Own hosts, allowed hosts and loopback that is named pass, in one canonical form."""
+    address = check_address(url, profile=X, allowed_hosts=ALLOWED, named=frozenset({url}))
     assert (address.scheme, address.host, address.port, address.path) == (scheme, host, port, path)
 
 
@@ -151,10 +151,42 @@ def test_refused(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["https://ads-api.x.com", "https://ads.example.com", "https://evil.example.net"])
 def test_the_specification_has_no_hosts_of_its_own(url: str) -> None:
-    """Under the profile without addresses only loopback and allowed hosts pass."""
+    """Under the profile without addresses only allowed hosts and loopback pass: for others a name is not enough."""
     with pytest.raises(HostRefused, match="profile spec"):
-        check_address(url, profile=SPEC, allowed_hosts=frozenset())
-    assert check_address("http://127.0.0.1:9", profile=SPEC, allowed_hosts=frozenset()).is_loopback
+        check_address(url, profile=SPEC, allowed_hosts=frozenset(), named=frozenset({url}))
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed", "named"),
+    [
+        ("http://localhost:22", "", ""),
+        ("https://localhost", "", ""),
+        ("http://127.0.0.1:8080", "127.0.0.1", ""),  # a host alone is every port
+        ("http://127.0.0.1:8080", "127.0.0.1:8081", "http://127.0.0.1:8081"),
+        ("http://127.0.0.1:8080", "localhost:8080", "http://localhost:8080"),
+        ("http://127.0.0.1", "", "http://127.0.0.1:8080"),
+        ("http://[::1]:8080", "[::1]:8081", "http://127.0.0.1:8080"),
+    ],
+)
+def test_loopback_that_is_not_named_is_refused(url: str, allowed: str, named: str) -> None:
+    """Any user of the machine can listen there: host and port must be the very ones."""
+    with pytest.raises(HostRefused, match="of this machine"):
+        check_address(url, profile=X, allowed_hosts=frozenset(allowed.split()), named=frozenset(filter(None, [named])))
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed", "named"),
+    [
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", ""),
+        ("http://[::1]:8080", "[::1]:8080", ""),
+        ("http://localhost", "LocalHost:80", ""),
+        ("http://127.0.0.1:8080/ads", "", "http://127.0.0.1:8080"),
+    ],
+)
+def test_loopback_that_is_named_is_taken(url: str, allowed: str, named: str) -> None:
+    """As an address, or as host and port."""
+    hosts, names = frozenset(allowed.split()), frozenset(filter(None, [named]))
+    assert check_address(url, profile=SPEC, allowed_hosts=hosts, named=names).is_loopback
 
 
 @pytest.mark.parametrize(
@@ -168,7 +200,7 @@ def test_the_specification_has_no_hosts_of_its_own(url: str) -> None:
 )
 def test_prefix(url: str, prefix: str) -> None:
     """The canonical address has no default port and no slash at its end."""
-    assert check_address(url, profile=X, allowed_hosts=frozenset()).prefix == prefix
+    assert check_address(url, profile=X, allowed_hosts=frozenset(), named=frozenset({url})).prefix == prefix
 
 
 OWN = {"ads-api.x.com", "ads-api-sandbox.x.com", "api.x.com"}
@@ -179,7 +211,7 @@ def test_rubbish_is_refused(text: str) -> None:
     """No text at all makes anything but an Address or HostRefused."""
     for url in (text, f"https://{text}", f"http://127.0.0.1{text}", f"https://ads-api.x.com{text}"):
         try:
-            address = check_address(url, profile=X, allowed_hosts=frozenset())
+            address = check_address(url, profile=X, allowed_hosts=frozenset(), named=frozenset({url}))
         except HostRefused:
             continue
         assert address.is_loopback or address.host in OWN

@@ -290,16 +290,31 @@ def test_hosts_are_checked_at_once(address: str, credentials: Credentials) -> No
 
 
 async def test_own_address_of_a_request_is_checked(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
-    """A request may name its own address, which is checked like any other."""
+    """A request may name its own address, which is checked like any other: one of loopback must be known before."""
     async with (
         answering(answer_bytes()) as first,
         answering(answer_bytes()) as second,
-        make_transport(first) as transport,
+        make_transport(first, named_addresses=frozenset({first.url, second.url})) as transport,
     ):
         await transport.exchange(ApiRequest(method="GET", path=PATH, base=second.url))
         with pytest.raises(HostRefused):
             await transport.exchange(ApiRequest(method="GET", path=PATH, base="https://evil.example.net"))
+        with pytest.raises(HostRefused):
+            await transport.exchange(ApiRequest(method="GET", path=PATH, base="http://127.0.0.1:9"))
     assert (len(first.requests), len(second.requests)) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+def test_no_working_directory_says_whom_to_trust(
+    name: str, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative path of the environment would take the authorities from wherever the program is started."""
+    monkeypatch.setenv(name, "authority.pem")
+    with pytest.raises(UsageError, match=f"{name} is not an absolute path"):
+        HttpTransport(profile=X, credentials=credentials)
+    HttpTransport(profile=SPEC, credentials=credentials, addresses={"ads_url": "http://127.0.0.1:9"})
+    monkeypatch.setenv(name, "/etc/ssl/authority.pem")
+    HttpTransport(profile=X, credentials=credentials)
 
 
 async def test_base_with_a_path(

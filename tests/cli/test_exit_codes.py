@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from audiencekit import cli
 from tests.processes import Commands, environment
 
 from .conftest import Run
+
+# As libraries in Rust raise it.
+PanicException = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
 
 
 def _list(tmp_path: Path, text: str) -> str:
@@ -116,3 +120,20 @@ def test_every_command_explains_itself(run: Run) -> None:
         done = run(*filter(None, [command]), "--help")
         assert done.returncode == 0
         assert "Usage:" in done.stdout
+
+
+@pytest.mark.parametrize("kind", [ValueError, BaseException, PanicException, asyncio.CancelledError])
+def test_whatever_nobody_expected_is_a_bug_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: type[BaseException]
+) -> None:
+    """Neither its text nor its frames are shown, whatever it is."""
+
+    def stumble(**_: object) -> None:
+        raise kind("ada@canarymail.com")
+
+    monkeypatch.setattr(cli.cli, "main", stumble)
+    assert cli._run() == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"bug: {kind.__name__} in stumble:")
+    assert "canarymail" not in said
+    assert "Traceback" not in said

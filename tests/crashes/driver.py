@@ -84,11 +84,10 @@ def make_requests_small() -> None:
 
 def make_settling_short() -> None:
     """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
-    from audiencekit.audiences.synchronisation import sync
-    from audiencekit.runs import execution
+    from audiencekit.runs import doubts, execution
 
     execution.deliver = functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment]
-    sync.Session = functools.partial(sync.Session, settle_seconds=SETTLE_SECONDS)  # type: ignore[assignment,misc]
+    doubts.SETTLE_SECONDS = SETTLE_SECONDS  # type: ignore[misc]
 
 
 def fix_run_id() -> None:

@@ -319,7 +319,7 @@ def test_linked_directory_of_runs_is_refused(tmp_path: Path) -> None:
 def test_unusable_state_directory_is_said(tmp_path: Path) -> None:
     """A state directory that is a file is named with the cause."""
     (tmp_path / "state").write_text("")
-    with pytest.raises(InputOutputFailed, match="cannot be made"):
+    with pytest.raises(InputOutputFailed, match="is no directory"):
         RunStore(tmp_path / "state").create(NEW)
-    with pytest.raises(InputOutputFailed, match="cannot be listed"):
+    with pytest.raises(InputOutputFailed, match="is no directory"):
         RunStore(tmp_path / "state").list_runs()

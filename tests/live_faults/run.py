@@ -191,7 +191,8 @@ async def _lead(live: Live, case: Case, tmp_path: Path, monkeypatch: Any) -> Non
         authority = tmp_path / "authority.pem"
         authority.write_text(shown["authority"])
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-        live.settings = replace(live.settings, ads_url=shown["https_url"])
+        url = shown["https_url"]
+        live.settings = replace(live.settings, ads_url=url, named_addresses=live.settings.named_addresses | {url})
     else:
         monkeypatch.setenv("HTTP_PROXY", shown["proxy_url"])
         monkeypatch.setenv("HTTPS_PROXY", shown["proxy_url"])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audiencekit.audiences.erasure.keys import Keys, to_records
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.personal import Secret
@@ -68,9 +68,9 @@ def test_a_memory_that_cannot_be_trusted_keeps_everything_back(spoil: str, tmp_p
     else:
         spoilt = {"cut": content[:-16], "changed": content[:-1] + b"\0", "empty": b"", "text": b"x" * 100}
         path.write_bytes(spoilt[spoil])
-    with pytest.raises(InputOutputFailed, match="erased people"):
+    with pytest.raises(MemoryRefused, match="erased people"):
         read_forgotten(tmp_path, given_key)
-    with pytest.raises(InputOutputFailed, match="erased people"):
+    with pytest.raises(MemoryRefused, match="erased people"):
         remember(tmp_path, StateKey(bytes.fromhex(given_key.unwrap())), _records(3))
 
 

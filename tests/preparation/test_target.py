@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from audiencekit.emulator.faults.lists import HOSTILE_IDS
+from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.target import Target, TargetKind
 
@@ -23,6 +25,15 @@ def test_people_and_programs_call_them_differently() -> None:
 def test_a_document_gives_the_target_back(target: Target) -> None:
     """What was journalled is what is resumed."""
     assert Target.from_json(target.to_json()) == target
+
+
+@pytest.mark.parametrize("given", HOSTILE_IDS)
+def test_what_is_no_id_is_no_target(given: Any) -> None:
+    """It would become the name of a lock; in a journal it is damage."""
+    with pytest.raises(UsageError):
+        Target(TargetKind.AUDIENCE, given)
+    with pytest.raises(ValueError, match="not an id"):
+        Target.from_json({"kind": "audience", "id": given})
 
 
 @pytest.mark.parametrize("document", [{}, {"kind": "audience"}, {"kind": "other", "id": "1"}, None])

@@ -87,10 +87,16 @@ def blaming(code: int, errors: Any) -> Callable[..., ApiResponse]:
     return lambda service, answer: service.response(code, {}, {"data": {}, "operation_errors": errors})
 
 
+def unanswered(seconds: float) -> list[Effect]:
+    """No answer after so long: of what became of the request it says nothing."""
+    return [Effect(apply, raised=lost, wait=(seconds, seconds)) for apply in ("never", "soon", "late")]
+
+
 def both(said: Any, **options: Any) -> list[Effect]:
     return [Effect("soon", said, **options), Effect("never", said, **options)]
 
 
+# An answer that was lost says nothing of what becomes of its request: each such fault has all three forms.
 TIMEOUT = (SECONDS_TO_TIMEOUT, SECONDS_TO_TIMEOUT)
 GATEWAY = [status(502, body=b"<html>bad</html>"), status(504, body=b"")]
 SENSELESS = [b"", b"null", b"<html>", b'{"data": {"success_count": 1', b'{"data": NaN}', b"[" * 5000, b'{"a":1,"a":2}']
@@ -115,10 +121,10 @@ EFFECTS: dict[int, list[Effect]] = {
         Effect("late", status(408, "CANCELLED_REQUEST")),
     ],
     12: [Effect("never", raised=unreached)],
-    13: [Effect("soon", raised=lost), Effect("never", raised=lost), Effect("late", raised=lost)],
-    14: [Effect("never", raised=stale), Effect("soon", raised=stale)],
+    13: unanswered(0.5),
+    14: [Effect(apply, raised=stale) for apply in ("never", "soon", "late")],
     15: [Effect("soon", raised=lost)],
-    16: [effect for body in SENSELESS for effect in both(status(200, body=body))],
+    16: [Effect(apply, status(200, body=body)) for body in SENSELESS for apply in ("never", "soon", "late")],
     17: [
         Effect("never", lambda service, _: service.response(200, {}, {"data": {"success_count": 3, "total_count": 4}})),
     ]
@@ -141,11 +147,11 @@ EFFECTS: dict[int, list[Effect]] = {
     24: [Effect("never", status(401, 32)), Effect("never", status(403, "ACCOUNT_NOT_FOUND"))],
     25: [Effect("never", status(404, "NOT_FOUND")), Effect("never", status(403, "UNAUTHORIZED_CLIENT_APPLICATION"))],
     26: [Effect("never", raised=unreached, wait=(0, 10))],
-    27: [Effect("never", raised=unreached), Effect("soon", raised=lost), Effect("never", status(503))],
-    28: [Effect("never", raised=lost, wait=(60, 60)), Effect("soon", raised=lost, wait=(60, 60))],
-    29: [Effect("soon", raised=lost, wait=(120, 120)), Effect("never", raised=lost, wait=(120, 120))],
+    27: [Effect("never", raised=unreached), *unanswered(0.5), Effect("never", status(503))],
+    28: unanswered(60),
+    29: unanswered(120),
     30: [Effect("never", status(code)) for code in (301, 302, 307, 308)],
-    31: [Effect(wait=(1, 3)), Effect("soon", raised=lost)],
+    31: [Effect(wait=(1, 3)), *unanswered(1)],
     32: [Effect("never", raised=lambda: CertificateRefused("not trusted"))],
     DISK: [Effect()],
     PROCESS: [Effect(), Effect("late", raised=lost, wait=TIMEOUT)],

@@ -217,8 +217,14 @@ def _beyond_the_rate(arrivals: Sequence[float]) -> int:
     return sum(gap < 60 / 1_470 / 2 - 1e-6 for gap in gaps)
 
 
-def simulate(seed: int, *, pair: tuple[int, int] | None = None, settle_seconds: float = SETTLE_SECONDS) -> Outcome:
-    """The run of `seed`: 0 to 12 faults at places that the seed chooses, or an ordered pair of faults.
+def simulate(
+    seed: int,
+    *,
+    pair: tuple[int, int] | None = None,
+    only: int | None = None,
+    settle_seconds: float = SETTLE_SECONDS,
+) -> Outcome:
+    """The run of `seed`: 0 to 12 faults at places that the seed chooses, `only` of one number, or an ordered pair.
 
     Another `settle_seconds` is a mistake, made to see whether it shows.
     """
@@ -227,7 +233,7 @@ def simulate(seed: int, *, pair: tuple[int, int] | None = None, settle_seconds: 
     exchanges = max(4, 2 * len(planned.requests))
     if pair is None:
         places = chance.sample(range(1, exchanges + MOST_FAULTS), chance.randint(0, MOST_FAULTS))
-        faults = {place: chance.choice(list(EFFECTS)) for place in places}
+        faults = {place: only or chance.choice(list(EFFECTS)) for place in places}
     else:
         first = chance.randint(1, len(planned.requests))
         faults = {first: pair[0], first + chance.randint(1, 2): pair[1]}

@@ -6,12 +6,14 @@ import random
 
 import pytest
 
+from audiencekit.errors import ExchangeError, Outcome
 from tests.simulator.__main__ import command_for
-from tests.simulator.faults import EFFECTS
+from tests.simulator.faults import EFFECTS, Effect
 from tests.simulator.run import simulate
 
 SEEDS, CHUNK = 2_000, 100
 PAIRS, PAIRS_CHUNK = 200, 20  # of 36 x 36; `python -m tests.simulator --pairs` makes all of them
+TIMED_OUT, STALE, CUT_SHORT = 2, 14, 15  # 3 is 2 applied late; an answer that began was of a request applied
 SAMPLED = random.Random(36).sample([(first, second) for first in EFFECTS for second in EFFECTS], PAIRS)
 
 
@@ -30,6 +32,29 @@ def test_ordered_pairs_of_faults_end_exact(place: int) -> None:
         seed, pair = first * 100 + second, (first, second)
         wrong[command_for(seed, pair)] = simulate(seed, pair=pair).differences
     assert {command: differences for command, differences in wrong.items() if differences} == {}
+
+
+def test_nothing_but_broken_kept_connections_ends_exact() -> None:
+    """Each of their requests is applied never, soon or late: 200 lists of all kinds."""
+    wrong = {seed: simulate(seed, only=STALE).differences for seed in range(200)}
+    assert {seed: differences for seed, differences in wrong.items() if differences} == {}
+
+
+def test_a_lost_answer_says_nothing_of_its_request() -> None:
+    """Such a fault can come late: all but 2, whose late form is 3, and an answer that had begun."""
+    late = {number for number, effects in EFFECTS.items() if any(effect.apply == "late" for effect in effects)}
+    assert {number for number, effects in EFFECTS.items() if any(_is_open(effect) for effect in effects)} - late == {
+        TIMED_OUT, CUT_SHORT,
+    }  # fmt: skip
+
+
+def _is_open(effect: Effect) -> bool:
+    try:
+        if effect.raised is not None:
+            raise effect.raised()
+    except ExchangeError as error:
+        return error.outcome is Outcome.UNKNOWN
+    return False
 
 
 def test_every_fault_is_met() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from audiencekit.errors import MappingRefused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES
+from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
+from audiencekit.sources import frametable
 from audiencekit.sources.frames import Frame, is_frame
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
@@ -224,3 +225,25 @@ def test_a_wrapped_frame_shows_nothing() -> None:
     source = _open(frame)
     assert "ann" not in repr(frame) + repr(source) + repr(source._table) + repr(RawColumns(frame.unwrap()))
     assert is_frame(frame.unwrap())
+
+
+def test_a_panic_of_what_made_the_frame_shows_no_cell() -> None:
+    """Libraries in Rust raise it, and it is no Exception."""
+    panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+
+    class Panics:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise panic("ada@canarymail.com")
+
+    with pytest.raises(SourceRefused, match="PanicException") as caught:
+        _open(Panics())
+    assert "canarymail" not in str(caught.value)
+
+
+def test_the_look_takes_the_first_rows_of_a_large_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table is one batch, however many rows it has."""
+    seen: list[int] = []
+    sampled = frametable.sample_texts
+    monkeypatch.setattr(frametable, "sample_texts", lambda array: seen.append(len(array)) or sampled(array))
+    _open(pa.table({"email": [f"p{number}@example.com" for number in range(5 * SAMPLE_ROWS)]}))
+    assert sum(seen) == SAMPLE_ROWS

@@ -13,7 +13,7 @@ import pytest
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.sources import parquet
+from audiencekit.sources import parquet, parquetsizes
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
@@ -253,8 +253,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
 
 def test_bombs_are_refused(open_table: OpenTable, rows_of: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what the footer says of the wanted columns."""
-    monkeypatch.setattr(parquet, "INFLATION_GRACE_BYTES", 1_000)
-    monkeypatch.setattr(parquet, "MAX_INFLATION", 2)
+    monkeypatch.setattr(parquetsizes, "INFLATION_GRACE_BYTES", 1_000)
+    monkeypatch.setattr(parquetsizes, "MAX_INFLATION", 2)
     source = open_table({"email": pa.array([f"{'x' * 500}{n}@example.com" for n in range(100)])}, group=100)
     with pytest.raises(SourceRefused, match="2 times its size"):
         rows_of(source)
@@ -262,8 +262,8 @@ def test_bombs_are_refused(open_table: OpenTable, rows_of: Rows, monkeypatch: py
 
 def test_large_rows_make_small_batches(open_table: OpenTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the average row."""
-    monkeypatch.setattr(parquet, "BATCH_BYTES", 10_000)
-    monkeypatch.setattr(parquet, "MIN_BATCH_ROWS", 2)
+    monkeypatch.setattr(parquetsizes, "BATCH_BYTES", 10_000)
+    monkeypatch.setattr(parquetsizes, "MIN_BATCH_ROWS", 2)
     source = open_table({"email": [f"{n}{'x' * 1_000}@example.com" for n in range(50)]}, group=50)
     sizes = [batch.columns.unwrap().num_rows for batch in source.batches()]
     assert sum(sizes) == 50

@@ -8,6 +8,7 @@ from typing import Any
 from audiencekit.api.client import AdsClient
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.opening import open_calls
+from audiencekit.api.wire import require_list
 from audiencekit.settings import Origin, Settings
 
 
@@ -33,7 +34,7 @@ async def who_am_i(settings: Settings) -> Identity:
     ads_url, secrets = settings.require_ads_url(), settings.require_secrets()
     found = settings.find_credentials()
     async with open_calls(settings, Credentials(**secrets)) as client:
-        accounts = tuple([str(account["id"]) async for account in client.items("list_accounts")])
+        pages = [require_list(page, named=True) async for page in client.pages("list_accounts")]
         access = await _ask_access(client, settings)
     return Identity(
         profile=settings.profile.name,
@@ -44,7 +45,7 @@ async def who_am_i(settings: Settings) -> Identity:
         user_id=access.get("user_id") or found.user_id or None,
         account_id=settings.account_id,
         permissions=tuple(access["permissions"]) if "permissions" in access else None,
-        accounts=accounts,
+        accounts=tuple(account["id"] for page in pages for account in page.data),
     )
 
 

@@ -12,8 +12,16 @@ from audiencekit.api.wire import Answer, Counts
 from audiencekit.audiences.do_not_reach import DoNotReachService
 from audiencekit.audiences.erasure.receipt import Skipped, TargetReceipt
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import ExchangeError, MalformedAnswer, RateLimited, TemporarilyUnavailable, TransportFailed
+from audiencekit.errors import (
+    EndlessList,
+    ExchangeError,
+    MalformedAnswer,
+    RateLimited,
+    TemporarilyUnavailable,
+    TransportFailed,
+)
 from audiencekit.limits import MAX_ATTEMPTS, MAX_PAGE_ROWS
+from audiencekit.serviceids import is_service_id
 
 T = TypeVar("T")
 
@@ -72,6 +80,8 @@ async def patiently(ask: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
     for failures in range(1, MAX_ATTEMPTS):
         try:
             return await ask()
+        except EndlessList:
+            raise
         except (TransportFailed, TemporarilyUnavailable, RateLimited, MalformedAnswer) as error:
             delay = _delay(error.bare(), failures, policy)
         await policy.clock.sleep(delay)
@@ -87,7 +97,7 @@ def _delay(error: ExchangeError, failures: int, policy: RetryPolicy) -> float:
 async def _listed(service: ErasureService, scope: PermissionScope) -> AsyncIterator[dict[str, Any]]:
     async for page in service.iterate_custom_audiences(permission_scope=scope, count=MAX_PAGE_ROWS, with_deleted=False):
         for audience in page.data:
-            if not isinstance(audience.get("id"), str):
+            if not is_service_id(audience.get("id")):
                 raise MalformedAnswer("an audience was listed without an id", status=page.status)
             if not audience.get("deleted"):
                 yield audience

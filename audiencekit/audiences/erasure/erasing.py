@@ -15,7 +15,6 @@ from audiencekit.api.wire import Counts
 from audiencekit.audiences.do_not_reach import ensure_list
 from audiencekit.audiences.erasure.account import ErasureService, list_account, patiently
 from audiencekit.audiences.erasure.bodies import Bodies
-from audiencekit.audiences.erasure.doubts import Doubts
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.keys import as_updates
 from audiencekit.audiences.erasure.passes import Means, Pass
@@ -35,6 +34,7 @@ from audiencekit.preparation.target import Target, TargetKind
 from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
+from audiencekit.runs.doubts import Doubts
 
 _LIST_NAME: Final = "do-not-reach list"
 _MOST_NAMED: Final = 5  # targets that a message names; the others are counted

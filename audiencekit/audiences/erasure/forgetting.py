@@ -22,7 +22,6 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.account import ErasureService
 from audiencekit.audiences.erasure.asked import Asked
-from audiencekit.audiences.erasure.doubts import doubts_of_runs
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
@@ -30,6 +29,7 @@ from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.retry import RetryPolicy
@@ -45,6 +45,7 @@ from audiencekit.preparation.target import Target
 from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
@@ -79,6 +80,7 @@ async def forget_async(
     client = open_client(settings)  # what could never work is said before anything is read
     asked = await _read(people, progress)
     asked.check(what=people.noun, skip_rejected=skip_rejected)
+    read_forgotten(settings.state_dir, settings.key)  # one that cannot be relied on is said before anything is sent
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
     async with client:
@@ -87,8 +89,7 @@ async def forget_async(
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
             if receipt is None:
                 receipt = _begun(asked, records, key, settings, do_not_reach=do_not_reach)
-                remember(settings.state_dir, key, records)
-                receipt.remembered = True
+                _remember(receipt, records, key, settings)
                 store.begin(receipt, records, key)
             note(receipt.erasure_id)
             return await _erase(receipt, records, client, settings, store, progress, limiter)
@@ -157,6 +158,12 @@ def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settin
     )
 
 
+def _remember(receipt: Receipt, records: HashedRecords, key: StateKey, settings: Settings) -> None:
+    """From now on uploads leave these people out. Raises as `remember`."""
+    mark, is_noted = remember(settings.state_dir, key, records)
+    receipt.remembered, receipt.memory = True, {**mark.to_json(), "noted_outside": is_noted}
+
+
 def _continued(
     store: ErasureStore,
     records: HashedRecords,
@@ -185,6 +192,9 @@ async def _erase(
 ) -> Receipt:
     clock, account_id = SystemClock(), receipt.account_id
     key, forgotten = find_state_key(settings.state_dir, settings.key), read_forgotten(settings.state_dir, settings.key)
+    if forgotten is None or not forgotten.holds_any(records).all():  # another memory was accepted since it was begun
+        _remember(receipt, records, key, settings)
+        forgotten = read_forgotten(settings.state_dir, settings.key)
 
     def lock(target: Target) -> TargetLock:
         return TargetLock(settings.state_dir, account_id, target, receipt.erasure_id)
@@ -207,7 +217,7 @@ async def _erase(
             limiter=pace,
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             lock=lock,
-            doubts=doubts_of_runs(settings.state_dir, account_id, clock.now),
+            doubts=EarlierRuns(settings.state_dir, account_id, now=clock.now, moment=this_moment).seconds_left,
             leave=leave,
             store=store,
             progress=progress,

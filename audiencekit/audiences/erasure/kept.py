@@ -20,16 +20,17 @@ import orjson
 
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.keptspool import KeptSpool
-from audiencekit.delivery.runs import MAX_REPORT_BYTES, new_run_id, time_of
+from audiencekit.delivery.runs import new_run_id, time_of
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.planning.memorynotes import ERASURES, MAX_RECEIPT_BYTES, RECEIPT
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 
-ERASURES: Final = "erasures"
-RECEIPT, SEALED, LOCK = "receipt.json", "keys.sealed", ".lock"
+SEALED, LOCK = "keys.sealed", ".lock"
 PREFIX: Final = "forget-"
 _MOST_ID_BYTES: Final = 64
 ERASURE_ID: Final = re.compile(r"forget-[0-9a-z-]{8,33}")
@@ -44,7 +45,7 @@ class ErasureStore:
     """The erasures of one state directory. Raises InputOutputFailed when it cannot be written or read."""
 
     def __init__(self, state_dir: Path) -> None:
-        self._directory = state_dir / ERASURES
+        self._state_dir, self._directory = state_dir, state_dir / ERASURES
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Callable[[str], None]]:
@@ -52,9 +53,8 @@ class ErasureStore:
 
         Yields what notes the id of the erasure that is at work.
         """
+        make_directory(self._state_dir, ERASURES)
         with explained("the directory of erasures cannot be made", self._directory):
-            self._directory.parent.mkdir(parents=True, exist_ok=True)
-            make_private_directory(self._directory)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             file = os.open(self._directory / LOCK, flags, 0o600)
         try:
@@ -116,7 +116,7 @@ class ErasureStore:
         """The receipt of `erasure_id`. Raises InputOutputFailed for what is none."""
         path = self.directory(erasure_id) / RECEIPT
         with explained("the receipt cannot be read", path):
-            content = read_file(path, MAX_REPORT_BYTES)
+            content = read_file(path, MAX_RECEIPT_BYTES)
         with contextlib.suppress(ValueError, KeyError, TypeError):
             return Receipt.from_json(orjson.loads(content))
         raise InputOutputFailed(f"{str(path)!r} is not a receipt")
@@ -136,6 +136,7 @@ class ErasureStore:
 
     def ids(self) -> list[str]:
         """Every erasure that was begun, newest first."""
+        check_root(self._state_dir)
         with explained("the erasures cannot be listed", self._directory):
             try:
                 entries = list(os.scandir(self._directory))

@@ -14,7 +14,6 @@ from typing import Final, Protocol
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.audiences.erasure.bodies import Bodies
-from audiencekit.audiences.erasure.doubts import Doubts
 from audiencekit.audiences.erasure.receipt import TargetReceipt
 from audiencekit.delivery.journal.protocol import NoJournal
 from audiencekit.delivery.limiter import RateLimiter
@@ -32,6 +31,7 @@ from audiencekit.errors import (
 )
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.preparation.target import Target
+from audiencekit.runs.doubts import Doubts
 
 _FORBIDDEN: Final = 403
 

@@ -18,6 +18,9 @@ NO_READ_BACK: Final = (
 )
 SHARED_KEYS: Final = "a Delete by a key takes out everybody who holds that key"
 NO_AUDIENCE: Final = "the account has no audience that people can be taken out of"
+NOT_NOTED: Final = (
+    "this user's data directory cannot be written: a state directory that is put back from a backup is not noticed"
+)
 NOT_LISTED: Final = "nobody is on the do-not-reach list: it takes emails and phone numbers only"
 
 
@@ -59,9 +62,10 @@ class Receipt:
     """An erasure as it stands; it is kept after every audience.
 
     `asked` are lines or rows that named somebody, `identifiers` what they named, `forms` what was tried, by kind.
-    `remembered` says whether later uploads leave these people out. `do_not_reach_until` is None unless they were to be
-    put on the do-not-reach list, too. `fingerprint` tells whether the same is asked again, and is kept only until the
-    erasure is complete.
+    `remembered` says whether later uploads leave these people out, `memory` which state of the memory holds them: its
+    `serial`, `keys` and `digest`, and whether that is `noted_outside`. `do_not_reach_until` is None unless they were to
+    be put on the do-not-reach list, too. `fingerprint` tells whether the same is asked again, and is kept only until
+    the erasure is complete.
     """
 
     erasure_id: str
@@ -74,6 +78,7 @@ class Receipt:
     rejected: dict[str, int]
     do_not_reach_until: str | None = None
     remembered: bool = False
+    memory: dict[str, Any] | None = None
     state: State = "incomplete"
     finished_at: str | None = None
     audiences: list[TargetReceipt] = field(default_factory=list)
@@ -84,8 +89,9 @@ class Receipt:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
         """The receipt that `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for what is none."""
-        known = {one.name: document[one.name] for one in fields(cls) if one.name != "fingerprint"}
+        known = {one.name: document[one.name] for one in fields(cls) if one.name not in ("fingerprint", "memory")}
         known["fingerprint"] = document.get("fingerprint", "")
+        known["memory"] = document.get("memory")  # which earlier versions did not tell
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
         known["skipped"] = [Skipped(**one) for one in known["skipped"]]
         known["do_not_reach"] = known["do_not_reach"] and TargetReceipt(**known["do_not_reach"])
@@ -105,6 +111,8 @@ class Receipt:
     def notes(self) -> tuple[str, ...]:
         """What a reader should know, in words."""
         found = [NO_READ_BACK, SHARED_KEYS] if self.audiences else [NO_AUDIENCE] if self.state == "complete" else []
+        if self.memory is not None and not self.memory.get("noted_outside"):
+            found.append(NOT_NOTED)
         if self.do_not_reach_until is not None and self.do_not_reach is None:
             found.append(NOT_LISTED)
         return tuple(found)

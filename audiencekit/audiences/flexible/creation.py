@@ -24,6 +24,7 @@ from audiencekit.errors import (
     ServiceError,
 )
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
+from audiencekit.serviceids import is_service_id
 
 from .document import Document, Problem
 from .wire import to_operations
@@ -141,7 +142,7 @@ def _read_created(document: Document, answer: Answer) -> tuple[Creation, ...]:
     """Raises MalformedAnswer, whose outcome is unknown, unless the answer has each audience at its place."""
     ids = [audience.get("id") for audience in answer.data]
     names = [audience.get("name") for audience in answer.data]
-    if names != [audience.name for audience in document.audiences] or not all(isinstance(each, str) for each in ids):
+    if names != [audience.name for audience in document.audiences] or not all(map(is_service_id, ids)):
         raise MalformedAnswer("the answer does not name the audiences of the batch", status=answer.status)
     return _creations(document, ids, "created")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Final
@@ -18,10 +18,10 @@ from audiencekit.audiences.synchronisation.settling import settle_left, settle_r
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.journal.moments import Moment, this_moment
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import AudiencekitError, SnapshotRefused
-from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.tags import Tagger
@@ -34,14 +34,14 @@ from audiencekit.settings import Settings
 _STAYS: Final = "stays until the entry lapses"
 _LOST: Final = f"the snapshot is lost: everybody is sent again; who was in it and is not in the source, {_STAYS}"
 _NEW: Final = f"the audience comes under sync: who was put in by other means is not known and {_STAYS}"
-_WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 
 
 class Session:
-    """The snapshot of one audience, under the lock of a run; `clock` waits and tells the time. Close it with `stack`.
+    """The snapshot of one audience, under the lock of a run. Close it with `stack`.
 
-    What an earlier run has left is brought into the snapshot first. With `rebuild` a snapshot that cannot be trusted is
-    as good as none; it makes way for an empty one before anything is sent.
+    `clock` waits and tells the time, `moment` the time of journals. What an earlier run has left is brought into the
+    snapshot first. With `rebuild` a snapshot that cannot be trusted is as good as none; it makes way for an empty one
+    before anything is sent.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Session:
         clock: Clock,
         progress: Progress,
         rebuild: bool = False,
-        settle_seconds: float = SETTLE_SECONDS,
+        moment: Callable[[], Moment] = this_moment,
     ) -> None:
         self._key = find_state_key(settings.state_dir, settings.key)
         self._runs = RunStore(settings.state_dir)
         self._store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, self._key)
         self._stack, self._clock, self._progress = stack, clock, progress
-        self._rebuild, self._settle_seconds = rebuild, settle_seconds
+        self._rebuild, self._moment = rebuild, moment
         self._snapshot: Snapshot | None = None
         self._is_lost = False
 
@@ -104,7 +104,7 @@ class Session:
         try:
             report = await execute(
                 run, client, settings, limiter=limiter, progress=self._progress, planner=planner,
-                accept=functools.partial(self._accept, run),
+                accept=functools.partial(self._accept, run), clock=self._clock, moment=self._moment,
             )  # fmt: skip
         except AudiencekitError as error:
             failure = error
@@ -116,22 +116,10 @@ class Session:
         raise failure
 
     async def _accept(self, run: Run, planned: PlannedRun) -> None:
-        """Notes what `planned` changes, so that nothing is lost when it is killed; before it, waits out old doubts."""
+        """Notes what `planned` changes, so that nothing is lost when it is killed."""
         assert isinstance(planned, PlannedSync)  # noqa: S101
         if planned.requests:
-            await self._wait(planned)
             await in_thread(functools.partial(self._note, run, planned))
-
-    async def _wait(self, planned: PlannedSync) -> None:
-        facts = self._opened.facts
-        deletes = any(request.deletes for request in planned.requests)
-        updates = any(request.updates for request in planned.requests)
-        doubts = [facts.updates_doubted_at if deletes else None, facts.deletes_doubted_at if updates else None]
-        ends = [at + self._settle_seconds for at in doubts if at is not None]
-        seconds = min(max(ends, default=0.0) - self._clock.now(), self._settle_seconds)
-        if seconds > 0:
-            self._progress.tell(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
-            await self._clock.sleep(seconds)
 
     def _note(self, run: Run, planned: PlannedSync) -> None:
         serial = self._store.forget() if self._is_lost else self._opened.facts.serial

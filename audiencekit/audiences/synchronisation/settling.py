@@ -105,11 +105,9 @@ def _succeed(
 
 
 def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now: float) -> SnapshotFacts:
-    reached, touched = (changes.facts.verbs_of(those) for those in (outcomes.reached, outcomes.touched))
+    reached = changes.facts.verbs_of(outcomes.reached)
     return replace(
         facts,
         additions_at=now if False in reached else facts.additions_at,
         removals_at=now if True in reached else facts.removals_at,
-        updates_doubted_at=now if False in touched else facts.updates_doubted_at,
-        deletes_doubted_at=now if True in touched else facts.deletes_doubted_at,
     )

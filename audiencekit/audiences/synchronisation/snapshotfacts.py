@@ -13,6 +13,7 @@ from audiencekit.audiences.synchronisation.members import DOUBTFUL
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
 
 EARLIER_FORM, FORM = 1, 2
+_NO_LONGER: Final = frozenset({"updates_doubted_at", "deletes_doubted_at"})  # journals say it
 REBUILD_HINT: Final = (
     "give the AUDIENCEKIT_KEY, keyring or key file of then, or restore the file; else `audiencekit sync … --rebuild` "
     "sends everybody again and begins a new snapshot"
@@ -24,8 +25,7 @@ class SnapshotFacts:
     """What a snapshot says of itself. Times are in epoch seconds, None for what never happened.
 
     `days` counts the members by the day that they lapse, 0 for those `in doubt`. `additions_at` and `removals_at` are
-    of the last runs that put people in and took people out; `updates_doubted_at` and `deletes_doubted_at` say when a
-    request was last known to be one that may still be applied.
+    of the last runs that put people in and took people out.
 
     `form` is that of the file. `whole_serial` is 0 for a file that holds everybody; one that holds what has changed
     since says the serial of that one. `whole_at` is when everybody was last written.
@@ -41,14 +41,13 @@ class SnapshotFacts:
     days: dict[str, int] = field(default_factory=dict)
     additions_at: float | None = None
     removals_at: float | None = None
-    updates_doubted_at: float | None = None
-    deletes_doubted_at: float | None = None
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview) -> Self:
         """What `to_bytes` had. Raises SnapshotRefused for those of another version."""
         try:
-            facts = cls(**orjson.loads(content))
+            known = orjson.loads(content)
+            facts = cls(**{name: known[name] for name in known if name not in _NO_LONGER})
         except (ValueError, TypeError):
             raise _of_another_version() from None
         if facts.form not in (EARLIER_FORM, FORM):

@@ -26,7 +26,8 @@ from audiencekit.delivery.spool import NONCE_BYTES
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.preparation.tags import Tagger
 
 SNAPSHOTS: Final = "snapshots"
@@ -41,7 +42,8 @@ class SnapshotStore:
 
     def __init__(self, state_dir: Path, account_id: str, audience_id: str, key: StateKey) -> None:
         self._first = SnapshotFacts(account_id=account_id, audience_id=audience_id)
-        self._directory = state_dir / SNAPSHOTS / f"{account_id}-{audience_id}"
+        self._state_dir = state_dir
+        self._directory = safe_child(state_dir / SNAPSHOTS, f"{account_id}-{audience_id}")
         self._key = key.derive("snapshot", f"{account_id}/{audience_id}")
         self._tags = key.derive("snapshot tags", f"{account_id}/{audience_id}")
 
@@ -65,10 +67,8 @@ class SnapshotStore:
 
     def prepare(self) -> None:
         """Make the directory, and remove what a kill left half written or out of date."""
+        make_directory(self._state_dir, SNAPSHOTS, self._directory.name)
         with explained("the directory of the snapshot cannot be made", self._directory):
-            self._directory.parent.parent.mkdir(parents=True, exist_ok=True)
-            make_private_directory(self._directory.parent)
-            make_private_directory(self._directory)
             for left in self._directory.glob(f"{_ASIDE}*"):
                 left.unlink()
         with contextlib.suppress(SnapshotRefused), contextlib.closing(self.open()) as snapshot:

@@ -10,6 +10,7 @@ from audiencekit.errors import Outcome
 from audiencekit.preparation.target import Target
 
 SYNC, RENEW = "sync", "renew"
+UPDATES, DELETES = "U", "D"  # what a request holds
 _AGAIN: Final = {
     SYNC: "`audiencekit sync SOURCE --audience {audience}`",
     RENEW: "`audiencekit renew --audience {audience}`",
@@ -55,11 +56,12 @@ class PlannedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFacts:
-    """What came of the source. Two plans whose facts are equal are the same bytes.
+    """What came of the source. Two plans without a `difference` are the same bytes.
 
     `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
     was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
-    of a run that is not resumed both are over none.
+    of a run that is not resumed both are over none. `verbs` says of each request in order whether it holds Updates,
+    Deletes or both; earlier versions did not write it.
     """
 
     mapping: dict[str, Any]
@@ -71,6 +73,15 @@ class PlanFacts:
     fingerprint: str
     suppression: str
     requests: tuple[PlannedBody, ...] = field(repr=False)
+    verbs: tuple[str, ...] = field(default=(), repr=False)
+
+    def verbs_of(self, number: int) -> str:
+        """What request `number` holds; both where that is not known."""
+        return self.verbs[number - 1] if 0 < number <= len(self.verbs) else UPDATES + DELETES
+
+    def sends(self, verb: str) -> bool:
+        """Whether a request of the plan holds that verb."""
+        return any(verb in self.verbs_of(request.number) for request in self.requests)
 
     def difference(self, now: PlanFacts) -> tuple[str, str] | None:
         """The first thing that is another one `now`, as (code, sentence); None when nothing is."""

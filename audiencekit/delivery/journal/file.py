@@ -94,7 +94,8 @@ class JournalFile:
         columns = ", ".join(field.name for field in dataclasses.fields(PlannedBody))
         with _sound(), _explained(self._path, "read"):
             rows = self._connection.execute(f"SELECT {columns} FROM requests ORDER BY number")  # noqa: S608
-            return PlanFacts(**content, requests=tuple(PlannedBody(*map(_whole, row)) for row in rows))
+            requests = tuple(PlannedBody(*map(_whole, row)) for row in rows)
+            return PlanFacts(**{**content, "verbs": tuple(content.get("verbs", ()))}, requests=requests)
 
     def ending(self) -> Ending | None:
         """How the run ended, when it has ended for good."""
@@ -140,13 +141,13 @@ class JournalFile:
         with _explained(self._path, "read"):
             return dict(self._connection.execute("SELECT number, state FROM requests"))
 
-    def departures(self) -> tuple[Moment, ...]:
-        """When bytes left, the last time of each start of a machine, of attempts that may still be applied."""
-        found = "SELECT left_boot, max(left_seconds) FROM requests WHERE left_boot IS NOT NULL GROUP BY left_boot"
+    def departures(self) -> dict[int, Moment]:
+        """When the bytes of each request last left of which an attempt may still be applied, by its number."""
+        found = "SELECT number, left_boot, left_seconds FROM requests WHERE left_boot IS NOT NULL"
         with _explained(self._path, "read"):
             rows = self._connection.execute(found).fetchall()
         with _sound():
-            return tuple(Moment(str(boot), float(seconds)) for boot, seconds in rows)
+            return {_whole(number): Moment(str(boot), float(seconds)) for number, boot, seconds in rows}
 
     def digests(self) -> dict[int, bytes]:
         """Of the requests that may have left and are not confirmed: number and keyed digest of the body."""

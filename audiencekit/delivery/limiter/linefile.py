@@ -18,6 +18,7 @@ import orjson
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
+from audiencekit.machine.statedirectory import make_directory
 
 from .line import Line, Waiter
 
@@ -43,6 +44,7 @@ class LineFile:
 
     def __init__(self, state_dir: Path, boot_id: str) -> None:
         self._path = state_dir / FOLDER / f"{boot_id}{SUFFIX}"
+        make_directory(state_dir, FOLDER)
         with self._explained("cannot be opened"):
             _make_private(self._path)
             _remove_old(self._path)
@@ -120,13 +122,9 @@ def _read(text: Any) -> Line:
 
 
 def _make_private(path: Path) -> None:
-    """Makes folder and file for their owner only. Raises OSError, and ValueError when one of them is a link."""
-    path.parent.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        path.parent.mkdir(mode=0o700)
-    if path.parent.is_symlink() or path.is_symlink():
+    """Makes the file for its owner only. Raises OSError, and ValueError when it is a link."""
+    if path.is_symlink():
         raise ValueError("a link in place of the limiter's file")
-    os.chmod(path.parent, 0o700)
     # A file that exists is not opened here: to close it would let go of the locks that SQLite holds on it.
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

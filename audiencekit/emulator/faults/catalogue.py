@@ -140,14 +140,16 @@ _KINDS: Final = {
     ),
     16: Kind(
         "200 that is no answer",
-        "invalid JSON, HTML, nothing, null, a repeated key, NaN, `bytes` of it, or nested `depth` deep",
+        "invalid JSON, HTML, nothing, null, a repeated key, NaN, `bytes` of it, nested `depth` deep, or a list that "
+        "leads astray",
         (_AFTER, _BEFORE),
         act=successes.garble,
         settings={
-            "kind": settings.choice("invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "large", "deep"),
+            "kind": settings.choice(*successes.GARBLINGS),
             "bytes": settings.whole(50_000_000, 200_000_000),
             "depth": settings.whole(100_000, 10_000_000, 1),
         },
+        when=successes.can_be_garbled,
     ),
     17: Kind(
         "wrong counts",

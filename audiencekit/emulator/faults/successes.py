@@ -12,7 +12,8 @@ import orjson
 from audiencekit.emulator.envelope import JSON, Answer, problem, success
 
 from .effects import Reply
-from .fault import Situation, Strike
+from .fault import Fault, Situation, Strike
+from .lists import MISLEADING, is_list, mislead
 from .records import list_operations
 
 _HTML: Final = "text/html;charset=utf-8"
@@ -33,6 +34,9 @@ def _content(answer: Answer) -> bytes:
 def garble(strike: Strike) -> Reply:
     """16: 200 with something else than the answer."""
     answer, kind = genuine(strike.situation), strike["kind"]
+    if kind in MISLEADING:
+        page = orjson.loads(_content(answer)) if strike.situation.answer is not None else None
+        return Reply(replace(answer, body=orjson.dumps(mislead(kind, page, strike.chance))))
     if kind == "html":
         return Reply(Answer(200, b"<html><body>It works!</body></html>", content_type=_HTML))
     if kind == "large":
@@ -40,6 +44,15 @@ def garble(strike: Strike) -> Reply:
     if kind == "deep":
         return Reply(replace(answer, body=b"[" * strike["depth"] + b"]" * strike["depth"]))
     return Reply(replace(answer, body=_GARBLED[kind](_content(answer))))
+
+
+def can_be_garbled(fault: Fault, situation: Situation) -> bool:
+    """Whether there is what the fault spoils: a list leads astray, and nothing else."""
+    if fault.settings["kind"] not in MISLEADING:
+        return True
+    if situation.answer is None:
+        return situation.method == "GET"
+    return is_document(situation) and is_list(orjson.loads(_content(situation.answer)))
 
 
 _GARBLED: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType(
@@ -51,6 +64,9 @@ _GARBLED: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType(
         "nan": lambda content: b'{"data":{"success_count":NaN,"total_count":NaN},"request":{"params":{}}}',
     }
 )
+
+
+GARBLINGS: Final = ("invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "large", "deep", *MISLEADING)
 
 
 def miscount(strike: Strike) -> Reply:

@@ -1,17 +1,19 @@
 """What a connection of type `audiencekit` holds, and the Settings it gives. Knows no Airflow.
 
-Hosts that credentials may go to beyond the usual ones come from the worker's environment and never from a connection:
-whoever may edit a connection, and not read its secrets, must not be able to send them elsewhere (design, section 4.10).
+Hosts that credentials may go to beyond the profile's own, loopback too, come from the worker's environment and never
+from a connection: whoever may edit a connection, and not read its secrets, must not be able to send them elsewhere
+(design, section 4.10). A file in the directory that a worker happens to run in is not read.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from audiencekit.errors import UsageError
-from audiencekit.settings import FILE_KEYS, PREFIX, SECRET_NAMES, Settings, load_settings
+from audiencekit.settings import CHOICES, FILE_KEYS, PREFIX, SECRET_NAMES, Settings, load_settings
 
 CONNECTION_TYPE: Final = "audiencekit"
 HOST_LABEL: Final = "Address of the ads API"
@@ -43,13 +45,14 @@ def settings_from(
     """
     environment = dict(os.environ if environment is None else environment)
     given = {name: str(value).strip() for name, value in extra.items() if value not in (None, "")}
-    if alien := sorted(set(given) - FILE_KEYS - set(SECRET_NAMES)):
+    if alien := sorted(set(given) - FILE_KEYS - CHOICES - set(SECRET_NAMES)):
         hint = f"it may give {', '.join(LABELS)}; all else comes from the worker's environment"
         raise UsageError(f"connection {conn_id!r} holds what it must not: {', '.join(alien)}", hint=hint)
     missing = [name for name in SECRET_NAMES if name not in given]
     if 0 < len(missing) < len(SECRET_NAMES):
         hint = "give all four in the connection, or none there and all in the worker's environment"
         raise UsageError(f"connection {conn_id!r} lacks {', '.join(missing)}", hint=hint)
-    if host:
-        given["ads_url"] = host.strip()
-    return load_settings(environment | {PREFIX + name.upper(): value for name, value in given.items()})
+    named = environment | {PREFIX + name.upper(): value for name, value in given.items()}
+    settings = load_settings(named, directory=None)
+    # Not by way of the environment, which alone may name a port of loopback.
+    return replace(settings, ads_url=host.strip()) if host else settings

@@ -1,8 +1,8 @@
 """Ordered checks over a whole column: the first that holds for a text decides it, as in the definition.
 
 Patterns are RE2 (pyarrow.compute), which has no backtracking, lets every character class match line breaks, and does
-not hold the interpreter; a few texts are matched with `re`. They are written for ASCII: other texts are left to the
-definition, blank ones apart.
+not hold the interpreter; a few short texts are matched with `re`. They are written for ASCII: other texts are left to
+the definition, blank ones apart.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ NEVER: Final = r"\z."
 PENDING: Final = -2  # on the way only: every sequence of checks ends with one that always holds
 
 
-# RE2 compiles a pattern anew for every column, which takes longer than so few texts do with `re`.
+# RE2 compiles a pattern anew for every column, which takes longer than so few texts do with `re`. Of these none is
+# long: some patterns take `re` the square of a text's length.
 FEW: Final = 128
+_SHORT_BYTES: Final = 256
 
 
 class Check(NamedTuple):
@@ -70,9 +72,14 @@ def trim(texts: Any) -> Any:
     return pc.ascii_trim(filled, SPACES)
 
 
+def are_few(texts: Any) -> bool:
+    """Whether `re` is quicker than RE2 is."""
+    return len(texts) <= FEW and (pc.max(pc.binary_length(texts)).as_py() or 0) <= _SHORT_BYTES
+
+
 def matches(texts: Any, pattern: str) -> npt.NDArray[np.bool_]:
     """For each text whether `pattern` is found in it."""
-    if len(texts) <= FEW:
+    if are_few(texts):
         found = compiled(pattern).search
         return np.fromiter((found(text) is not None for text in texts.to_pylist()), np.bool_, len(texts))
     matched: npt.NDArray[np.bool_] = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)

@@ -10,7 +10,9 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.account import list_account, patiently
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.emulator.faults.lists import HOSTILE_IDS
 from audiencekit.errors import (
+    EndlessList,
     ExchangeError,
     MalformedAnswer,
     RateLimited,
@@ -60,9 +62,10 @@ def test_a_page_that_is_lost_is_asked_for_again() -> None:
 def test_an_audience_without_an_id_is_no_answer() -> None:
     """Nothing is guessed."""
     account = Account(random.Random(1), CLOCK)
-    account.add("a1").id = 17  # type: ignore[assignment]
-    with pytest.raises(MalformedAnswer):
-        _list(account)
+    for given in HOSTILE_IDS:
+        account.add("a1").id = given  # type: ignore[assignment]
+        with pytest.raises(MalformedAnswer):
+            _list(account)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,7 @@ def test_an_audience_without_an_id_is_no_answer() -> None:
         (TemporarilyUnavailable("away", status=503), MAX_ATTEMPTS),
         (RateLimited("wait", status=429), MAX_ATTEMPTS),
         (MalformedAnswer("nonsense", status=200), MAX_ATTEMPTS),
+        (EndlessList("no end", status=200), 1),
         (RequestRefused("no", status=400), 1),
     ],
 )

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import audiencekit
+from audiencekit.api import calls
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
 from audiencekit.audiences.erasure.kept import ErasureStore
@@ -27,6 +28,7 @@ from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
     InputOutputFailed,
+    MemoryRefused,
     NotFinished,
     PlanRefused,
     ResumeRefused,
@@ -104,9 +106,9 @@ async def test_a_memory_that_cannot_be_trusted_keeps_uploads_back(
         lambda: check(tmp_path / "people.csv", settings=settings),
         lambda: prepare(tmp_path / "people.csv", out=tmp_path / "out", settings=settings),
     ):
-        with pytest.raises(InputOutputFailed, match="erased people"):
+        with pytest.raises(MemoryRefused, match="erased people"):
             work()
-    with pytest.raises(InputOutputFailed, match="erased people"):
+    with pytest.raises(MemoryRefused, match="erased people"):
         await upload_async(tmp_path / "people.csv", audience_id=audiences[0], settings=settings)
 
 
@@ -215,6 +217,57 @@ async def test_a_service_that_is_away_is_no_reason_to_remember_nobody(
     emulator.faults.replace(read_faults([{"fault": 8, "match": {"path": "*/custom_audiences"}}]))
     receipt = await forget_async(["person1@example.org"], settings=settings)
     assert (receipt.state, receipt.remembered) == ("complete", True)
+
+
+async def test_a_service_that_names_paths_leads_nowhere(
+    emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path
+) -> None:
+    """Ids of the list are checked before anything is made of them; a sound list that follows is heeded."""
+    hostile = {"fault": 16, "kind": "hostile_ids", "match": {"path": "*/custom_audiences"}}
+    emulator.faults.replace(read_faults([{**hostile, "nth": nth, "seed": nth} for nth in (2, 4)]))
+    before = _everything(tmp_path, but=settings.state_dir)
+    receipt = await forget_async(["person1@example.org"], settings=settings)
+    assert [strike["fault"] for strike in emulator.faults.document()["fired"]] == [16, 16]
+    assert _everything(tmp_path, but=settings.state_dir) == before
+    assert sorted(one.id for one in receipt.audiences) == sorted(audiences)
+
+
+def _everything(directory: Path, *, but: Path) -> dict[str, tuple[int, bytes]]:
+    paths = [path for path in directory.rglob("*") if but not in (path, *path.parents)]
+    return {str(path): (path.stat().st_mode, path.read_bytes() if path.is_file() else b"") for path in paths}
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [("endless_pages", "more than 5 pages"), ("circular_pages", "leads back"), ("same_page", "says the same")],
+)
+async def test_a_list_without_end_ends_an_erasure(
+    emulator: Emulator,
+    settings: Settings,
+    audiences: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    why: str,
+) -> None:
+    """At once, and it can be finished when the service is sound."""
+    monkeypatch.setattr(calls, "MAX_PAGES", 5)
+    emulator.faults.replace(
+        read_faults(
+            [
+                {
+                    "fault": 16,
+                    "where": "before_apply",
+                    "kind": kind,
+                    "times": None,
+                    "match": {"path": "*/custom_audiences"},
+                }
+            ]
+        )
+    )
+    with pytest.raises(NotFinished, match=why):
+        await forget_async(["person1@example.org"], settings=settings)
+    emulator.faults.replace(())
+    assert (await resume_erasure_async("forget-", settings=settings)).state == "complete"
 
 
 async def test_the_people_of_a_data_frame(emulator: Emulator, settings: Settings, audiences: list[str]) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator
+from audiencekit.machine.crashpoints import ERASURE_POINTS
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import Settings
 from tests.crashes.killing import Driver
@@ -19,6 +20,7 @@ SIGKILL = -9
 PEOPLE = 6
 # Where it is killed, at which time of passing, and what finishes it.
 PLACES = [
+    *((point, 1, "forget") for point in ERASURE_POINTS),
     ("before begin", 1, "forget"),
     ("after begin", 1, "resume"),
     ("before send", 1, "forget"),
@@ -46,6 +48,8 @@ async def test_whatever_ended_it_the_same_command_finishes_it(
 
     killed = await driver.run(tmp_path, env, *forget, kill={"point": point, "nth": nth})
     assert killed.code == SIGKILL, killed.err
+    checked = await driver.run(tmp_path, env, "check", "all.csv")
+    assert checked.code == 0, checked.err  # a kill leaves no memory that is refused
     command = forget if again == "forget" else ("resume", "forget-", "--json")
     ended = await driver.run(tmp_path, env, *command)
 

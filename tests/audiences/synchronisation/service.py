@@ -15,6 +15,7 @@ from audiencekit.api.exchange import Body
 from audiencekit.audiences.synchronisation import sync as sync_module
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.journal.facts import SYNC
+from audiencekit.delivery.journal.moments import Moment
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
@@ -137,7 +138,10 @@ class Owner:
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
             run = Run.start(source, target, plain, self.settings, None, stack, operation=SYNC)
-            session = Session(self.settings, AUDIENCE, stack, clock=self.clock, progress=self, rebuild=rebuild)
+            session = Session(
+                self.settings, AUDIENCE, stack, clock=self.clock, progress=self, rebuild=rebuild,
+                moment=lambda: Moment("one start", self.clock.time),
+            )  # fmt: skip
 
             def planner(source: Any, terms: Terms, means: Means) -> PlannedRun:
                 return sync_module._plan(session, allow_shrink, rebuild, source, terms, means)

@@ -197,15 +197,15 @@ async def test_an_attempt_that_may_come_late_is_remembered(planned: JournalFile)
     seconds = iter(range(1, 100))
     async with RunJournal(planned, KEY, moment=lambda: Moment("one start", next(seconds))) as journal:
         await journal.intend(packed(1))
-        assert planned.departures() == (Moment("one start", 1),)
+        assert planned.departures() == {1: Moment("one start", 1)}
         await journal.leave_again(1)
-        assert planned.departures() == (Moment("one start", 2),)
+        assert planned.departures() == {1: Moment("one start", 2)}
         await journal.conclude(result_of(1))
-        assert planned.departures() == ()
+        assert planned.departures() == {}
         await journal.intend(packed(2))
         await journal.leave_again(2)
         await journal.conclude(replace(result_of(2), is_doubtful=True))
-        assert planned.departures() == (Moment("one start", 4),)
+        assert planned.departures() == {2: Moment("one start", 4)}
 
 
 async def test_doubt_of_an_earlier_process_stays(planned: JournalFile) -> None:
@@ -217,4 +217,4 @@ async def test_doubt_of_an_earlier_process_stays(planned: JournalFile) -> None:
     async with RunJournal(planned, KEY, moment=lambda: Moment("second start", 5)) as journal:
         await journal.intend(packed(1))
         await journal.conclude(result_of(1))
-    assert set(planned.departures()) == {Moment("first start", 50), Moment("second start", 5)}
+    assert planned.departures() == {1: Moment("second start", 5), 2: Moment("first start", 50)}

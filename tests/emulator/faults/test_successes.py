@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from audiencekit.emulator.faults.lists import HOSTILE_IDS
+
 PLACES = pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])
 COUNTS = {"success_count": 3, "total_count": 3}
 
@@ -102,3 +104,29 @@ async def test_only_json_objects_are_doctored(bench: Any, number: int) -> None:
     async with bench.caller.session.get(f"{base}/2/activity/stream", headers=headers) as stream:
         assert stream.status == 200
     assert await bench.fired() == []
+
+
+async def _audiences(bench: Any, *cursors: str) -> list[Any]:
+    """What one page after the other answers."""
+    paths = [bench.caller.audiences, *(f"{bench.caller.audiences}?cursor={cursor}" for cursor in cursors)]
+    return [(await bench.caller.call("GET", path)).body for path in paths]
+
+
+async def test_a_list_names_what_is_no_id(bench: Any) -> None:
+    """In every entry; what is no list stays as it is."""
+    await bench.order(16, kind="hostile_ids", times=None)
+    (page,) = await _audiences(bench)
+    assert page["data"]
+    assert all(entry["id"] in HOSTILE_IDS for entry in page["data"])
+    assert (await bench.upload()).body["data"] == COUNTS
+
+
+@pytest.mark.parametrize(
+    ("kind", "cursors", "pages"), [("endless_pages", 3, 3), ("circular_pages", 1, 3), ("same_page", 3, 1)]
+)
+async def test_a_list_does_not_end(bench: Any, kind: str, cursors: int, pages: int) -> None:
+    """With cursors or entries that are ever new, or neither."""
+    await bench.order(16, where="before_apply", kind=kind, times=None)
+    given = await _audiences(bench, "one", "two")
+    assert len({page["next_cursor"] for page in given}) == cursors
+    assert len({page["data"][0]["id"] for page in given}) == pages

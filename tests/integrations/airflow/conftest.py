@@ -22,6 +22,7 @@ from audiencekit.integrations.airflow.connection import settings_from
 from audiencekit.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
+NOBODY = "127.0.0.1:9"  # where no service is
 SECRETS = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -31,6 +32,7 @@ class Service:
 
     def __init__(self, ready: dict[str, Any]) -> None:
         self.ads_url: str = ready["ads_url"]
+        self.place = self.ads_url.removeprefix("http://")
         self.account_id: str = ready["account_id"]
         self.audience_id: str = ready["audience_id"]
         self.secrets = {name.lower(): ready["env"][f"AUDIENCEKIT_{name}"] for name in SECRETS}
@@ -43,7 +45,7 @@ class Service:
     def settings(self, state_dir: Path) -> Settings:
         """Settings that lead to it, for work that is done without Airflow."""
         extra = {"account_id": self.account_id, "state_dir": str(state_dir), **self.secrets}
-        return settings_from("direct", self.ads_url, extra, {})
+        return settings_from("direct", self.ads_url, extra, {"AUDIENCEKIT_ALLOW_HOST": self.place})
 
     def make_audience(self, name: str, state_dir: Path) -> str:
         """The id of a new audience."""
@@ -118,6 +120,7 @@ def airflow_environment(home: Path, service: Service) -> dict[str, str]:
         "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
         "AIRFLOW_CONN_AUDIENCEKIT_DEFAULT": service.connection(),
         "AUDIENCEKIT_STATE_DIR": str(home / "state"),
+        "AUDIENCEKIT_ALLOW_HOST": f"{service.place} {NOBODY}",
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ ENVIRONMENT = {
 }
 
 
-def _settings(host: str | None = "http://127.0.0.1:9", /, **extra: Any) -> Settings:
+def _settings(host: str | None = "https://ads.example", /, **extra: Any) -> Settings:
     return settings_from("ads", host, extra, ENVIRONMENT)
 
 
@@ -63,6 +64,34 @@ def test_credentials_go_to_no_host_that_a_connection_names() -> None:
         open_client(_settings("https://evil.example", **SECRETS))
     allowed = ENVIRONMENT | {"AUDIENCEKIT_ALLOW_HOST": "ads.example"}
     open_client(settings_from("ads", "https://ads.example", SECRETS, allowed))
+
+
+@pytest.mark.parametrize("host", ["http://127.0.0.1:8080", "http://localhost:22", "http://[::1]:8080"])
+def test_a_connection_leads_to_no_port_of_the_worker(host: str) -> None:
+    """Unless the worker's environment names it: any user of the worker can listen on one."""
+    with pytest.raises(HostRefused):
+        open_client(_settings(host, **SECRETS))
+    for named in (
+        {"AUDIENCEKIT_ALLOW_HOST": host.removeprefix("http://")},
+        {"AUDIENCEKIT_ADS_URL": host},
+    ):
+        open_client(settings_from("ads", host, SECRETS, ENVIRONMENT | named))
+
+
+def test_no_file_of_the_directory_that_a_worker_runs_in_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither what it may give nor what it must not."""
+    (tmp_path / "audiencekit.toml").write_text('concurrency = 3\nstate_dir = "evil"\n')
+    monkeypatch.chdir(tmp_path)
+    settings = _settings(None)
+    assert (settings.concurrency, str(settings.state_dir)) == (16, "/var/lib/audiencekit")
+
+
+def test_a_state_directory_of_a_connection_is_given_in_full() -> None:
+    """It would depend on the directory that a worker happens to run in."""
+    with pytest.raises(UsageError, match="not an absolute path"):
+        _settings(state_dir="state")
 
 
 def test_settings_show_no_secret() -> None:

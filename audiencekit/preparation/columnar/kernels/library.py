@@ -7,8 +7,12 @@ columnar rules do the same without them, slower.
 from __future__ import annotations
 
 import ctypes
-import importlib.util
+import site
+import sysconfig
+from collections.abc import Iterator
 from functools import cache
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Final
 
 from .comparing import Comparing
@@ -36,11 +40,27 @@ class Kernels:
 @cache
 def kernels() -> Kernels | None:
     """The kernels of this installation; None where it has none, those of another version, or what cannot be loaded."""
-    spec = importlib.util.find_spec(LIBRARY)
-    if spec is None or spec.origin is None:
-        return None
+    for place in _places():
+        spec = PathFinder.find_spec(LIBRARY, [place])
+        if spec is not None and spec.origin is not None:
+            return _loaded(spec.origin)
+    return None
+
+
+def _places() -> Iterator[str]:
+    """The folder that holds the package; for an editable package, which lies elsewhere, those of installed ones.
+
+    Not the folders of `sys.path`: the working directory may be among them, and whoever filled it is not asked.
+    """
+    yield str(Path(__file__).parents[4])
+    yield from dict.fromkeys(map(sysconfig.get_path, ("platlib", "purelib")))
+    if site.ENABLE_USER_SITE:
+        yield site.getusersitepackages()
+
+
+def _loaded(path: str) -> Kernels | None:
     try:
-        library = ctypes.CDLL(spec.origin)
+        library = ctypes.CDLL(path)
         found = library.audiencekit_version()
     except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
         return None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,11 +13,20 @@ from typing import Any
 import pytest
 
 from audiencekit.preparation.columnar.kernels import library as door
-from audiencekit.preparation.columnar.kernels.library import Kernels, kernels
+from audiencekit.preparation.columnar.kernels.library import LIBRARY, Kernels, kernels
+
+FILE = f"{LIBRARY}{importlib.machinery.EXTENSION_SUFFIXES[-1]}"
+TELL = """
+from audiencekit.preparation.columnar.kernels import library
+opened = []
+library.ctypes.CDLL = opened.append
+library.kernels()
+print(opened)
+"""
 
 
-def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> Kernels | None:
-    monkeypatch.setattr(door.importlib.util, "find_spec", lambda name: spec)
+def _found(monkeypatch: pytest.MonkeyPatch, place: Path, library: Any = None) -> Kernels | None:
+    monkeypatch.setattr(door, "_places", lambda: iter([str(place)]))
     if library is not None:
         monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
     return kernels.__wrapped__()
@@ -21,12 +34,41 @@ def _found(monkeypatch: pytest.MonkeyPatch, spec: Any, library: Any = None) -> K
 
 def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """None is there, or a damaged one, or another release's, or something else of that name."""
-    assert _found(monkeypatch, None) is None
-    damaged = tmp_path / "library.so"
-    damaged.write_bytes(b"nothing to be run")
-    spec = SimpleNamespace(origin=str(damaged))
-    assert _found(monkeypatch, SimpleNamespace(origin=None)) is None
-    assert _found(monkeypatch, spec) is None
-    assert _found(monkeypatch, spec, SimpleNamespace()) is None
-    assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
-    assert _found(monkeypatch, spec, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
+    assert _found(monkeypatch, tmp_path / "nowhere") is None
+    (tmp_path / FILE).write_bytes(b"nothing to be run")
+    assert _found(monkeypatch, tmp_path) is None
+    assert _found(monkeypatch, tmp_path, SimpleNamespace()) is None
+    assert _found(monkeypatch, tmp_path, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
+    assert _found(monkeypatch, tmp_path, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
+
+
+def test_it_stands_beside_the_package_or_among_installed_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An editable package lies elsewhere than the library that was compiled with it."""
+    beside, installed = tmp_path / "beside", tmp_path / "installed"
+    for place in (beside, installed):
+        place.mkdir()
+    monkeypatch.setattr(door, "__file__", str(beside / Path(door.__file__).relative_to(Path(door.__file__).parents[4])))
+    monkeypatch.setattr(door.sysconfig, "get_path", lambda name: str(installed))
+    monkeypatch.setattr(door.site, "ENABLE_USER_SITE", False)
+    opened: list[str] = []
+    monkeypatch.setattr(door.ctypes, "CDLL", opened.append)
+    assert kernels.__wrapped__() is None
+    assert opened == []
+    (installed / FILE).touch()
+    kernels.__wrapped__()
+    (beside / FILE).touch()
+    kernels.__wrapped__()
+    assert opened == [str(installed / FILE), str(beside / FILE)]
+
+
+@pytest.mark.parametrize("path", [None, "", "{cwd}", "{cwd}:"], ids=["unset", "empty", "named", "and-empty"])
+def test_none_is_taken_from_the_working_directory(path: str | None, tmp_path: Path) -> None:
+    """Python looks there for modules under `-c` and `-m`, and where PYTHONPATH has an empty entry."""
+    (tmp_path / FILE).write_bytes(b"whoever packed this archive")
+    environment = {**os.environ, "PYTHONPATH": "" if path is None else path.format(cwd=tmp_path)}
+    if path is None:
+        del environment["PYTHONPATH"]
+    said = subprocess.run(
+        [sys.executable, "-c", TELL], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert str(tmp_path) not in said.stdout

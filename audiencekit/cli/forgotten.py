@@ -1,0 +1,72 @@
+"""`forgotten`: the memory of erased people, when it is not the last of which anything tells."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.connection import require_terminal
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import print_json, say
+from audiencekit.errors import MemoryRefused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from audiencekit.personal import Secret
+
+
+@click.group()
+def forgotten() -> None:
+    """Look after the memory of the people whom `forget` has erased."""
+
+
+@forgotten.command("show")
+@json_option
+def show_memory(as_json: bool) -> None:
+    """Say whether the memory is the last that was written, and how many keys it has. It shows no identifier."""
+    from audiencekit.planning.acceptance import describe_memory
+
+    found = describe_memory(*_state())
+    if as_json:
+        print_json(found)
+    else:
+        say(_text(found))
+    sys.exit(MemoryRefused.exit_code if found["state"] == "refused" else 0)
+
+
+@forgotten.command("accept")
+@click.option("--empty", is_flag=True, help="Begin an empty memory: people who were erased before can be sent again.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
+    """Take the memory that is there for the last one, although something tells of a later one. It is logged."""
+    from audiencekit.planning.acceptance import accept_memory as accept
+    from audiencekit.planning.acceptance import describe_memory
+
+    state = _state()
+    if not yes:
+        require_terminal()
+        click.echo(_text(describe_memory(*state)), err=True)
+        click.confirm("People whom the memory lacks can be sent again. Go on?", abort=True, err=True)
+    line = accept(*state, empty=empty)
+    if as_json:
+        print_json(line)
+    else:
+        say(f"accepted: a memory of {line['keys']:,} keys, serial {line['serial']}; it is in forgotten.log")
+
+
+def _state() -> tuple[Path, Secret | None]:
+    settings = command_settings()
+    return settings.state_dir, settings.key
+
+
+def _text(found: dict[str, Any]) -> str:
+    if found["state"] == "none":
+        return "nobody was erased from this state directory"
+    if found["state"] == "sound":
+        return f"sound: {found['keys']:,} keys, serial {found['serial']}"
+    return f"refused: {found['why']}\n  what to do: {found['hint']}"

@@ -1,0 +1,105 @@
+"""The state directory, and the directories in it: made for their owner alone, and believed only when they are.
+
+A user who may write in it can take away the memory of erasures, or put other credentials there. Every directory of ours
+is made by `make_directory`, and everything that decides from what it finds looks with `check_root` first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import stat
+from pathlib import Path
+from typing import Final
+
+from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.privatefiles import explained, make_private_directory
+
+_WRITABLE: Final = 0o022  # by group or others
+_ELSEWHERE: Final = "or name another directory with AUDIENCEKIT_STATE_DIR"
+_NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}", re.ASCII)
+
+
+def make_directory(root: Path, *names: str) -> Path:
+    """The directory of these `names` below the state directory `root`; what is missing of both is made, 0700 each.
+
+    Raises InputOutputFailed when it cannot be made, belongs to somebody else, or others may write in `root`.
+    """
+    with explained("the state directory cannot be made", root):
+        make_missing(root)
+    check_root(root)
+    directory = root
+    for name in names:
+        directory = safe_child(directory, name)
+        with explained("the directory cannot be made", directory):
+            make_private_directory(directory)
+    return directory
+
+
+def make_missing(directory: Path) -> None:
+    """Make `directory` and those above it that are missing, each 0700 under any umask. Raises OSError."""
+    missing = [one for one in (directory, *directory.parents) if not os.path.lexists(one)]
+    for one in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            one.mkdir(mode=0o700)
+
+
+def check_root(root: Path) -> None:
+    """Returns when `root` is ours alone, or not there. Raises InputOutputFailed with the command that mends it."""
+    with explained("the state directory cannot be looked at", root):
+        if not os.path.lexists(root):
+            return
+        for one in (root, *root.parents):
+            _check_link(one, root)
+        real = root.resolve()
+        status = os.stat(real)
+        if not stat.S_ISDIR(status.st_mode):
+            raise InputOutputFailed(
+                f"the state directory {str(root)!r} is no directory", hint=f"remove it, {_ELSEWHERE}"
+            )
+        if status.st_uid != os.geteuid():
+            raise InputOutputFailed(
+                f"the state directory {str(root)!r} belongs to another user (uid {status.st_uid}), who could change"
+                " what is kept there",
+                hint=f"`chown -R {os.geteuid()} {shlex.quote(str(real))}` as its owner or root, {_ELSEWHERE}",
+            )
+        if status.st_mode & _WRITABLE:
+            raise InputOutputFailed(
+                f"others may write in the state directory {str(root)!r} (mode {stat.S_IMODE(status.st_mode):04o})",
+                hint=f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {_ELSEWHERE}",
+            )
+        for above in real.parents:
+            _check_above(above, root)
+
+
+def safe_child(directory: Path, name: str) -> Path:
+    """The entry `name` of `directory`. Raises InputOutputFailed for a name that could lead anywhere else."""
+    # The second line: what comes from outside is checked where it enters.
+    if not _NAME.fullmatch(name):
+        raise InputOutputFailed(
+            f"a name in {str(directory)!r} was refused: no file of the state directory is called so"
+        )
+    return directory / name
+
+
+def _check_link(one: Path, root: Path) -> None:
+    status = os.lstat(one)
+    if stat.S_ISLNK(status.st_mode) and status.st_uid not in (0, os.geteuid()):
+        raise InputOutputFailed(
+            f"the state directory {str(root)!r} is found through a link of another user (uid {status.st_uid}):"
+            f" {str(one)!r}",
+            hint=f"remove the link, {_ELSEWHERE}",
+        )
+
+
+def _check_above(above: Path, root: Path) -> None:
+    """Where everybody may rename what belongs to others, everybody may put another state directory in its place."""
+    mode = os.stat(above).st_mode
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise InputOutputFailed(
+            f"anybody may put another directory in the place of the state directory {str(root)!r}: everybody may write"
+            f" in {str(above)!r} (mode {stat.S_IMODE(mode):04o})",
+            hint=f"`chmod o-w {shlex.quote(str(above))}` or `chmod +t {shlex.quote(str(above))}`, {_ELSEWHERE}",
+        )

@@ -1,0 +1,81 @@
+"""The memory of erased people on the command line: refused when it is not the last, with a way out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Service
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+LIST = "email\nzz.a@canarymail.com\nzz.b@canarymail.com\n"
+
+
+def _commands(audience: str) -> dict[str, tuple[str, ...]]:
+    """Everything that consults the memory."""
+    return {
+        "check": ("check", "list.csv"),
+        "prepare": ("prepare", "list.csv", "--out", "out"),
+        "upload": ("upload", "list.csv", "--audience", audience),
+        "sync": ("sync", "list.csv", "--audience", audience),
+        "plan of a sync": ("sync", "list.csv", "--audience", audience, "--plan"),
+        "renew": ("renew", "--audience", audience, "--before", "400d"),
+        "do-not-reach": ("do-not-reach", "upload", "list.csv"),
+        "forget": ("forget",),
+    }
+
+
+@pytest.mark.parametrize("spoil", ["removed", "rolled back"])
+def test_no_command_goes_on_without_the_last_memory(spoil: str, run: Run, service: Service, tmp_path: Path) -> None:
+    """Exit code 3, what is wrong and what to do; not one request with people in it; then the way out."""
+    (tmp_path / "list.csv").write_text(LIST)
+    state, commands = tmp_path / "state", _commands(service.audience_id)
+    assert run(*commands["sync"], **service.env).returncode == 0
+    commands["resume"] = ("resume", _leave_incomplete(run, service))
+    assert run("forget", text="zz.a@canarymail.com\n", **service.env).returncode == 0
+    shutil.copy2(state / "forgotten", tmp_path / "old")
+    assert run("forget", text="zz.b@canarymail.com\n", **service.env).returncode == 0
+    (state / "forgotten").unlink()
+    if spoil == "rolled back":
+        shutil.copy2(tmp_path / "old", state / "forgotten")
+    sent = service.get("/__log")
+    for name, command in commands.items():
+        done = run(*command, text="zz.c@canarymail.com\n", **service.env)
+        assert done.returncode == 3, (name, done.stderr)
+        assert "memory of erased people" in done.stderr, name
+        assert "audiencekit forgotten accept" in done.stderr, name
+    assert service.get("/__log") == sent
+    shown = run("forgotten", "show", "--json", **service.env)
+    assert (shown.returncode, json.loads(shown.stdout)["state"]) == (3, "refused")
+
+    assert run("forgotten", "accept", **service.env).returncode == 2  # nobody is here to be asked
+    options = ("--empty",) if spoil == "removed" else ()
+    accepted = run("forgotten", "accept", "--yes", "--json", *options, **service.env)
+    assert accepted.returncode == 0, accepted.stderr
+    shown = run("forgotten", "show", "--json", **service.env)
+    found = json.loads(shown.stdout)
+    assert (shown.returncode, found["state"], found["accepted"]) == (0, "sound", [json.loads(accepted.stdout)])
+    plan = json.loads(run("check", "list.csv", "--json", **service.env).stdout)
+    assert plan["rows"]["suppressed"] == (0 if spoil == "removed" else 1)
+
+
+def _leave_incomplete(run: Run, service: Service) -> str:
+    """The id of a run that can be resumed: its token was not taken once."""
+    service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
+    done = run("upload", "list.csv", "--audience", service.audience_id, **service.env)
+    assert done.returncode == 77, done.stderr
+    (run_id,) = [one["run_id"] for one in json.loads(run("runs", "--json").stdout) if one["resumable"]]
+    return str(run_id)
+
+
+def test_where_nobody_was_erased_nothing_is_made(run: Run, tmp_path: Path) -> None:
+    """Neither a key nor a directory; and there is nothing to accept."""
+    assert "nobody was erased" in run("forgotten", "show").stdout
+    assert not (tmp_path / "state").exists()
+    refused = run("forgotten", "accept", "--yes")
+    assert (refused.returncode, "nothing to accept" in refused.stderr) == (2, True)

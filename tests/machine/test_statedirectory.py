@@ -1,0 +1,169 @@
+"""The state directory: for its owner alone, and refused when it is not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.delivery.limiter.linefile import LineFile
+from audiencekit.delivery.locks import TargetLock
+from audiencekit.delivery.runs import RunStore
+from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.keys import StateKey, find_state_key
+from audiencekit.machine.statedirectory import check_root, make_directory, safe_child
+from audiencekit.personal import Secret
+from audiencekit.planning.forgotten import read_forgotten
+from audiencekit.preparation.target import Target
+
+KEY, GIVEN = StateKey(b"k" * 32), Secret("6b" * 32)
+KEPT = Kept(secrets={"consumer_key": Secret("invented")})
+
+
+def _lock(root: Path) -> None:
+    with TargetLock(root, "acc", Target.audience("aud"), "run"):
+        pass
+
+
+def _erase(root: Path) -> None:
+    with ErasureStore(root).locked():
+        pass
+
+
+# Everything that makes something in a state directory.
+MAKERS: dict[str, Callable[[Path], Any]] = {
+    "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c"),
+    "locks": _lock,
+    "limiter": lambda root: LineFile(root, "boot").close(),
+    "snapshots": lambda root: SnapshotStore(root, "acc", "aud", KEY).prepare(),
+    "erasures": _erase,
+    "key": lambda root: find_state_key(root, None),
+    "credentials": lambda root: CredentialStore(root, "spec http://127.0.0.1").keep(KEPT),
+}
+# And everything that decides from what it finds there.
+READERS: dict[str, Callable[[Path], Any]] = {
+    "runs": lambda root: RunStore(root).ids(),
+    "erasures": lambda root: ErasureStore(root).ids(),
+    "key": lambda root: find_state_key(root, GIVEN),
+    "credentials": lambda root: list(CredentialStore(root, "spec http://127.0.0.1").read()),
+    "forgotten": lambda root: read_forgotten(root, GIVEN),
+}
+
+
+@pytest.fixture
+def _no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+@pytest.mark.usefixtures("_no_umask")
+@pytest.mark.parametrize("what", MAKERS)
+def test_all_that_is_made_is_private_under_any_umask(what: str, tmp_path: Path) -> None:
+    """The root, what was missing above it, and all that is in it."""
+    MAKERS[what](tmp_path / "above" / "state")
+    made = list((tmp_path / "above").rglob("*"))
+    assert {_mode(path) for path in made if path.is_file()} <= {0o600}
+    assert {_mode(path) for path in [tmp_path / "above", *made] if path.is_dir()} == {0o700}
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757, 0o777, 0o1777, 0o2770])
+@pytest.mark.parametrize("work", [*MAKERS.items(), *READERS.items()], ids=lambda work: work[0])
+def test_a_root_that_others_may_write_in_is_refused(
+    work: tuple[str, Callable[[Path], Any]], mode: int, tmp_path: Path
+) -> None:
+    """With the command that mends it; nothing is made, and the mode stays."""
+    root = tmp_path / "a state"
+    root.mkdir()
+    root.chmod(mode)
+    with pytest.raises(InputOutputFailed, match="others may write in the state directory") as caught:
+        work[1](root)
+    assert f"`chmod 700 '{root}'`" in caught.value.hint
+    assert (list(root.iterdir()), _mode(root)) == ([], mode)
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o755])
+@pytest.mark.parametrize("what", MAKERS)
+def test_a_root_that_others_may_only_read_is_taken(what: str, mode: int, tmp_path: Path) -> None:
+    """As it was made by earlier versions, or by hand."""
+    root = tmp_path / "state"
+    root.mkdir()
+    root.chmod(mode)
+    MAKERS[what](root)
+    assert _mode(root) == mode
+
+
+@pytest.mark.parametrize("work", [*MAKERS.items(), *READERS.items()], ids=lambda work: work[0])
+def test_a_root_of_somebody_else_is_refused(
+    work: tuple[str, Callable[[Path], Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under any mode: its owner can change what is in it."""
+    root = tmp_path / "state"
+    root.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(InputOutputFailed, match="belongs to another user"):
+        work[1](root)
+
+
+def test_a_root_that_everybody_may_swap_is_refused(tmp_path: Path) -> None:
+    """A directory above it, however far, in which everybody may rename what is not theirs."""
+    (tmp_path / "open" / "mine").mkdir(parents=True)
+    (tmp_path / "open").chmod(0o777)
+    for root in (tmp_path / "open" / "state", tmp_path / "open" / "mine" / "state"):
+        with pytest.raises(InputOutputFailed, match="anybody may put another directory in the place") as caught:
+            make_directory(root)
+        assert f"`chmod o-w {tmp_path / 'open'}`" in caught.value.hint
+    (tmp_path / "open").chmod(0o1777)
+    make_directory(tmp_path / "open" / "mine" / "state", "runs")
+
+
+def test_a_link_of_ours_may_stand_for_it(tmp_path: Path) -> None:
+    """A broken one, and a file, are no state directory."""
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (tmp_path / "state").symlink_to(tmp_path / "elsewhere")
+    assert make_directory(tmp_path / "state", "runs").is_dir()
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    for name in ("broken", "file"):
+        with pytest.raises(InputOutputFailed):
+            make_directory(tmp_path / name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link away")
+def test_a_link_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    """Its owner could lead it elsewhere at any time, wherever it stands in the path."""
+    (tmp_path / "elsewhere" / "state").mkdir(parents=True, mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    os.chown(tmp_path / "link", 65534, 65534, follow_symlinks=False)
+    for root in (tmp_path / "link", tmp_path / "link" / "state"):
+        with pytest.raises(InputOutputFailed, match="a link of another user"):
+            check_root(root)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../x", "a/b", "/etc", "a\0b", "a\nb", ".hidden", "-x", "ä", "a" * 129]
+)
+def test_no_name_leads_out_of_it(name: str, tmp_path: Path) -> None:
+    """In no form."""
+    with pytest.raises(InputOutputFailed, match="no file of the state directory"):
+        safe_child(tmp_path, name)
+
+
+@pytest.mark.parametrize("account_id", ["../x", "a/b", "..", ""])
+def test_no_account_becomes_a_path(account_id: str, tmp_path: Path) -> None:
+    """Of a lock or of a snapshot."""
+    with pytest.raises(InputOutputFailed):
+        TargetLock(tmp_path, account_id, Target.audience("aud"), "run")
+    with pytest.raises(InputOutputFailed):
+        SnapshotStore(tmp_path, account_id, "aud", KEY)

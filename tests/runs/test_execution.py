@@ -1,0 +1,74 @@
+"""A run and those before it: what they left in doubt is waited for where it would undo what is sent now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.emulator.faults.reading import read_faults
+from audiencekit.pipeline import upload_async
+from audiencekit.runs import execution
+from audiencekit.settings import load_settings
+from tests.runs.begun import ROWS
+
+LATE_SECONDS = 0.2
+BROKEN = {
+    "fault": 3, "nth": 2, "match": {"path": "*/users"}, "delay_seconds": LATE_SECONDS, "meanwhile": "reset",
+}  # fmt: skip
+
+
+class SoonOver(SystemClock):
+    """Waits out what the emulator holds back, and notes how long it should have been."""
+
+    waited: list[float]
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds > 1:
+            self.waited.append(seconds)
+            seconds = 2 * LATE_SECONDS
+        await super().sleep(seconds)
+
+
+class Listener:
+    """Progress that keeps what was told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def step(self, *_: Any, **__: Any) -> None:
+        """Nothing."""
+
+    def tell(self, message: str) -> None:
+        self.told.append(message)
+
+
+def _members(emulator: Emulator) -> int:
+    found = emulator.store.find_list(emulator.audience_id)
+    assert found is not None
+    return len(list(found.members.members(emulator.clock.now())))
+
+
+@pytest.mark.parametrize(("operation", "waits"), [("delete", True), ("update", False)])
+async def test_a_doubt_that_another_run_left_is_waited_for(
+    operation: str, waits: bool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_requests: None
+) -> None:
+    """A late Update brings back people whom a Delete took out; the same Update once more changes nothing."""
+    monkeypatch.setattr(SoonOver, "waited", [], raising=False)
+    monkeypatch.setattr(execution, "SystemClock", SoonOver)
+    async with Emulator(EmulatorOptions(faults=tuple(read_faults([BROKEN])))) as emulator:
+        given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
+        settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
+        before = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+        assert (before.rows.sent, before.attempts) == (ROWS, before.requests_confirmed + 1)
+        progress = Listener()
+        await upload_async(
+            source, audience_id=emulator.audience_id, settings=settings, operation=operation, progress=progress
+        )
+        await SystemClock().sleep(2 * LATE_SECONDS)
+        assert _members(emulator) == (0 if waits else ROWS)
+    assert bool(SoonOver.waited) is waits
+    assert any(message.startswith("waiting 900 s: a request of an earlier run") for message in progress.told) is waits

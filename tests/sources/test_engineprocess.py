@@ -1,0 +1,115 @@
+"""The process of a query: it has little memory and no secrets, and whatever it dies of is told as the query's fault."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from audiencekit.sources.engineprocess import EngineProcess, QueryRefused
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="the system has no /proc, or heeds no such limit")
+SCHEMA = pa.schema([("email", pa.string())])
+CELLS = ["zz.a@canarymail.com", "zz.b@canarymail.com"]
+POOL_BYTES, PROCESS_BYTES = 100_000_000, 400_000_000
+
+
+def _read(columns: list[str]) -> Iterator[pa.RecordBatch]:
+    for cell in CELLS * 5:
+        yield pa.record_batch({name: [cell] for name in columns})
+
+
+def _planned(sql: str) -> EngineProcess:
+    engine = EngineProcess(_read)
+    engine.plan(sql, SCHEMA, memory_bytes=POOL_BYTES, process_bytes=PROCESS_BYTES)
+    return engine
+
+
+def _children() -> set[int]:
+    listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return set(map(int, listed))
+
+
+def _rows(engine: EngineProcess) -> list[object]:
+    return [row["email"] for batch in engine.execute() for row in batch.to_pylist()]
+
+
+def test_rows_go_there_and_come_back_and_again() -> None:
+    """An execution that was left in the middle is no hindrance to the next one."""
+    engine = _planned("SELECT upper(email) AS email FROM source")
+    assert next(engine.execute()).to_pylist()[0] == {"email": CELLS[0].upper()}
+    assert _rows(engine) == [cell.upper() for cell in CELLS * 5]
+    assert _rows(engine) == [cell.upper() for cell in CELLS * 5]
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    "expression", ["repeat(email, 200000000)", "lpad(email, 1500000000)", "concat(repeat(email, 100000000), email)"]
+)
+def test_what_a_function_makes_is_bounded(expression: str) -> None:
+    """Steps of a query ask how much they may have, and functions do not: the process may not grow."""
+    engine = _planned(f"SELECT {expression} AS email FROM source")
+    with pytest.raises(QueryRefused) as caught:
+        _rows(engine)
+    assert caught.value.why in ("gone", "value", "memory")
+
+
+@pytest.mark.parametrize("depth", [30_000])
+def test_a_query_that_is_too_deep_ends_no_process_of_ours(depth: int) -> None:
+    """The engine goes down as deep, and its stack ends."""
+    sql = "SELECT email FROM source WHERE " + " OR ".join(f"email = '{number}'" for number in range(depth))
+    with pytest.raises(QueryRefused) as caught:
+        _planned(sql)
+    assert caught.value.why in ("gone", "plan")
+
+
+def test_a_process_that_was_killed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the system, for example, when it is out of memory."""
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: started.append(popen(*given, **more)) or started[0])
+    engine = _planned("SELECT email FROM source")
+    started[0].send_signal(signal.SIGKILL)
+    with pytest.raises(QueryRefused, match="gone"):
+        _rows(engine)
+    assert started[0].returncode == -signal.SIGKILL
+
+
+@needs_proc
+def test_it_has_no_settings_and_no_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in its environment nor in its arguments; and no dump of it is made."""
+    monkeypatch.setenv("AUDIENCEKIT_CONSUMER_SECRET", "zz-secret")
+    before = _children()
+    engine = _planned("SELECT 'zz-word' AS email FROM source")
+    (child,) = _children() - before
+    for name in ("cmdline", "environ"):
+        said = Path(f"/proc/{child}/{name}").read_bytes()
+        assert b"zz-" not in said, name
+    limits = Path(f"/proc/{child}/limits").read_text()
+    (core,) = (line.split()[4:6] for line in limits.splitlines() if line.startswith("Max core file size"))
+    assert core == ["0", "0"]
+    del engine
+    assert _children() == before
+
+
+@needs_proc
+def test_it_ends_with_whoever_asks(tmp_path: Path) -> None:
+    """However that ends."""
+    script = (
+        "import os, signal, tests.sources.test_engineprocess as t; engine = t._planned('SELECT email FROM source');"
+        "print(*t._children(), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    asked = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    (child,) = map(int, asked.stdout.split())
+    while Path(f"/proc/{child}").exists():
+        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+        if state == "Z":  # nobody has asked how it ended, which is none of ours
+            break
+        time.sleep(0.01)

@@ -1,0 +1,89 @@
+"""No text of the largest cell, however it is made, takes a rule the square of its length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.definition import normalize_identifier
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.recognition import is_identifier, likely_kind
+from audiencekit.preparation.normalisation import codes_of
+from audiencekit.preparation.recognition import likely_kinds
+from audiencekit.sources.header import compare_key, is_header
+from audiencekit.sources.vocabulary import is_showable
+
+# A text is a head, a unit again and again, and a tail that spoils it. These are what the patterns consist of.
+HEADS = ["", "a", '="', "+"]
+TAILS = ["", "!", "@"]
+UNITS = [
+    *("a", "0", "0-", "a.", "1,", "1 ", "(", "@", "a@", "<a", "a'", "a ", "/", "=", '"', "_", "#", "1.0", "{0"),
+    *("é", "é.", "é@", "ö-", "\u200b", "a\u200b", "１", "\u3002", "\x01", "\t"),
+    *("a\u0301", "\u0301\u0327", "\u0315\u0300\u05ae"),  # marks that have an order
+]
+SHORTER, LONGER = 4_000, 16_000
+SQUARE = (LONGER // SHORTER) ** 2
+ALLOWED = SQUARE * 5 / 8  # in between: as many times as long takes as many times the time, and some more
+UNSEEN_SECONDS = 0.002  # too little for a ratio to say anything; the square of LONGER takes a hundred times as long
+
+
+def _normalize(kind: Kind, text: str) -> object:
+    return normalize_identifier(kind, text, country="DE")
+
+
+def _decide(kind: Kind, text: str) -> object:
+    return codes_of(pa.array([text]), kind, pa.array(["DE"]))
+
+
+RULES: dict[str, Callable[[str], Any]] = {
+    **{f"definition-{kind}": partial(_normalize, kind) for kind in Kind},
+    **{f"columnar-{kind}": partial(_decide, kind) for kind in Kind},
+    "country": find_country,
+    "identifier": is_identifier,
+    "kind": partial(likely_kind, country="DE"),
+    "kinds": lambda text: likely_kinds([(text, "DE")]),
+    "header": lambda text: is_header([text], (text,)),
+    "name": compare_key,
+    "showable": is_showable,
+}
+
+
+def _text(shape: tuple[str, str, str], letters: int) -> str:
+    head, unit, tail = shape
+    return head + unit * (letters // len(unit)) + tail
+
+
+def _seconds(rule: Callable[[str], Any], text: str) -> float:
+    begun = time.thread_time()
+    rule(text)
+    return time.thread_time() - begun
+
+
+def _is_square(rule: Callable[[str], Any], shape: tuple[str, str, str]) -> bool:
+    longer, shorter = _text(shape, LONGER), _text(shape, SHORTER)
+    for _ in range(3):  # whatever else the machine does makes one of them slow, not all
+        if (seconds := _seconds(rule, longer)) <= max(UNSEEN_SECONDS, ALLOWED * _seconds(rule, shorter)):
+            return False
+    return seconds > UNSEEN_SECONDS
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_four_times_the_length_takes_no_sixteen_times_the_time(name: str) -> None:
+    """A cell may have 65,536 bytes, and a file a million of them."""
+    _seconds(RULES[name], "a")  # what is made at first use
+    slow = [shape for shape in product(HEADS, UNITS, TAILS) if _is_square(RULES[name], shape)]
+    assert slow == []
+
+
+def test_what_takes_the_square_is_seen() -> None:
+    """The test of the test: any letter, then a certain one, then any."""
+    import re
+
+    assert _is_square(re.compile(r"\A[a-z]*[a-y][a-z]*\Z").search, ("", "a", "!"))
