@@ -43,5 +43,7 @@ def test_nothing_acts(text: str) -> None:
 def test_errors_are_harmless_wherever_they_are_printed() -> None:
     """The message itself, since others than our commands may print it; problems of a file are lines of ours."""
     assert str(UsageError("no\x1b[2J\u202e")) == r"no\x1b[2J\u202e"
+    forged = UsageError("no\nforged", hint="set\nforged")
+    assert (str(forged), forged.hint) == (r"no\nforged", r"set\nforged")
     many = DefinitionRefused("f", [("a\nb", "x"), ("c", "y\r")])
     assert str(many) == "'f':\n  a\\nb: x\n  c: y\\r"

@@ -27,6 +27,7 @@ from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
+from audiencekit.shown import shown
 
 INTERRUPTED = 130
 
@@ -57,9 +58,10 @@ def main() -> None:
 
 def _show(error: click.ClickException) -> None:
     """What click says; it repeats arguments, which a shell may have taken from the names of somebody else's files."""
-    told = io.StringIO()
+    told, message = io.StringIO(), error.format_message()
     error.show(told)
-    tell(told.getvalue().rstrip("\n"))
+    is_ours = isinstance(error, click.MissingParameter)  # which lists choices in lines, and repeats nothing
+    tell(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else shown(message)))
 
 
 def _run() -> int:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed
-from audiencekit.shown import shown_json, shown_lines
+from audiencekit.shown import shown, shown_json, shown_lines
 
 
 def say(text: str) -> None:
@@ -54,7 +54,7 @@ def complain(error: AudiencekitError) -> None:
     """The message and what to do, to stderr."""
     tell(f"error: {error}")
     if error.hint:
-        tell(f"  what to do: {error.hint}")
+        tell(f"  what to do: {shown(error.hint)}")
 
 
 def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:

@@ -110,8 +110,8 @@ def terminal(sparing: bool, service: Service, commands: Commands, tmp_path: Path
 def _commands(audience_id: str, directory: Path) -> list[tuple[str, ...]]:
     (directory / "list.csv").write_text("email\n" + "".join(f"p{n}@canarymail.com\n" for n in range(40)))
     (directory / "more.csv").write_text("email\n" + "".join(f"p{n}@canarymail.com\n" for n in range(45)))
-    tree = {"name": "both", "must": {"any": [{"audience": audience_id}]}}
-    (directory / "flexible.json").write_text(json.dumps([tree]))
+    both = {"name": "both" + HOSTILE[:-1], "segments": {"audience": audience_id, "lookback": 30}}
+    (directory / "flexible.json").write_text(json.dumps({"audiences": [both]}))
     (directory / "people").write_text("p1@canarymail.com\n")
     lists = [
         ("list_custom_audiences",), ("get_custom_audience", f"custom_audience_id={audience_id}"), ("list_accounts",),
@@ -148,7 +148,7 @@ def test_no_command_lets_it_act(terminal: Terminal, service: Service, sparing: b
             seen.add(arguments[0])
     assert acting == {}
     # Otherwise nothing was tried.
-    assert seen >= ({"whoami", "audiences", "forget", "api"} if sparing else {"whoami", "api"})
+    assert seen >= ({"whoami", "audiences", "flexible", "forget", "api"} if sparing else {"flexible", "api"})
 
 
 @pytest.mark.parametrize("typed", ["y\n", "n\n"])
