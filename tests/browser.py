@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -20,6 +24,7 @@ MISSING: Final = [name for name, found in ((DRIVER, shutil.which(DRIVER)), ("chr
 _ARGUMENTS: Final = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps"),
+    *("--disable-breakpad", "--disable-crash-reporter"),
     *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",),
 )
 PATIENCE_SECONDS: Final = 30.0
@@ -27,14 +32,23 @@ _ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"  # the key of the W3C st
 
 
 class Browser:
-    """One session with a profile of its own in `directory`, where downloads go, too."""
+    """One session with a profile of its own. Neither a file nor a process of it is left when it ends."""
 
-    def __init__(self, directory: Path) -> None:
-        self.downloads = directory / "downloads"
+    def __init__(self) -> None:
+        self._directory = tempfile.mkdtemp(prefix="browser-")
+        self.downloads = Path(self._directory, "downloads")
         self.downloads.mkdir()
-        self._directory, self._session = directory, ""
+        self._session = ""
+        # What it would write to the home directory and to that of temporary files goes there, too.
+        home = {"HOME": self._directory, "TMPDIR": self._directory}
+        env = {name: text for name, text in os.environ.items() if not name.startswith("XDG_")} | home
         self._driver = subprocess.Popen(
-            [DRIVER, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+            [DRIVER, "--port=0"],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
         )
 
     def __enter__(self) -> Self:
@@ -52,7 +66,7 @@ class Browser:
         self._base = f"http://127.0.0.1:{port}"
         options = {
             "binary": shutil.which(CHROMIUM or ""),
-            "args": [*_ARGUMENTS, f"--user-data-dir={self._directory / 'profile'}"],
+            "args": [*_ARGUMENTS, f"--user-data-dir={self._directory}/profile"],
             "prefs": {"download.default_directory": str(self.downloads), "download.prompt_for_download": False},
         }
         wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}}
@@ -67,6 +81,12 @@ class Browser:
         finally:
             self._driver.terminate()
             self._driver.communicate(timeout=30)
+            while left := processes_of(self._directory):
+                for number in left:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
+                time.sleep(0.02)
+            shutil.rmtree(self._directory, ignore_errors=True)
 
     def open(self, address: str) -> None:
         """Open a page, as if its address were typed."""
@@ -116,3 +136,13 @@ class Browser:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.read().decode()[:2000]}") from None
+
+
+def processes_of(directory: str) -> list[int]:
+    """Those that have it on their command lines: the browser, and what it began."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if directory.encode() in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+    return found

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser import MISSING, Browser
+from tests.browser import MISSING, Browser, processes_of
 from tests.processes import Commands, Process
 
 from .conftest import Service
@@ -21,9 +21,9 @@ AUTHORIZE, CANCEL = "button[value=approve]", "button[value=deny]"
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     """Chromium with an empty profile."""
-    with Browser(tmp_path_factory.mktemp("browser")) as running:
+    with Browser() as running:
         yield running
 
 
@@ -96,3 +96,17 @@ def test_a_page_that_is_over_says_so(machine: Machine, browser: Browser) -> None
     browser.open(f"{machine.ready['base_url']}/oauth/authorize?oauth_token=none")
     assert browser.shows("The request token is not valid.")
     assert list(browser.downloads.iterdir()) == []
+
+
+def test_nothing_of_the_browser_is_left() -> None:
+    """No process, and none of its files, although the test failed."""
+
+    def fail() -> None:
+        assert processes_of(place)
+        raise ZeroDivisionError
+
+    browser = Browser()
+    place = str(browser.downloads.parent)
+    with pytest.raises(ZeroDivisionError), browser:
+        fail()
+    assert (processes_of(place), Path(place).exists()) == ([], False)
