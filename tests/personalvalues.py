@@ -78,6 +78,26 @@ def _written() -> Iterator[tuple[str, Make]]:
     yield "BR, brackets", lambda chance: _filled("(11) 9612#-####", chance)
     yield "DE, slash", lambda chance: _filled("0151/########", chance)
     yield "tel", lambda chance: _filled("tel:+49-151-########", chance)
+    yield "float, DE", lambda chance: _filled("49151########.0", chance)
+    yield "float, US", lambda chance: _filled("201555####.0", chance)
+    yield "apostrophe", lambda chance: _filled("'0151########", chance)
+    yield "quotes", lambda chance: _filled('"0151########"', chance)
+    yield "formula", lambda chance: _filled('="0151########"', chance)
+    yield "exponent", lambda chance: _filled("4.9151#######%E+12", chance)
+    yield "exponent, comma", lambda chance: _filled("4,9151E+12", chance)
+    yield "tel, at home", lambda chance: _filled("tel:0151########", chance)
+    yield "phone", lambda chance: _filled("Phone: 0151########", chance)
+    yield "wa.me", lambda chance: _filled("wa.me/49151########", chance)
+    yield "US, two groups", lambda chance: _filled("201-555####", chance)
+    yield "US, six and four", lambda chance: _filled("201555 ####", chance)
+    yield "US, underscores", lambda chance: _filled("201_555_####", chance)
+    yield "US, extension", lambda chance: _filled("201555####x12", chance)
+    yield "GB, extension", lambda chance: _filled("020 7946 0### ext. 5", chance)
+    yield "DE, country and rest", lambda chance: _filled("49-151########", chance)
+    yield "DE, bar", lambda chance: _filled("0151|########", chance)
+    yield "DE, comma", lambda chance: _filled("0151,########", chance)
+    yield "DE, en dash", lambda chance: _filled("0151–########", chance)
+    yield "DE, plus behind", lambda chance: _filled("49151########+", chance)
     yield "mobile", lambda chance: _filled("mob. +49 151 ########", chance)
 
 
@@ -111,6 +131,15 @@ _OWN: Final[dict[str, Make]] = {
     "prefix": lambda chance: f"CRM-{chance.randrange(10**6):06}",
     "year and number": lambda chance: f"2024{chance.randrange(10**5):05}",
     "year": lambda chance: f"2024-{chance.randrange(10**5):05}",
+    "year and six": lambda chance: f"2024-{chance.randrange(10**6):06}",
+    "branch and number": lambda chance: f"{chance.randrange(100, 1000)}-{chance.randrange(10**5):05}",
+    "order": lambda chance: f"{chance.randrange(100, 1000)}-{chance.randrange(10**7):07}-{chance.randrange(10**7):07}",
+    "four and four and four": lambda chance: "-".join(str(chance.randrange(1000, 10**4)) for _ in range(3)),
+    "float": lambda chance: f"{chance.randrange(10**7, 10**8)}.0",
+    "float of eleven": lambda chance: f"{chance.randrange(10**10, 10**11)}.0",
+    "quoted": lambda chance: f"'{chance.randrange(10**10, 10**11)}",
+    "hexadecimal": lambda chance: f"{chance.randrange(10**8)}x{chance.randrange(10**3)}",
+    "version": lambda chance: f"1.{chance.randrange(10**3)}.{chance.randrange(10**5)}",
     "dotted": lambda chance: f"crm.{chance.randrange(10**8)}.de",
     "letters": lambda chance: "".join(chance.choices("abcdefghijkmnpqrstuvwxyz23456789", k=12)),
     "salesforce": lambda chance: "003" + "".join(chance.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef0123456789", k=15)),

@@ -27,8 +27,21 @@ MIN_DIGITS: Final = 8  # fewer are ids, or local numbers that nobody could call
 MAX_DIGITS: Final = 17  # ITU-T E.164, behind 00
 MIN_INTERNATIONAL: Final = 10  # digits with the country's code; of fewer too many are somebody's
 
-# Digits, and digits in groups as people write numbers. Two groups are a number of ours sooner, such as 2024-12345.
-WRITTEN: Final = r"[0-9]+|\(?[0-9]+(?:[ ().\-/]+[0-9]+){2,}|[0-9]{5}[ .\-/][0-9]{5}"
+# Digits, and digits in groups as people write numbers. Two groups are an id of ours sooner, such as 2024-12345, unless
+# the first is an area or a country.
+_BETWEEN: Final = r"[ .\-/_:|,'–]"
+_GROUPS: Final = (
+    r"\(?[0-9]+(?:[ ().\-/_:|,'–]+[0-9]+){2,}",
+    *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{5}", "[0-9]{5}"), ("[0-9]{3}", "[0-9]{7}"))),
+    *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{6}", "[0-9]{4}"), ("0[0-9]{2,4}", "[0-9]{5,9}"))),
+    rf"[0-9]{{2,3}}{_BETWEEN}[0-9]{{8,11}}",
+)
+# What stands around it: quotes by which spreadsheets take it for text, words of people, the decimals of a float.
+_BEFORE: Final = r"""=?["'`]+|~|(?i:tel|telephone|phone|mobil|mobile|mob|cell|handy|fax|whatsapp|wa\.me/)[.:]? ?"""
+_EXTENSION: Final = r" ?(?i:x|ext\.?|extension) ?[0-9]{1,5}"
+WRITTEN: Final = rf"""(?:{_BEFORE})?(?:[0-9]+(?:\.0+)?|{"|".join(_GROUPS)})(?:{_EXTENSION})?[+"'`]*"""
+# Digits that are none of the number.
+NOT_OF_IT: Final = (r"\A([^0-9]*[0-9]+)\.0+([^0-9]*)\z", rf"\A(.*[0-9])(?:{_EXTENSION})([^0-9]*)\z")
 
 # Where so many ranges are assigned that people write down others, in examples and by mistake: the form alone counts.
 _FORMS: Final = {
@@ -40,9 +53,13 @@ _FORMS: Final = {
 
 
 def digits_of(text: str) -> str:
-    """The digits of `text` where it is so many, with or without signs between them, that they may be a phone number."""
-    trimmed = trim(text)
-    digits = re.sub("[^0-9]", "", trimmed) if re.fullmatch(WRITTEN, trimmed) else ""
+    """The digits of `text` where it is so many, with or without signs around them, that they may be a phone number."""
+    number = trim(text)
+    if not re.fullmatch(WRITTEN, number):
+        return ""
+    for pattern in NOT_OF_IT:
+        number = re.sub(pattern.replace(r"\z", r"\Z"), r"\1", number)
+    digits = re.sub("[^0-9]", "", number)
     return digits if MIN_DIGITS <= len(digits) <= MAX_DIGITS else ""
 
 

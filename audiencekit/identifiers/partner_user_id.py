@@ -31,6 +31,8 @@ _WHOLE: Final = (
     re.compile(r"(?=.*[^\x00-\x7f])[\d\s().\-/]{8,24}"),  # one in the digits of another script
     re.compile(rf"{_WORD}(?:,? {_WORD}){{1,3}}"),
 )
+# A spreadsheet has made a number of it, and most of the digits may still be there.
+_MANGLED: Final = re.compile(r"[+-]?[0-9][.,][0-9]+e\+[0-9]+", re.IGNORECASE | re.ASCII)
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -49,6 +51,8 @@ def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
     # U+FFFD stands where a decoder gave up: the id is no longer what it was.
     if "\ufffd" in text:
         return Reason.INVALID_SYNTAX
+    if _MANGLED.fullmatch(trimmed):
+        return Reason.EXCEL_MANGLED
     return Reason.LOOKS_PERSONAL if looks_personal(trimmed) else NormalizedPartnerUserId(text)
 
 

@@ -13,6 +13,7 @@ from audiencekit.identifiers.bare_numbers import (
     MAX_DIGITS,
     MIN_DIGITS,
     MIN_INTERNATIONAL,
+    NOT_OF_IT,
     WRITTEN,
     is_international,
     mobile_pattern,
@@ -42,7 +43,7 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     trimmed = trim(texts)
     written = matches(trimmed, _WRITTEN)
     places = np.flatnonzero(written & ~matches(trimmed, _NO_NUMBER))
-    digits = pc.replace_substring_regex(trimmed.take(arrow_array(places)), "[^0-9]", "")
+    digits = _bare(trimmed.take(arrow_array(places)))
     lengths = pc.binary_length(digits).to_numpy(zero_copy_only=False)
     fitting = np.flatnonzero((lengths >= MIN_DIGITS) & (lengths <= MAX_DIGITS))
     if not len(fitting):
@@ -54,6 +55,15 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     readings[""] = plain | _of_own_country(digits, regions, default_country)
     counts = Counter({country: int(reading.sum()) for country, reading in readings.items() if reading.any()})
     return BareNumbers(len(digits), int(plain.sum()), counts)
+
+
+def _bare(written: Any) -> Any:
+    """The digits of each. Most are nothing else, and to look for what is to be taken out costs three times the rest."""
+    mask = arrow_array(~matches(written, r"\A[0-9]*\z"))
+    signed = written.filter(mask)
+    for pattern, kept in (*((pattern, r"\1") for pattern in NOT_OF_IT), ("[^0-9]", "")):
+        signed = pc.replace_substring_regex(signed, pattern, kept)
+    return pc.replace_with_mask(written, mask, signed)
 
 
 def _of_own_country(digits: Any, regions: Any | None, default: str | None) -> Bools:
