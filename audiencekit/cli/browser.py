@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import signal
 import tempfile
 import webbrowser
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Final, Self
 
 from audiencekit.machine.privatefiles import NEW_FILE
 
+_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)  # which end a process without a word; Ctrl-C raises
 _LEADING_ON: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>audiencekit</title>
 <meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={page}"></head>
 <body><p><a href="{page}">Go on to log in</a></p></body></html>
@@ -40,7 +42,19 @@ class Browser:
             self._directory = None
 
     def __enter__(self) -> Self:
+        for ending in _ENDINGS:
+            if signal.getsignal(ending) is signal.SIG_DFL:
+                signal.signal(ending, self._end)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
+        for ending in _ENDINGS:
+            if signal.getsignal(ending) == self._end:
+                signal.signal(ending, signal.SIG_DFL)
+
+    def _end(self, ending: int, _frame: object) -> None:
+        """Leave nothing behind, and end as if nobody had heeded the signal."""
+        self.close()
+        signal.signal(ending, signal.SIG_DFL)
+        os.kill(os.getpid(), ending)

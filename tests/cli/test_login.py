@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import termios
 import time
@@ -143,6 +144,30 @@ def test_the_browser_is_opened_without_a_word_on_its_command_line(machine: Machi
     machine.approve(page)
     assert machine.end(process)[0] == 0
     assert not file.parent.exists()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name)
+def test_an_end_by_a_signal_leaves_no_file(machine: Machine, ending: signal.Signals) -> None:
+    """Its page would lie among the temporary files of the machine."""
+    temporary = machine.directory / "temporary"
+    temporary.mkdir()
+    process, _ = machine.begin("login", BROWSER=str(_recording(machine)), TMPDIR=str(temporary))
+    opened = machine.directory / "opened"
+    while not opened.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert list(temporary.glob("audiencekit-login-*/login.html"))
+    process.send_signal(ending)
+    assert machine.end(process)[0] == (130 if ending == signal.SIGINT else -ending)
+    assert list(temporary.iterdir()) == []
+
+
+def _recording(machine: Machine) -> Path:
+    """A browser that only notes that it was opened."""
+    script = machine.directory / "recording"
+    script.write_text(f"#!/bin/sh\ntouch {machine.directory}/opened\n")
+    script.chmod(0o700)
+    return script
 
 
 def test_a_browser_that_fails_is_said(machine: Machine) -> None:
