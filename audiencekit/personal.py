@@ -6,12 +6,14 @@ an unexpected exception whose frames hold values never leaves the function that 
 
 from __future__ import annotations
 
+import errno
 import functools
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Generic, NoReturn, ParamSpec, TypeVar
 
-from audiencekit.errors import AudiencekitError, Bug
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -95,6 +97,32 @@ def without_frames(error: BaseException) -> AudiencekitError:
     """`error` without its frames; one that is not ours as a `Bug` that names its type and place only."""
     if isinstance(error, AudiencekitError):
         return error.bare()
+    if shortage := shortage_of(error):
+        return shortage
     place = traceback.extract_tb(error.__traceback__)[-1]
     error.__traceback__ = error.__context__ = None  # whoever still holds the error holds no frames with it
     return Bug(f"{type(error).__name__} in {place.name} (line {place.lineno}); no values are shown")
+
+
+def shortage_of(error: BaseException) -> InputOutputFailed | None:
+    """What a failure of the system to give memory or a thread is; None for any other `error`."""
+    text = str(error) if isinstance(error, RuntimeError | ImportError) else ""
+    if "can't start new thread" in text:
+        return InputOutputFailed("the system gives this process no new thread", hint="raise its limit (`ulimit -u`)")
+    is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    if isinstance(error, MemoryError) or is_refused or "failed to map segment" in text:
+        return InputOutputFailed("there is not enough memory", hint="give the process more, or end other programs")
+    return None
+
+
+@contextmanager
+def short_of_memory() -> Iterator[None]:
+    """Raises InputOutputFailed, with no frames, when memory or threads run out inside."""
+    try:
+        yield
+    except Exception as error:
+        shortage = shortage_of(error)
+        if shortage is None:
+            raise
+        error.__traceback__ = error.__context__ = None  # the new one keeps it as its context
+        raise shortage from None

@@ -197,6 +197,7 @@ async def resume_async(
         if (report := reopened.ended()) is not None:
             progress.tell(f"run {run_id} is complete: nothing is left to send")
             return report
+        stack.enter_context(reopened.kept_out())
         settings = settings_of(reopened.facts, settings)
         client = open_client(settings)
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import pickle
 import traceback
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
 
-from audiencekit.errors import AudiencekitError, Bug, SourceRefused
-from audiencekit.personal import HashedRecords, Personal, RawColumns, Secret, guarded
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, SourceRefused
+from audiencekit.personal import (
+    HashedRecords,
+    Personal,
+    RawColumns,
+    Secret,
+    guarded,
+    short_of_memory,
+    without_frames,
+)
 
 VALUE = "ada.lovelace@example.com"
 
@@ -80,6 +90,40 @@ def test_a_bug_names_type_and_place() -> None:
     """Enough to report it."""
     with pytest.raises(Bug, match=r"ValueError in _stumble \(line \d+\)"):
         _stumble(Secret(VALUE))
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "not enough memory"),
+        (pa.ArrowMemoryError("malloc of size 1 failed"), "not enough memory"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory"),
+        (ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
+        (RuntimeError("can't start new thread"), "no new thread"),
+        (OSError(errno.EACCES, "no"), None),
+        (RuntimeError("ada@example.com"), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_shortage_is_no_bug(error: Exception, told: str | None) -> None:
+    """The machine gives no more: 74, and what to do. Anything else is what it was."""
+    if told is None:
+        with pytest.raises(type(error)), short_of_memory():
+            raise error
+        assert isinstance(_caught(error), Bug)
+        return
+    with pytest.raises(InputOutputFailed, match=told) as caught, short_of_memory():
+        raise error
+    assert caught.value.exit_code == 74
+    assert error.__traceback__ is None, "its frames may hold values"
+    assert isinstance(_caught(error), InputOutputFailed)
+
+
+def _caught(error: Exception) -> AudiencekitError:
+    try:
+        raise error
+    except Exception as raised:
+        return without_frames(raised)
 
 
 # As libraries in Rust raise it.

@@ -27,6 +27,7 @@ from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
+from audiencekit.personal import shortage_of
 from audiencekit.shown import shown
 
 INTERRUPTED = 130
@@ -82,6 +83,9 @@ def _run() -> int:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
+        if shortage := shortage_of(error):
+            complain(shortage)
+            return shortage.exit_code
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))

@@ -67,6 +67,7 @@ class Course:
     def result(self, request: PackedRequest) -> RequestResult:
         """The facts. Exchanges of parts count as attempts of the request."""
         error = self.error
+        confirmed = self._tries if self.outcome is Outcome.CONFIRMED else []
         return RequestResult(
             number=request.number,
             outcome=self.outcome,
@@ -78,4 +79,6 @@ class Course:
             codes=getattr(error, "codes", ()),
             refused=self.refused,
             is_doubtful=self.doubtful_at is not None or self.outcome is Outcome.UNKNOWN,
+            success_count=sum(tries.success_count for tries in confirmed),
+            total_count=sum(tries.total_count for tries in confirmed),
         )

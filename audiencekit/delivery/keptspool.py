@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from audiencekit.delivery.spool import KEY_BITS, NONCE_BYTES, SEAL_BYTES, SealedFile
+from audiencekit.delivery.spool import KEY_BITS, NONCE_BYTES, SEAL_BYTES, SealedFile, SpoolDamaged
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import sync_directory
@@ -34,6 +34,7 @@ from audiencekit.machine.privatefiles import sync_directory
 MARK: Final = b"AKSPOOL1"
 SALT_BYTES: Final = 32
 
+_BEGIN_ANEW: Final = "a run whose spool is lost must begin anew"
 _PURPOSE: Final = b"audiencekit kept spool 1"
 _DIRECTORY: Final = b"audiencekit spool directory"
 _DIRECTORY_NONCE: Final = b"\xff" * NONCE_BYTES  # chunks count theirs up from zero
@@ -64,9 +65,13 @@ class KeptSpool(SealedFile):
         file = _open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, "opened")
         try:
             file_key, places = _read_directory(file, key)
-        except (OSError, ValueError, InvalidTag, struct.error):
+        except OSError as error:
             os.close(file)
-            raise _unusable(path, "is not whole, was changed, or belongs to another key") from None
+            raise _unusable(path, f"cannot be read: {error.strerror}") from None
+        except (ValueError, InvalidTag, struct.error):
+            os.close(file)
+            what = f"the spool {str(path)!r} is not whole, was changed, or belongs to another key"
+            raise SpoolDamaged(what, hint=_BEGIN_ANEW) from None
         return cls(file, file_key, end=os.fstat(file).st_size, places=places)
 
     def finish(self) -> None:
@@ -151,4 +156,4 @@ def _not_removed(path: Path, error: OSError) -> InputOutputFailed:
 
 
 def _unusable(path: Path, what: str) -> InputOutputFailed:
-    return InputOutputFailed(f"the spool {str(path)!r} {what}", hint="a run whose spool is lost must begin anew")
+    return InputOutputFailed(f"the spool {str(path)!r} {what}", hint=_BEGIN_ANEW)

@@ -66,8 +66,9 @@ class RequestResult:
 
     `outcome` is None when nothing was ever sent, and `unknown` as soon as one attempt may have been applied
     without a confirmation. `error` is the class name of the last error, `codes` the service's words for it.
-    `records` of a confirmed request are those that the service took: the `refused` ones do not count. `is_doubtful`
-    says that an attempt may still be applied, even where a later one was confirmed.
+    `records` of a confirmed request are those that the service took: the `refused` ones do not count. `success_count`
+    and `total_count` are what the service said of it, over its parts where it went in parts; 0 for one that is not
+    confirmed. `is_doubtful` says that an attempt may still be applied, even where a later one was confirmed.
     """
 
     number: int
@@ -80,6 +81,8 @@ class RequestResult:
     codes: tuple[str, ...] = ()
     refused: tuple[RefusedRow, ...] = ()
     is_doubtful: bool = False
+    success_count: int = 0
+    total_count: int = 0
 
     @property
     def is_confirmed(self) -> bool:

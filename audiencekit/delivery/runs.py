@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import re
 import secrets
@@ -12,6 +14,7 @@ from typing import Any, Final
 
 import orjson
 
+from audiencekit.delivery.succession import Place, Succession
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
@@ -29,7 +32,10 @@ _FRACTIONS: Final = 0x10000  # of a second, in an id
 _SHOWN_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
+CHECKSUM: Final = "checksum"  # of a report as it is kept: a flipped bit is to be no other number
+CHECKSUM_BYTES: Final = 8
 MAX_REPORT_BYTES: Final = 64_000_000
+UNREADABLE: Final = "unreadable"
 SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished_at", "rows", "requests")
 
 
@@ -56,13 +62,16 @@ class RunStore:
     """
 
     def __init__(self, state_dir: Path) -> None:
-        self._state_dir, self._runs = state_dir, state_dir / RUNS
+        self._state_dir, self._runs, self._succession = state_dir, state_dir / RUNS, Succession(state_dir)
 
     def create(self, run_id: str) -> Path:
         """The new directory of `run_id`. One that exists already is a failure."""
         directory = self.directory(run_id)
         with explained("the directory of the run cannot be made", directory):
             make_directory(self._state_dir, RUNS)
+            if os.path.lexists(directory):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            self._succession.begin(run_id, self.places())
             directory.mkdir(mode=0o700)
             sync_directory(self._runs)
         return directory
@@ -87,16 +96,7 @@ class RunStore:
         return self._read(self.find(run))
 
     def _read(self, run_id: str) -> dict[str, Any]:
-        path = self.directory(run_id) / REPORT
-        with explained("the report cannot be read", path):
-            content = read_file(path, MAX_REPORT_BYTES)
-        try:
-            document = orjson.loads(content)
-        except ValueError:  # its message would quote the file
-            document = None
-        if not isinstance(document, dict):
-            raise InputOutputFailed(f"{str(path)!r} is not a report")
-        return document
+        return read_kept_report(self.directory(run_id) / REPORT)
 
     def list_runs(self) -> list[dict[str, Any]]:
         """Every run, newest first: `run_id`, `state`, and what else of its report sums it up.
@@ -128,12 +128,11 @@ class RunStore:
         return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
 
     def ids(self) -> list[str]:
-        """Every run, newest first, by their `places`."""
-        places = self.places()
-        return sorted(places, key=lambda run_id: (places[run_id], run_id), reverse=True)
+        """Every run, the one that was begun last first, whatever the clock said then."""
+        return self._succession.ordered(self.places())[::-1]
 
-    def places(self) -> dict[str, tuple[str, float]]:
-        """Where each run stands in time: its second, as reports write it, and its moment in epoch seconds.
+    def places(self) -> dict[str, Place]:
+        """When each run was begun, by the clock of then.
 
         Ids of older versions tell the second only, and those that callers chose neither: a time in them is what the run
         is for. For them the last change in the directory does: of two runs one after the other the second is the later
@@ -160,7 +159,7 @@ class RunStore:
             report = self._read(run_id)
         except InputOutputFailed:
             report = {}
-        return summary | {"state": "unreadable"} | {key: report[key] for key in SUMMARY_KEYS if key in report}
+        return summary | {"state": UNREADABLE} | {key: report[key] for key in SUMMARY_KEYS if key in report}
 
 
 def _place_in_line(run_id: str) -> int:
@@ -175,7 +174,7 @@ def time_of(run_id: str) -> str | None:
     return None if made is None else made.strftime(_SHOWN_TIME)
 
 
-def place_of(run_id: str) -> tuple[str, float] | None:
+def place_of(run_id: str) -> Place | None:
     """Where an id that `new_run_id` makes stands in time, as in `RunStore.places`; None for any other."""
     found = _OWN_ID.fullmatch(run_id)
     made = _second_of(found["second"]) if found else None
@@ -184,7 +183,7 @@ def place_of(run_id: str) -> tuple[str, float] | None:
     return made.strftime(_SHOWN_TIME), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
 
 
-def _place_by_change(run_id: str, changed_at: float) -> tuple[str, float]:
+def _place_by_change(run_id: str, changed_at: float) -> Place:
     return time_of(run_id) or datetime.fromtimestamp(changed_at, UTC).strftime(_SHOWN_TIME), changed_at
 
 
@@ -195,8 +194,29 @@ def _second_of(text: str) -> datetime | None:
         return None
 
 
+def read_kept_report(path: Path) -> dict[str, Any]:
+    """The report in the file at `path`, without its checksum. Raises InputOutputFailed for what is none, or damaged."""
+    with explained("the report cannot be read", path):
+        content = read_file(path, MAX_REPORT_BYTES)
+    try:
+        document = orjson.loads(content)
+    except ValueError:  # its message would quote the file
+        document = None
+    if not isinstance(document, dict):
+        raise InputOutputFailed(f"{str(path)!r} is not a report")
+    if document.pop(CHECKSUM, None) not in (None, _checksum(document)):  # older versions wrote none
+        raise InputOutputFailed(f"{str(path)!r} is not a report that was written so: it was damaged, or edited")
+    return document
+
+
 def _encoded(document: dict[str, Any]) -> bytes:
     try:
-        return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        checked = {**document, CHECKSUM: _checksum(document)}
+        return orjson.dumps(checked, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         raise Bug("the report holds something that is not JSON") from None
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).hexdigest()

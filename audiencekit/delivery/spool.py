@@ -18,11 +18,13 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import Bug, InputOutputFailed
+from audiencekit.machine.privatefiles import hint_for
 
 KEY_BITS: Final = 256
 NONCE_BYTES: Final = 12
 SEAL_BYTES: Final = 16  # what AES-GCM adds to a chunk
 
+_HINT: Final = "check the space and the health of the disk that holds the state directory, then run again"
 _NO_BYTES: Final = "a chunk of the spool must be contiguous bytes, less than 2 GB of them"
 Chunk: TypeAlias = bytes | bytearray | memoryview
 
@@ -31,6 +33,10 @@ Chunk: TypeAlias = bytes | bytearray | memoryview
 _SEALS_IN_PLACE: Final = hasattr(AESGCM, "encrypt_into")
 
 _PLACE: Final = 3  # numbers that say where a chunk is: nonce, offset, size as sealed; a size of 0 is no chunk
+
+
+class SpoolDamaged(InputOutputFailed):
+    """What is in the file is not what was written."""
 
 
 class SealedFile:
@@ -163,7 +169,7 @@ class SealedFile:
                 return self._cipher.decrypt(_nonce(nonce), sealed, _associated(number))
             self._cipher.decrypt_into(_nonce(nonce), sealed, _associated(number), chunk)
         except InvalidTag:
-            raise _failed(number, "was changed after it was written") from None
+            raise _damaged(number, "was changed after it was written") from None
         return b""
 
     def _reserve(self, number: int, sizes: Sequence[int]) -> tuple[int, int]:
@@ -241,7 +247,7 @@ def _open_unnamed(directory: Path) -> int:
     except OSError as error:
         raise InputOutputFailed(
             f"no temporary file can be made in {str(directory)!r}: {error.strerror}",
-            hint="the directory must exist, and be writable",
+            hint=hint_for(error.errno, "the directory must exist, and be writable"),
         ) from None
     return file
 
@@ -261,7 +267,7 @@ def _read_at(file: int, size: int, offset: int, number: int) -> bytes:
     while len(sealed) < size:
         piece = _pread(file, size - len(sealed), offset + len(sealed), number)
         if not piece:
-            raise _failed(number, "is cut off")
+            raise _damaged(number, "is cut off")
         sealed += piece
     return sealed
 
@@ -274,7 +280,8 @@ def _pread(file: int, size: int, offset: int, number: int) -> bytes:
 
 
 def _failed(number: int, what: str) -> InputOutputFailed:
-    return InputOutputFailed(
-        f"chunk {number + 1} of the spool {what}",
-        hint="check the space and the health of the disk that holds the state directory, then run again",
-    )
+    return InputOutputFailed(f"chunk {number + 1} of the spool {what}", hint=_HINT)
+
+
+def _damaged(number: int, what: str) -> SpoolDamaged:
+    return SpoolDamaged(f"chunk {number + 1} of the spool {what}", hint=_HINT)

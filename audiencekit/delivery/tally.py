@@ -12,6 +12,7 @@ class Tally:
     def __init__(self) -> None:
         self.is_read_to_end = False
         self._confirmed = self._records = self._body_bytes = self._attempts = self._rate_limited = 0
+        self._success_count = self._total_count = 0
         self._pending: list[RequestResult] = []
         self._refused: list[RefusedRow] = []
 
@@ -25,6 +26,8 @@ class Tally:
         self._confirmed += 1
         self._records += result.records
         self._body_bytes += result.body_bytes
+        self._success_count += result.success_count
+        self._total_count += result.total_count
         self._refused.extend(result.refused)
 
     @property
@@ -43,9 +46,8 @@ class Tally:
             confirmed=self._confirmed,
             records_confirmed=self._records,
             body_bytes=self._body_bytes,
-            # A confirmed request is one whose three numbers are equal.
-            success_count=self._records,
-            total_count=self._records,
+            success_count=self._success_count,
+            total_count=self._total_count,
             attempts=self._attempts,
             rate_limited=self._rate_limited,
             pending=tuple(sorted(self._pending, key=lambda result: result.number)),

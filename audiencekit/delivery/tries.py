@@ -29,6 +29,7 @@ class Tries:
 
     `error` is that of the last exchange, None when it was confirmed. `is_probing` says that the next attempt asks
     whether the service is back. `doubtful_at` is the monotonic second of the last attempt that may be applied late.
+    `success_count` and `total_count` are what the service said when it confirmed.
     """
 
     def __init__(self, policy: RetryPolicy) -> None:
@@ -40,6 +41,7 @@ class Tries:
         self._under_way = self._was_stale = False
         self._known: Outcome | None = None
         self.error: AudiencekitError | None = None
+        self.success_count = self.total_count = 0
         self.exchanges = 0
         self.rate_limited = 0
         self.reaction: Reaction | None = None
@@ -81,6 +83,7 @@ class Tries:
         self._under_way = self.is_probing = False
         if not isinstance(attempted, AudiencekitError):
             self._known, self.reaction, self.error = Outcome.CONFIRMED, None, None
+            self.success_count, self.total_count = attempted.success_count, attempted.total_count
             self._policy.succeeded(began_at=self._began_at, after_resend=bool(self._failures))
             return
         # An attempt that may have been applied is not undone by a later refusal.

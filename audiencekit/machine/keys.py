@@ -11,7 +11,7 @@ from typing import Final
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from audiencekit.errors import UsageError
+from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.machine.keyrings import read_keyring
 from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file
 from audiencekit.machine.statedirectory import check_root, make_directory
@@ -51,6 +51,22 @@ def find_state_key(state_dir: Path, given: Secret | None) -> StateKey:
         return _parse(given, KEY_VARIABLE)
     kept = read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
     return _read_or_make(state_dir / KEY_FILE) if kept is None else _parse(kept, "the key in the keyring")
+
+
+def existing_state_key(state_dir: Path, given: Secret | None) -> StateKey | None:
+    """What `find_state_key` gives, and raises, where there is a key; None where it would make one."""
+    kept = given or read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
+    if kept is None and not os.path.lexists(state_dir / KEY_FILE):
+        return None
+    return find_state_key(state_dir, kept)
+
+
+def known_state_key(state_dir: Path, given: Secret | None) -> StateKey | None:
+    """The same for those who can do without: None where it cannot be had."""
+    try:
+        return existing_state_key(state_dir, given)
+    except AudiencekitError:
+        return None
 
 
 def _parse(text: Secret, where: str) -> StateKey:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import os
 import signal
 import sys
 import threading
-from typing import Final
+from typing import Any, Final
 
 from audiencekit.machine.dumps import prevent_dumps
 from audiencekit.machine.heap import share_heap
@@ -27,6 +29,7 @@ def set_up_own_process() -> None:
     A search holds the lock of the interpreter for 20 milliseconds, while all threads wait.
     """
     _occupy_standard_files()
+    _let_messages_be_lost()
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
     prevent_dumps()
     share_heap()
@@ -45,6 +48,24 @@ def _occupy_standard_files() -> None:
     os.close(number)
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+class Messages(io.FileIO):
+    """What is written to it is gone when nobody takes it, as into a closed pipe or on a full disk, and that is all."""
+
+    def write(self, message: Any) -> int:
+        """All of it, as far as the writer can tell."""
+        with contextlib.suppress(OSError):
+            super().write(message)
+        return len(message)
+
+
+def _let_messages_be_lost() -> None:
+    """A message that stderr does not take must not end, nor fail, what it is about."""
+    stream = sys.stderr
+    if isinstance(stream, io.TextIOWrapper) and stream.fileno() == _LAST_STANDARD_FILE:
+        file = io.BufferedWriter(Messages(_LAST_STANDARD_FILE, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(file, stream.encoding, "backslashreplace", line_buffering=True)
 
 
 def end_own_process(code: int) -> None:

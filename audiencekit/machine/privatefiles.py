@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -17,6 +18,21 @@ OTHERS: Final = 0o077  # what group and others may do
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
 
+def hint_for(code: int | None, otherwise: str) -> str:
+    """What to do after a failure with the error number `code`, which is None where nobody tells it."""
+    if code in (errno.EMFILE, errno.ENFILE) or (code is None and _has_no_file_left()):
+        return "the process may not open that many files: raise its limit (`ulimit -n`), or lower --concurrency"
+    return otherwise
+
+
+def _has_no_file_left() -> bool:
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
+
+
 @contextlib.contextmanager
 def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None]:
     """Raises InputOutputFailed, with `what` and `path` and no frames, for what the system refuses inside."""
@@ -26,7 +42,7 @@ def explained(what: str, path: Path, *, hint: str = STATE_HINT) -> Iterator[None
         reason = error.strerror or type(error).__name__
         # The new one keeps it, with frames that hold what was written.
         error.__traceback__ = error.__context__ = None
-        raise InputOutputFailed(f"{what}: {str(path)!r}: {reason}", hint=hint) from None
+        raise InputOutputFailed(f"{what}: {str(path)!r}: {reason}", hint=hint_for(error.errno or 0, hint)) from None
 
 
 def make_private_directory(directory: Path) -> None:

@@ -95,9 +95,13 @@ def _check_link(one: Path, root: Path) -> None:
 
 
 def _check_above(above: Path, root: Path) -> None:
-    """Where everybody may rename what belongs to others, everybody may put another state directory in its place."""
-    mode = os.stat(above).st_mode
-    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+    """Where everybody may rename what belongs to others, everybody may put another state directory in its place.
+
+    A volume that root mounted is exempt: containers get theirs open to everybody, and everybody there is one user.
+    """
+    status = os.stat(above)
+    mode = status.st_mode
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX and not (status.st_uid == 0 and os.path.ismount(above)):
         raise InputOutputFailed(
             f"anybody may put another directory in the place of the state directory {str(root)!r}: everybody may write"
             f" in {str(above)!r} (mode {stat.S_IMODE(mode):04o})",

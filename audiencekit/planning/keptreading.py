@@ -61,7 +61,7 @@ class KeptReading:
             self.source = ReadSource.from_json(orjson.loads(spool.read(len(spool) - 1)))
         except (ValueError, TypeError, KeyError):
             raise ResumeRefused(
-                "the spool was kept by another version of audiencekit: nothing was sent",
+                "the spool was kept by another version of audiencekit: nothing more was sent",
                 reason="spool",
                 hint="resume with the version of audiencekit that began the run",
             ) from None

@@ -16,6 +16,7 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.planning.remarks import (
+    expired,
     nobody_left,
     refuse_options,
     refuse_other_kinds,
@@ -118,6 +119,7 @@ def _planned(
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *alone,
+        *expired(requests, times, terms.now),
     ]
     return PlannedRun(
         source=source,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
+from datetime import datetime
 
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -10,9 +12,11 @@ from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.planning.options import Options
 from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.plan import PlannedRequest
 from audiencekit.preparation.selection import Selection
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.target import TargetKind
+from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.sources.standardinput import STANDARD_INPUT
 
 
@@ -55,6 +59,14 @@ def nobody_left(selection: Selection, options: Options) -> list[Refused]:
     causes = "--suppress and --consent-column" if options.suppresses else "who was erased by `forget`"
     hint = f"look at {causes}; give --allow-empty if that is expected"
     return [PlanRefused(f"all of {selection.suppressed:,} records are suppressed: nobody is left to send", hint=hint)]
+
+
+def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:
+    """Entries whose time is over put nobody in, and whoever sends them does not know it."""
+    if times.expires_at > now or not any(request.updates for request in requests):
+        return []
+    told = f"the entries would have expired on {format_time(times.expires_at)}: they would put nobody in"
+    return [PlanRefused(told, hint="choose a later --expires-at or --plan-time, or leave them out")]
 
 
 def lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:

@@ -155,8 +155,12 @@ def _pace(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
-def progress_for(stream: TextIO = sys.stderr, *, every_seconds: float | None = None) -> BarProgress | LineProgress:
-    """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default."""
+def progress_for(stream: TextIO | None = None, *, every_seconds: float | None = None) -> BarProgress | LineProgress:
+    """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default.
+
+    `stream` is stderr unless another is given.
+    """
+    stream = sys.stderr if stream is None else stream
     if stream.isatty():
         return BarProgress()
     return LineProgress(stream, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

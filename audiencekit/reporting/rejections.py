@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.machine.privatefiles import hint_for
 from audiencekit.preparation.columnar.buffers import text_buffers
 
 HEADER = ("row", "column", "reason")
@@ -67,9 +68,10 @@ class RejectionsFile:
     def copy_old(self) -> None:
         """Begin with what stands under the name already, its header left out."""
         try:
-            with open(self.path, encoding="utf-8", newline="") as old:
+            self._file.flush()
+            with open(self.path, "rb") as old:
                 old.readline()
-                shutil.copyfileobj(old, self._file)
+                shutil.copyfileobj(old, self._file.buffer)
         except OSError as error:
             raise self._failure(error) from None
 
@@ -86,7 +88,9 @@ class RejectionsFile:
             raise self._failure(failure) from None
 
     def _failure(self, error: OSError) -> InputOutputFailed:
-        return InputOutputFailed(f"{str(self.path)!r} cannot be written: {error.strerror}")
+        return InputOutputFailed(
+            f"{str(self.path)!r} cannot be written: {error.strerror}", hint=hint_for(error.errno, "")
+        )
 
 
 def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -> None:

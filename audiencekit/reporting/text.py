@@ -11,6 +11,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.shown import shown
 
 Lines = list[str]
+UNKNOWN = "not known"
 
 
 def render_report(report: Report | Mapping[str, Any]) -> str:
@@ -29,14 +30,10 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
     lines += [
         "requests",
-        f"  confirmed   {confirmed:,} of {planned:,} planned, {attempts:,} attempts",
+        f"  confirmed   {_count(confirmed)} of {planned:,} planned, {_count(attempts)} attempts",
         f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
         "reconciliation",
-        f"  records sent {counts['records_sent']:,} = success_count {counts['success_count']:,}"
-        f" = total_count {counts['total_count']:,}"
-        if counts["records_sent"] == counts["success_count"] == counts["total_count"]
-        else f"  records sent {counts['records_sent']:,}, success_count {counts['success_count']:,},"
-        f" total_count {counts['total_count']:,}: THEY DIFFER",
+        _reconciliation(counts),
         "  (received by the service; it never says who was matched)",
     ]
     if document["expires_at"]:
@@ -44,6 +41,15 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     lines += _remarks(document)
     lines += ["", f"state: {document['state']}"]
     return "\n".join(lines)
+
+
+def _reconciliation(counts: Mapping[str, int | None]) -> str:
+    sent, success, total = (counts[name] for name in ("records_sent", "success_count", "total_count"))
+    if sent is None:
+        return f"  records sent {UNKNOWN}"
+    if sent == success == total:
+        return f"  records sent {sent:,} = success_count {success:,} = total_count {total:,}"
+    return f"  records sent {sent:,}, success_count {_count(success)}, total_count {_count(total)}: THEY DIFFER"
 
 
 def render_plan(plan: Plan) -> str:
@@ -82,12 +88,12 @@ def _columns(columns: Mapping[str, list[str]]) -> Lines:
     return ["columns", *(f"  {kind:<16}{', '.join(names)}" for kind, names in columns.items())] if columns else []
 
 
-def _rows(rows: Mapping[str, int], *, planned: bool = False) -> Lines:
+def _rows(rows: Mapping[str, int | None], *, planned: bool = False) -> Lines:
     names = {"sent": "to send" if planned else "sent", "pending": "to send" if planned else "pending"}
-    shown = [(names.get(name, name), count) for name, count in rows.items() if count or name in ("read", "sent")]
+    shown = [(names.get(name, name), count) for name, count in rows.items() if count != 0 or name in ("read", "sent")]
     if planned:
         shown = [(name, count) for name, count in shown if not (name == "to send" and count == 0)]
-    return ["rows", *(f"  {name:<12}{count:>12,}" for name, count in shown)]
+    return ["rows", *(f"  {name:<12}{_count(count):>12}" for name, count in shown)]
 
 
 def _changes(changes: Mapping[str, Any]) -> Lines:
@@ -133,6 +139,10 @@ def _remarks(document: Mapping[str, Any]) -> Lines:
 
 def _number(counts: Mapping[str, int], name: str) -> str:
     return f"{counts[name]:,} {name if counts[name] != 1 else name.removesuffix('s')}"
+
+
+def _count(count: int | None) -> str:
+    return UNKNOWN if count is None else f"{count:,}"
 
 
 def _fill(ratio: float | None) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from audiencekit.delivery.journal.facts import DELETES, UPDATES, PlanFacts
 from audiencekit.delivery.journal.moments import Moment, seconds_in_the_past
+from audiencekit.delivery.journal.refusals import NOTHING_SENT
 from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.runs import RUNS
 from audiencekit.errors import InputOutputFailed, ResumeRefused
@@ -20,7 +21,6 @@ from audiencekit.preparation.times import parse_time
 from audiencekit.runs.kept import opened_journal
 
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
-_NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})
 # A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
 _LONG_AGO: Final = timedelta(days=7).total_seconds()
 # An entry that lapses this much earlier than it should makes no difference to anybody.
@@ -76,7 +76,7 @@ class EarlierRuns:
 
     def _left(self, path: Path, target: Target, plan: PlanFacts | None) -> float:
         try:
-            age = self._now() - path.stat().st_mtime
+            age = self._now() - (path if path.exists() else path.parent).stat().st_mtime
         except OSError:
             return 0.0
         if age > _LONG_AGO:
@@ -85,7 +85,7 @@ class EarlierRuns:
             with opened_journal(path.parent) as journal:
                 facts, earlier, departures = journal.facts(), journal.plan(), journal.departures()
         except ResumeRefused as refusal:
-            return 0.0 if refusal.reason in _NOTHING_SENT else max(0.0, SETTLE_SECONDS - age)
+            return 0.0 if refusal.reason in NOTHING_SENT else max(0.0, SETTLE_SECONDS - age)
         except InputOutputFailed:
             return max(0.0, SETTLE_SECONDS - age)
         if (facts.account_id, facts.target) != (self._account_id, target) or earlier is None:

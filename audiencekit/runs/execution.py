@@ -9,6 +9,8 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from audiencekit.api.client import AdsClient
@@ -25,7 +27,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.heap import give_back
-from audiencekit.personal import guarded
+from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.forgotten import memories_of
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
@@ -39,9 +41,9 @@ from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.doubts import EarlierRuns
-from audiencekit.runs.failures import failure_of, where_to_look
+from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
 from audiencekit.runs.planfacts import facts_for_journal
-from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool
+from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
@@ -135,7 +137,8 @@ async def _read_and_plan(
 ) -> PlannedRun | AudiencekitError:
     """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
-        return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.facts.rejections)
+        with short_of_memory():
+            return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -150,7 +153,7 @@ async def _plan(
     progress: Progress,
     stack: ExitStack,
     *,
-    rejections: str | None,
+    rejections: Path | None,
 ) -> PlannedRun:
     """What the source gives on the terms that the run was begun with, read in a thread of its own."""
     stoppable = Stoppable(progress)
@@ -173,7 +176,9 @@ async def _plan(
 def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
     """The plan, from the spool that the run kept of its sources, or from the sources."""
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        return plan_kept(means.stack.enter_context(kept_spool(run.directory, run.spool_key)), terms, means)
+        spool = means.stack.enter_context(kept_spool(run.directory, run.spool_key))
+        with whole_spool():
+            return plan_kept(spool, terms, means)
     if run.facts.keep_spool and run.journal.ending() is None:
         means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
     return planner(run.items, terms, means)
@@ -225,13 +230,16 @@ async def _settle_plan(
 ) -> AudiencekitError | None:
     """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
     try:
-        run.keep_plan(planned, fingerprints.finish(), settings.profile)
-        await in_thread(functools.partial(_check_bodies, run, planned))
-        run.write(run.report(planned))
-        await _earlier_runs(run, settings, time).wait(
-            run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell
-        )
-        await accept(planned)
+        with short_of_memory():
+            now = datetime.fromtimestamp(time.clock.now(), UTC)
+            refuse_expired(planned, run.journal.confirmed_numbers(), now)
+            run.keep_plan(planned, fingerprints.finish(), settings.profile)
+            await in_thread(functools.partial(_check_bodies, run, planned))
+            run.write(run.report(planned))
+            await _earlier_runs(run, settings, time).wait(
+                run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell
+            )
+            await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
     except InputOutputFailed as failure:
@@ -270,12 +278,15 @@ async def _send_planned(
     if planned.warnings:
         progress.tell("\n".join(f"note: {shown(warning)}" for warning in planned.warnings))
     try:
-        async with client:
-            delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
+        with short_of_memory():
+            async with client:
+                delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
-        failure = None if delivered.is_complete else failure_of(delivered, sums)
+        failure = unreconciled(sums) if delivered.is_complete else failure_of(delivered, sums)
+    except InputOutputFailed as error:
+        sums, failure = run.journal.sums(), error
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.
         sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from audiencekit.delivery.journal.facts import RunFacts, Sums
 from audiencekit.delivery.results import Delivered
 from audiencekit.errors import (
@@ -16,6 +18,8 @@ from audiencekit.errors import (
     ServiceUnavailable,
     Unauthorized,
 )
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.times import format_time
 
 
 def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
@@ -33,6 +37,28 @@ def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
     return ServiceUnavailable(f"nothing was confirmed: {error}", hint=error.hint or "try again later")
 
 
+def unreconciled(sums: Sums) -> Bug | None:
+    """The error of a delivery that ended well, and whose three sums are not one number; None when they are."""
+    if sums.is_reconciled:
+        return None
+    return Bug(
+        f"the counts do not agree: {sums.records_confirmed:,} records were sent, success_count is "
+        f"{sums.success_count:,}, total_count is {sums.total_count:,}"
+    )
+
+
+def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime) -> None:
+    """Raises ResumeRefused when what is left to be sent would put people in until a time that is over by now."""
+    left = any(request.updates for request in planned.requests if request.number not in confirmed)
+    if left and planned.times.expires_at <= now:
+        raise ResumeRefused(
+            f"the entries of the run expired on {format_time(planned.times.expires_at)}: they would put nobody in",
+            reason="expired",
+            hint="upload the source as a new run; it sends what the run had to take out, too. If that time is not over,"
+            " set the clock of this machine",
+        )
+
+
 def where_to_look(facts: RunFacts) -> str:
     """What to do when the service does not find the target of a run."""
     listing = "audiences list" if facts.target.kind.is_audience else "do-not-reach show"
@@ -45,4 +71,4 @@ def where_to_look(facts: RunFacts) -> str:
 def cannot_resume(reason: str, message: str) -> ResumeRefused:
     """The refusal of a run that is not what it was, `reason` in one word."""
     hint = "restore what was there and resume; or upload what is there now as a new run"
-    return ResumeRefused(f"{message}: nothing was sent", reason=reason, hint=hint)
+    return ResumeRefused(f"{message}: nothing more was sent", reason=reason, hint=hint)

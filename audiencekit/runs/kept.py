@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,37 +12,63 @@ from audiencekit.delivery.journal.facts import RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.locks import is_running
-from audiencekit.delivery.runs import REPORT, RunStore
-from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.delivery.runs import REPORT, UNREADABLE, RunStore
+from audiencekit.errors import AudiencekitError, InputOutputFailed, ResumeRefused
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.machine.keys import StateKey
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.reporting.report import Report
 from audiencekit.runs.resumption import can_resume
 
 
-def list_runs(state_dir: Path) -> list[dict[str, Any]]:
-    """Every run, newest first: what sums it up, `resumable`, and `running` for one that is at work now."""
+def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
+    """Every run, newest first: what sums it up, `resumable`, and `running` for one that is at work now.
+
+    What its journal has confirmed is counted. `journal` is there, with the reason of the refusal, when that cannot be
+    trusted; then the counts that it would tell are None. With `key` the journals are checked as `resume` does.
+    """
     store = RunStore(state_dir)
-    return [_with_prospects(summary, store, state_dir) for summary in store.list_runs()]
+    return [_with_prospects(summary, store, state_dir, key) for summary in store.list_runs()]
 
 
-def read_report(state_dir: Path, run: str) -> dict[str, Any]:
+def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[str, Any]:
     """The report of `run`, which may be given as `RunStore.find` takes it.
 
-    That of a run which has not ended, or was killed, counts what its journal says by now. Raises InputOutputFailed for
-    a run that has none.
+    That of a run which has not ended, or was killed, counts what its journal says by now; with `key` the journal is
+    checked as `resume` does. Raises InputOutputFailed when the report or the journal is gone or damaged, with what is
+    still known as its document: None stands for a count that is not.
     """
     store = RunStore(state_dir)
     run_id = store.find(run)
     directory = store.directory(run_id)
-    if (directory / REPORT).exists():
-        document = store.read_report(run_id)
-        return document if document.get("state") != "incomplete" else _up_to_date(document, directory)
+    if not os.path.lexists(directory / REPORT):
+        return _without_report(directory, key)
+    failure: InputOutputFailed
     try:
-        with opened_journal(directory) as journal:
-            return _empty_report(journal.facts()).to_json()
-    except ResumeRefused:
-        return store.read_report(run_id)  # which says that there is none
+        document = check_report(store.read_report(run_id))
+    except InputOutputFailed as error:
+        failure = error
+        failure.document = _said_by_journal(directory, key)
+        raise failure.bare() from None
+    return document if document["state"] != "incomplete" else _up_to_date(document, directory, key)
+
+
+def check_report(document: dict[str, Any]) -> dict[str, Any]:
+    """`document`, which is a report. Raises InputOutputFailed for one that is not, as damaged ones of old versions."""
+    try:
+        Report.from_json(document)
+    except (AudiencekitError, KeyError, TypeError, ValueError, AttributeError):
+        raise InputOutputFailed("the report of the run is damaged", hint="restore it") from None
+    return document
+
+
+def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
+    """What is known of a run whose journal cannot be trusted: its plan, if it has a report."""
+    try:
+        document = check_report(store.read_report(run_id))
+    except InputOutputFailed:
+        return {"state": "incomplete"}
+    return document if document["state"] != "incomplete" else _unknown(document)
 
 
 def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
@@ -68,22 +95,75 @@ def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
 
 
 @contextmanager
-def opened_journal(directory: Path) -> Iterator[JournalFile]:
-    """The journal of a run's directory, to be looked at. Raises ResumeRefused for what is none."""
+def opened_journal(directory: Path, key: StateKey | None = None) -> Iterator[JournalFile]:
+    """The journal of a run's directory, to be looked at; checked, when there is a key to do it with.
+
+    Raises ResumeRefused for what is none.
+    """
     journal = JournalFile.open(directory / JOURNAL)
     try:
+        if key is not None:
+            journal.check(directory.name, journal.facts().key(key))
         yield journal
     finally:
         journal.close()
 
 
-def _up_to_date(document: dict[str, Any], directory: Path) -> dict[str, Any]:
+def _up_to_date(document: dict[str, Any], directory: Path, key: StateKey | None) -> dict[str, Any]:
     try:
-        with opened_journal(directory) as journal:
+        with opened_journal(directory, key) as journal:
             # Until there is a plan, the report says all there is.
             return document if journal.plan() is None else updated(document, journal.sums())
-    except (ResumeRefused, InputOutputFailed, KeyError):
-        return document
+    except (ResumeRefused, InputOutputFailed) as error:
+        failure = InputOutputFailed(f"{error}: what was confirmed is not known", hint=error.hint)
+    failure.document = _unknown(document)
+    raise failure
+
+
+def _unknown(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A report that was kept when its run was planned, without the counts that only its journal could tell."""
+    if not document["requests"]["planned"]:
+        return dict(document)
+    return {
+        **document,
+        "rows": {**document["rows"], "sent": None, "rejected": None, "pending": None},
+        "requests": {**document["requests"], "confirmed": None, "attempts": None},
+        "reconciliation": dict.fromkeys(document["reconciliation"]),
+    }
+
+
+def _without_report(directory: Path, key: StateKey | None) -> dict[str, Any]:
+    """That of a run which was killed before it had one."""
+    try:
+        with opened_journal(directory, key) as journal:
+            if journal.plan() is None and journal.ending() is None:
+                return _empty_report(journal.facts()).to_json()
+    except (ResumeRefused, InputOutputFailed) as error:
+        raise InputOutputFailed(f"the run has no report: {error}", hint=error.hint) from None
+    failure = InputOutputFailed("the report of the run is gone", hint="restore it")
+    failure.document = _said_by_journal(directory, key)
+    raise failure
+
+
+def _said_by_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | None:
+    """A report that is made of a journal alone; None when that cannot be trusted either."""
+    try:
+        with opened_journal(directory, key) as journal:
+            facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
+    except (ResumeRefused, InputOutputFailed):
+        return None
+    document = _empty_report(facts).to_json()
+    document["state"] = "incomplete" if ending is None else ending.state
+    if plan is not None:
+        left = {"rejected": plan.rows_rejected, "pending": plan.records, "read": plan.rows_read}
+        document["rows"] = {**dict.fromkeys(document["rows"]), "sent": 0, **left}
+        document["requests"]["planned"] = len(plan.requests)
+        document["requests"]["bytes"] = sum(body.body_bytes for body in plan.requests)
+        document |= {name: plan.rules.get(name) for name in ("plan_time", "expires_at", "effective_at")}
+        document = updated(document, sums)
+        if facts.again:  # which of the records were rows of the source, its report alone could tell
+            document["rows"] = {**dict.fromkeys(document["rows"]), "read": plan.rows_read}
+    return document
 
 
 def _empty_report(facts: RunFacts) -> Report:
@@ -97,18 +177,29 @@ def _empty_report(facts: RunFacts) -> Report:
     )
 
 
-def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path) -> dict[str, Any]:
+def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, key: StateKey | None) -> dict[str, Any]:
     resumable = running = False
     run_id = summary["run_id"]
-    if summary["state"] == "incomplete":
+    directory = store.directory(run_id)
+    if summary["state"] in ("incomplete", UNREADABLE):
         try:
-            with opened_journal(store.directory(run_id)) as journal:
-                facts, is_planned = journal.facts(), journal.plan() is not None
-        except (ResumeRefused, InputOutputFailed):
-            return {**summary, "resumable": False, "running": False}
+            with opened_journal(directory, key) as journal:
+                facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
+            if plan is not None and "rows" in summary:
+                summary = summary | _counts_of(updated(check_report(store.read_report(run_id)), sums))
+        except (ResumeRefused, InputOutputFailed) as error:
+            known = _counts_of(known_of(store, run_id)) if "rows" in summary else {}
+            why = error.reason if isinstance(error, ResumeRefused) else UNREADABLE
+            return {**summary, **known, "journal": why, "resumable": False, "running": False}
         named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
         summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
+        if ending is not None and summary["state"] == "incomplete":  # its report is gone
+            summary["state"] = ending.state
         running = is_running(state_dir, facts.account_id, facts.target, run_id)
-        is_there = can_resume(facts, store.directory(run_id), is_planned=is_planned)
+        is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
         resumable = not running and not facts.again and is_there
     return {**summary, "resumable": resumable, "running": running}
+
+
+def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: document[name] for name in ("rows", "requests") if name in document}

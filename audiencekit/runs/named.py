@@ -23,8 +23,13 @@ from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
-# Why a run is left as it is and the next one begins: the input is another one, or the run never came to send anything.
-_ANOTHER_INPUT: Final = frozenset({"source", "suppression", "mapping", "options", "not_begun", "no_journal"})
+_ANOTHER_INPUT: Final = "was begun with another input"
+# Why a run is left as it is and the next one begins.
+_LEFT: Final = {
+    **dict.fromkeys(("source", "suppression", "mapping", "options"), _ANOTHER_INPUT),
+    **dict.fromkeys(("not_begun", "no_journal"), "ended before it sent anything"),
+    "expired": "would send entries that have expired",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +51,17 @@ class NamedRun:
         """
         store = RunStore(self.settings.state_dir)
         for run_id in store.line_of(self.run_id):
+            why = _ANOTHER_INPUT
             try:
                 if (report := await self._go_on(run_id, client, limiter, progress)) is not None:
                     return report
             except ResumeRefused as refusal:
                 if refusal.reason == "refused":
                     continue
-                if refusal.reason not in _ANOTHER_INPUT:
+                if refusal.reason not in _LEFT:
                     raise
-            progress.tell(f"run {run_id} was begun with another input: it is left as it is, and the next one begins")
+                why = _LEFT[refusal.reason]
+            progress.tell(f"run {run_id} {why}: it is left as it is, and the next one begins")
             break
         with ExitStack() as stack:
             run_id = store.next_in_line(self.run_id)

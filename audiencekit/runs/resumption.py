@@ -9,7 +9,8 @@ from typing import Final
 
 from audiencekit.delivery.journal.facts import RunFacts
 from audiencekit.delivery.keptspool import KeptSpool, destroy_spool
-from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.delivery.spool import SpoolDamaged
+from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keys import SubKey
 from audiencekit.sources.files import FRAME_MARK
 from audiencekit.sources.standardinput import STANDARD_INPUT
@@ -61,17 +62,21 @@ def _what_is_gone(facts: RunFacts, directory: Path, *, is_planned: bool) -> str 
 @contextmanager
 def kept_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
     """The finished spool of the run. Raises ResumeRefused when it is not whole, or of another key."""
-    refusal: ResumeRefused
-    try:
+    with whole_spool():
         spool = KeptSpool.open(directory / KEPT, key)
-    except InputOutputFailed as error:
+    with spool:
+        yield spool
+
+
+@contextmanager
+def whole_spool() -> Iterator[None]:
+    """Raises ResumeRefused when a kept spool turns out to be another one than was written."""
+    try:
+        yield
+    except SpoolDamaged as error:
+        error.bare()  # the new one keeps it as its context
         hint = "restore it; or remove it, and a source that can be read again will be"
-        refusal = ResumeRefused(f"{error}: nothing was sent", reason="spool", hint=hint)
-    else:
-        with spool:
-            yield spool
-        return
-    raise refusal
+        raise ResumeRefused(f"{error}: nothing more was sent", reason="spool", hint=hint) from None
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, suppress
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,10 +14,12 @@ from typing import Any, TypeVar, cast
 from audiencekit import __version__
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
+from audiencekit.delivery.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.locks import TargetLock
-from audiencekit.delivery.runs import RunStore, new_run_id
+from audiencekit.delivery.runs import RUNS, RunStore, new_run_id
 from audiencekit.errors import (
+    AudienceBusy,
     AudiencekitError,
     InputOutputFailed,
     MemoryRefused,
@@ -24,7 +28,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.machine.keys import DIGESTS, SPOOL, SubKey, find_state_key
+from audiencekit.machine.keys import SPOOL, SubKey, existing_state_key, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.target import Target
@@ -34,7 +38,7 @@ from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.rejections import append_rejections
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.failures import cannot_resume
-from audiencekit.runs.kept import updated
+from audiencekit.runs.kept import check_report, known_of, updated
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
 from audiencekit.settings import Settings
@@ -43,6 +47,7 @@ from audiencekit.sources.frames import Frame
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"
+SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +92,7 @@ class Run:
         store = RunStore(settings.state_dir)
         stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         state_key = find_state_key(settings.state_dir, settings.key)
-        key, directory = state_key.derive(DIGESTS, run_id), store.create(run_id)
+        directory = store.create(run_id)
         facts = RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
@@ -95,12 +100,14 @@ class Run:
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
-            rejections=asked_for or absolute_path(directory / REJECTIONS),
+            rejections=asked_for or REJECTIONS,
             keywords=dict(keywords),
             started_at=format_time(now),
             audiencekit=__version__,
             keep_spool=keep_spool,
+            salt=secrets.token_hex(SALT_BYTES),
         )
+        key = facts.key(state_key)
         journal = JournalFile.begin(directory / JOURNAL, facts, key)
         stack.callback(journal.close)
         return cls(
@@ -110,13 +117,30 @@ class Run:
 
     @classmethod
     def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
-        """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed."""
+        """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
+
+        What is known of a run that may have sent something is the document of what is raised.
+        """
         store = RunStore(settings.state_dir)
+        failure: AudiencekitError
+        try:
+            return cls._reopen(run_id, store, settings, stack)
+        except AudiencekitError as error:
+            failure = error
+        if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
+            failure.document = known_of(store, run_id)
+        raise failure.bare()
+
+    @classmethod
+    def _reopen(cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack) -> Run:
         directory = store.directory(run_id)
         journal = JournalFile.open(directory / JOURNAL)
         stack.callback(journal.close)
-        state_key = find_state_key(settings.state_dir, settings.key)
-        facts, key = journal.facts(), state_key.derive(DIGESTS, run_id)
+        state_key = existing_state_key(settings.state_dir, settings.key)
+        if state_key is None:
+            raise without_key(directory)
+        facts = journal.facts()
+        key = facts.key(state_key)
         journal.check(run_id, key)
         if journal.ending() is None:
             refuse_changes(facts)
@@ -138,7 +162,7 @@ class Run:
         if ending is None:
             return None
         forget_spool(self.directory)  # a kill may have come between the end and this
-        document = self.store.read_report(self.facts.run_id)
+        document = check_report(self.store.read_report(self.facts.run_id))
         if ending.state == "complete":
             return Report.from_json(document)
         refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
@@ -158,6 +182,16 @@ class Run:
     def started_at(self) -> datetime:
         """When it was begun, in whole seconds."""
         return parse_time(self.facts.started_at, "the start of the run")
+
+    @property
+    def rejections(self) -> Path:
+        """Where they are listed: in the directory of the run, wherever that is by now, unless another file was named.
+
+        Older versions kept the path that the directory had when the run was begun.
+        """
+        kept = Path(self.facts.rejections)
+        is_default = kept.parts[-3:] == (RUNS, self.facts.run_id, REJECTIONS)
+        return self.directory / (REJECTIONS if is_default else kept)
 
     @property
     def keywords(self) -> Keywords:
@@ -199,7 +233,7 @@ class Run:
         """`error`, with the report of a run that ended before it sent anything in this process as its document."""
         if self.plan is None:
             return self.fail(error, self.report(planned, rows_read=getattr(error, "rows_read", None)), self.earlier)
-        if isinstance(error, Refused) and not isinstance(error, MemoryRefused):
+        if isinstance(error, Refused) and not isinstance(error, (ResumeRefused, MemoryRefused)):
             error = cannot_resume("source", f"the source was sound and is not any more: {error}")
         return self.keep_out(error)
 
@@ -208,20 +242,31 @@ class Run:
         refused = [each.row for each in sums.refused if each.row <= rows_read]
         if refused:
             rows = ((row, None, Reason.REFUSED_BY_SERVICE.value) for row in refused)
-            append_rejections(Path(self.facts.rejections), rows)
+            append_rejections(self.rejections, rows)
 
     def keep_out(self, error: E) -> E:
         """`error`, with what is known of the run as its document; nothing of the run is touched."""
         with suppress(InputOutputFailed):  # killed before there was a report
-            error.document = updated(self.store.read_report(self.facts.run_id), self.earlier)
+            error.document = updated(check_report(self.store.read_report(self.facts.run_id)), self.earlier)
         return error
+
+    @contextmanager
+    def kept_out(self) -> Iterator[None]:
+        """What is raised inside, before anything of the run was touched, has what is known of it as its document."""
+        failure: AudiencekitError
+        try:
+            yield
+            return
+        except AudiencekitError as error:
+            failure = error if error.document is not None else self.keep_out(error)
+        raise failure
 
     def fail(self, error: E, report: Report, sums: Sums) -> E:
         """`error`, with `report` written and as its document; a disk that fails as well does not hide the error."""
         final = isinstance(error, Refused | UsageError) and not sums.is_touched
         state: State = "refused" if final else "incomplete"
         problems = report.problems or ({"message": str(error), "hint": error.hint},)
-        report = replace(report, state=state, problems=problems, finished_at=format_time(datetime.now(UTC)))
+        report = replace(report, state=state, problems=problems, finished_at=self._now())
         if not final:
             error.hint = "; ".join(filter(None, (error.hint, f"{self._how_to_resume()} sends the rest")))
         error.document = report.to_json()
@@ -252,7 +297,7 @@ class Run:
             facts |= facts_for_report(planned, sums)
             facts["notes"] += notes
         if state == "complete":
-            facts["finished_at"] = format_time(datetime.now(UTC))
+            facts["finished_at"] = self._now()
         return Report(
             run_id=self.facts.run_id,
             state=state,
@@ -265,6 +310,10 @@ class Run:
             started_at=self.facts.started_at,
             **facts,
         )
+
+    def _now(self) -> str:
+        """The time of an end: not before that of the beginning, even when the clock was set back."""
+        return format_time(max(datetime.now(UTC), self.started_at))
 
     def _how_to_resume(self) -> str:
         return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"

@@ -12,6 +12,7 @@ from audiencekit.audiences.erasure.kept import RECEIPT, ErasureStore
 from audiencekit.audiences.history import find_in_history, list_history
 from audiencekit.delivery.locks import TargetLock
 from audiencekit.delivery.runs import RunStore, new_run_id
+from audiencekit.delivery.succession import BEGUN
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.pipeline import upload_async
@@ -32,13 +33,13 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
     store = ErasureStore(settings.state_dir)
     (erasure_id,) = store.ids()
     receipt = store.read(erasure_id)
-    receipt.started_at = "2099-01-01T00:00:00Z"
+    receipt.started_at = "2001-01-01T00:00:00Z"
     store.write(receipt)
     erased, uploaded = list_history(settings.state_dir)
     assert (uploaded["run_id"], uploaded["state"]) == (run.run_id, "complete")
     assert erased == {
         "run_id": erasure_id, "operation": "forget", "state": "incomplete", "account_id": settings.account_id,
-        "started_at": "2099-01-01T00:00:00Z", "finished_at": None, "audiences": {"known": 1, "settled": 0},
+        "started_at": "2001-01-01T00:00:00Z", "finished_at": None, "audiences": {"known": 1, "settled": 0},
         "resumable": True, "running": False,
     }  # fmt: skip
     for asked in ("last", erasure_id, "forget-"):
@@ -51,16 +52,18 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
         note(erasure_id)
         (at_work, _) = list_history(settings.state_dir)
         assert (at_work["running"], at_work["resumable"]) == (True, False)
-    receipt.started_at = "2001-01-01T00:00:00Z"
-    store.write(receipt)
-    assert find_in_history(settings.state_dir, "last") == (run.run_id, False)
+    source.write_text("email\nbo@example.org\n")
+    later = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    assert find_in_history(settings.state_dir, "last") == (later.run_id, False)
+    assert [one["run_id"] for one in list_history(settings.state_dir)] == [later.run_id, erasure_id, run.run_id]
 
 
 def test_of_one_second_the_last_one_is_last(tmp_path: Path) -> None:
-    """Runs that were killed before they said anything, and one more a moment later, are told apart by their ids."""
+    """Runs of older versions that were killed before they said anything, and one more, are told apart by their ids."""
     store, ids = RunStore(tmp_path), [new_run_id(1_795_224_600 + moment / 100) for moment in (12, 47, 83)]
     for run_id in (ids[1], ids[2], ids[0]):
         store.create(run_id)
+    (tmp_path / BEGUN).unlink()
     assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]
     assert find_in_history(tmp_path, "last") == (ids[2], False)
 
@@ -75,6 +78,7 @@ def test_ids_that_callers_chose_tell_no_time(tmp_path: Path) -> None:
         if run_id.endswith("list"):
             store.write_report(run_id, {"state": "complete", "started_at": "2026-11-21T01:30:01Z"})
         os.utime(directory, (second + fraction, second + fraction))
+    (tmp_path / BEGUN).unlink()
     assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]
     assert find_in_history(tmp_path, "last") == (own[1], False)
 

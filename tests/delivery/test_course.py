@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,9 @@ import orjson
 import pytest
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.course import Course
 from audiencekit.delivery.results import Delivered, RefusedRow, RequestResult
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     Bug,
     CountMismatch,
@@ -120,6 +123,28 @@ def test_only_the_bad_records_are_lost(virtually: Any, clock: Clock) -> None:
     assert (first.records, first.outcome, first.error, len(first.refused)) == (8, Outcome.CONFIRMED, None, 2)
     assert delivered.attempts == len(picky.exchanges)
     assert first.attempts == picky.exchanges.count(1)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the service said, which is not what was sent."""
+
+    success_count: int
+    total_count: int
+
+
+async def test_the_counts_are_those_of_the_service(clock: Clock) -> None:
+    """Of the whole, or the sum over its parts; nothing is counted of a request that is not confirmed."""
+    request: Any = Packed(1)
+    whole, parted, halted = (Course(RetryPolicy(clock=clock, randomness=random.Random(1))) for _ in range(3))
+    whole.whole.record(Said(9, 11))
+    for course in (parted, halted):
+        course.whole.record(RequestRefused("no", status=400))
+        for said in (Said(3, 4), Said(5, 6)):
+            course.begin_part().record(said)
+    parted.end_isolation((RefusedRow(100, ()),), None)
+    counts = [course.result(request) for course in (whole, parted, halted)]
+    assert [(each.success_count, each.total_count) for each in counts] == [(9, 11), (8, 10), (0, 0)]
 
 
 def test_everything_refused_halts(virtually: Any, clock: Clock) -> None:

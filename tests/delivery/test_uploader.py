@@ -78,6 +78,8 @@ def test_progress_tells_each_request_once(virtually: Any, clock: Clock) -> None:
         "outcome": Outcome.CONFIRMED,
         "records": 10,
         "body_bytes": 1000,
+        "success_count": 10,
+        "total_count": 10,
         "error": None,
         "codes": (),
     }

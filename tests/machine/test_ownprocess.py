@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +48,45 @@ def test_a_signal_at_the_end_changes_no_exit_code(ending: signal.Signals) -> Non
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (75, "", "")
+
+
+LOSES = """
+import os, sys
+from audiencekit.machine.ownprocess import set_up_own_process
+
+set_up_own_process()
+for _ in range(3):
+    print("a message" * 9_000, file=sys.stderr, flush=True)
+sys.stderr.write("more")
+print(sys.stderr.isatty(), sys.stderr.fileno(), sys.stderr.encoding)
+sys.exit(75)
+"""
+
+
+@pytest.mark.parametrize("taker", ["closed pipe", "full disk", "nobody"])
+def test_a_message_that_cannot_be_taken_is_lost(taker: str) -> None:
+    """And nothing else: what the process does goes on, and its exit code is its own."""
+    if taker == "full disk" and not Path("/dev/full").is_char_device():
+        pytest.skip("there is no /dev/full here")
+    reads, writes = os.pipe()
+    os.close(reads)
+    with open("/dev/full" if taker == "full disk" else os.devnull, "w") as file:
+        command: list[str] = [sys.executable, "-c", LOSES]
+        if taker == "nobody":
+            command = ["sh", "-c", 'exec "$0" "$@" 2>&-', *command]
+        stderr = writes if taker == "closed pipe" else file
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
+    os.close(writes)
+    assert done.returncode == 75
+    assert done.stdout.startswith("False ")
+
+
+def test_messages_that_can_be_taken_are(tmp_path: Path) -> None:
+    """All of them, at once, whatever stands in them."""
+    script = (
+        "import sys; from audiencekit.machine.ownprocess import set_up_own_process; set_up_own_process();"
+        "print('caf\\xe9 \\udc80', file=sys.stderr); import os; os._exit(0)"
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, env=environment)
+    assert done.stderr == b"caf\xc3\xa9 \\udc80\n"

@@ -128,6 +128,20 @@ def test_a_root_that_everybody_may_swap_is_refused(tmp_path: Path) -> None:
     make_directory(tmp_path / "open" / "mine" / "state", "runs")
 
 
+def test_a_volume_of_a_container_may_be_open_to_everybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An emptyDir of Kubernetes is root's, 0777, and a mount point; a directory in it is not."""
+    volume = tmp_path / "volume"
+    (volume / "open").mkdir(parents=True)
+    volume.chmod(0o777)
+    (volume / "open").chmod(0o777)
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == volume)
+    if os.geteuid() != 0:
+        pytest.skip("only root can make what belongs to root")
+    make_directory(volume / "state")
+    with pytest.raises(InputOutputFailed, match="anybody may put another directory in the place"):
+        make_directory(volume / "open" / "state")
+
+
 def test_a_link_of_ours_may_stand_for_it(tmp_path: Path) -> None:
     """A broken one, and a file, are no state directory."""
     (tmp_path / "elsewhere").mkdir(mode=0o700)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
+from audiencekit.machine.keys import find_state_key
 from audiencekit.pipeline import upload_async
+from audiencekit.runs.kept import opened_journal
 from audiencekit.settings import Settings
+from tests.delivery.journal.conftest import rewrite
 
 ROWS = 30
 HEADER = "email,phone,note"
@@ -40,6 +45,14 @@ async def begin(source: Path, emulator: Emulator, settings: Settings, *, places:
     run_id: str = caught.value.document["run_id"]
     assert f"audiencekit resume {run_id}" in caught.value.hint
     return run_id
+
+
+def rewrite_journal(settings: Settings, run_id: str, statement: str, values: Sequence[Any] = ()) -> None:
+    """Have the journal of a run say something else of its requests, as if it had been written so."""
+    directory = settings.state_dir / "runs" / run_id
+    with opened_journal(directory) as journal:
+        key = journal.facts().key(find_state_key(settings.state_dir, settings.key))
+    rewrite(directory / JOURNAL, key, statement, values)
 
 
 def sent(emulator: Emulator) -> list[tuple[int, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from audiencekit.pipeline import resume_async
 from audiencekit.planning import planner
 from audiencekit.settings import Settings
 
-from .begun import HEADER, LINES, ROWS, begin, members, sent
+from .begun import HEADER, LINES, ROWS, begin, members, rewrite_journal, sent
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 
@@ -67,7 +66,7 @@ async def test_a_source_that_has_changed_is_refused(
     with pytest.raises(ResumeRefused) as caught:
         await resume_async(run_id, settings=settings)
     assert (caught.value.reason, caught.value.exit_code) == (reason, 3)
-    assert "nothing was sent" in str(caught.value)
+    assert "nothing more was sent" in str(caught.value)
     assert caught.value.document is not None
     assert caught.value.document["state"] == "incomplete"
     assert sent(emulator) == before
@@ -126,10 +125,8 @@ async def test_a_version_that_cuts_otherwise_is_refused(
 async def test_a_body_that_left_must_be_the_same_bytes(source: Path, emulator: Emulator, settings: Settings) -> None:
     """It is compared, by its keyed digest, before the first request is sent again."""
     run_id = await begin(source, emulator, settings)
-    journal = sqlite3.connect(settings.state_dir / "runs" / run_id / "journal.sqlite")
-    journal.execute("UPDATE requests SET state = 'intended', digest = zeroblob(16) WHERE number = 4")
-    journal.commit()
-    journal.close()
+    change = "UPDATE requests SET state = 'intended', digest = zeroblob(16) WHERE number = 4"
+    rewrite_journal(settings, run_id, change)
     before = sent(emulator)
     with pytest.raises(ResumeRefused, match="request 4 would not be the bytes") as caught:
         await resume_async(run_id, settings=settings)

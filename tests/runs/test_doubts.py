@@ -118,3 +118,13 @@ def test_a_journal_that_says_nothing_sound_may_hide_anything(tmp_path: Path) -> 
     path.write_bytes(b"")
     os.utime(path, (NOW - 5, NOW - 5))
     assert _earlier(tmp_path).seconds_left(TARGET) == 0
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_journal_that_was_emptied_or_removed_may_hide_anything(tmp_path: Path, is_gone: bool) -> None:
+    """A report beside it says that the run had begun. How old it is, the directory tells when the file is gone."""
+    path = _run(tmp_path, age=5, left=None)
+    (path.parent / "report.json").write_text("{}")
+    path.unlink() if is_gone else path.write_bytes(b"")
+    os.utime(path.parent if is_gone else path, (NOW - 5, NOW - 5))
+    assert _earlier(tmp_path).seconds_left(TARGET) == SETTLE_SECONDS - 5

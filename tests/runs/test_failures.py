@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.journal.facts import Sums
+from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
+    Bug,
     CertificateRefused,
     CountMismatch,
     CredentialsRefused,
@@ -26,7 +29,10 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
-from audiencekit.pipeline import upload_async
+from audiencekit.pipeline import resume_async, upload_async
+from audiencekit.planning import planner
+from audiencekit.reporting.text import render_report
+from audiencekit.runs import execution
 from audiencekit.runs.failures import failure_of
 from audiencekit.settings import Settings
 from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
@@ -126,3 +132,44 @@ async def test_refused_row_costs_nobody_else(
         ]
     assert document["requests"]["confirmed"] == document["requests"]["planned"] == 1
     assert 2 < document["requests"]["attempts"] < 30
+
+
+async def test_counts_that_do_not_agree_end_no_run_as_complete(
+    tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request was checked; should the sums differ all the same, the report says so, and it is a bug."""
+    source = tmp_path / "list.csv"
+    source.write_text("email\nada@example.com\nbo@example.com\n")
+    deliver = execution.deliver
+
+    async def miscounting(*requests: Any, **how: Any) -> Delivered:
+        delivered = await deliver(*requests, **how)
+        return replace(delivered, total_count=delivered.total_count + 32)
+
+    monkeypatch.setattr(execution, "deliver", miscounting)
+    with pytest.raises(Bug, match="2 records were sent, success_count is 2, total_count is 34") as caught:
+        await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    assert caught.value.document is not None
+    assert caught.value.document["state"] == "incomplete"
+    assert "total_count 34: THEY DIFFER" in render_report(caught.value.document)
+
+
+async def test_no_memory_is_no_bug(
+    tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is kept, leaves with 74, and goes on where there is more."""
+    source = tmp_path / "list.csv"
+    source.write_text("email\nada@example.com\nbo@example.com\n")
+
+    def exhausted(*_: Any, **__: Any) -> Any:
+        raise MemoryError
+
+    for module, name in ((planner, "open_source"), (execution, "pack_requests"), (execution, "deliver")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, exhausted)
+            with pytest.raises(InputOutputFailed, match="not enough memory") as caught:
+                await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+        assert caught.value.document is not None
+        assert (caught.value.exit_code, caught.value.document["state"]) == (74, "incomplete")
+        assert "audiencekit resume" in caught.value.hint
+        assert (await resume_async("last", settings=settings)).rows.sent == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,20 @@ async def test_the_list_of_runs_knows_what_standard_input_left(
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "standard_input"
     assert "--keep-spool" in caught.value.hint
+
+
+async def test_every_damage_to_a_kept_spool_has_one_answer(
+    source: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """Wherever it is, in a chunk or in what names them: nothing more is sent, and a restored one goes on."""
+    run_id = await begin(source, emulator, settings, keep_spool=True)
+    spool = settings.state_dir / "runs" / run_id / KEPT
+    content, draw = spool.read_bytes(), random.Random(3)
+    for place in draw.sample(range(len(content)), 25):
+        spool.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(ResumeRefused) as caught:
+            await resume_async(run_id, settings=settings)
+        assert (caught.value.reason, caught.value.exit_code) == ("spool", 3), place
+        assert "restore it" in caught.value.hint
+    spool.write_bytes(content)
+    assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS

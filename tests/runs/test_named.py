@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from audiencekit.errors import (
 from audiencekit.pipeline import upload, upload_async
 from audiencekit.planning import planner
 from audiencekit.reporting.report import Report
+from audiencekit.runs import execution
 from audiencekit.runs.kept import list_runs
 from audiencekit.settings import Settings
 
@@ -224,3 +226,24 @@ def test_the_door_without_an_event_loop_takes_it_too(tmp_path: Path) -> None:
     """As `upload_async`."""
     with pytest.raises(UsageError, match="cannot be the id of a run"):
         upload(tmp_path / "list.csv", audience_id="1", run_id="--")
+
+
+async def test_entries_that_have_expired_begin_the_next_run(
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks again under the id wants people to be in from now on."""
+    await _end_early(source, emulator, settings)
+    refused: list[str] = []
+    refuse = execution.refuse_expired
+
+    def once(*given: Any) -> None:
+        if not refused:
+            refused.append("expired")
+            given = (*given[:2], datetime.max.replace(tzinfo=UTC))
+        refuse(*given)
+
+    monkeypatch.setattr(execution, "refuse_expired", once)
+    listener = Listener()
+    report = await _upload(source, emulator, settings, progress=listener)
+    assert (report.run_id, report.state) == (f"{RUN}--2", "complete")
+    assert any("would send entries that have expired" in told for told in listener.told)

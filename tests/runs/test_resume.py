@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 import sqlite3
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.journal.moments import this_moment
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
@@ -18,10 +21,13 @@ from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
+from audiencekit.runs import run as run_module
 from audiencekit.runs.kept import list_runs, read_report
+from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
+from tests.delivery.journal.conftest import FACTS
 
-from .begun import ROWS, EndsAfter, begin, members, sent
+from .begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 
@@ -75,12 +81,12 @@ async def test_options_of_then_hold(tmp_path: Path, emulator: Emulator, settings
     source.write_text("who;number\n" + "".join(f"p{n}@example.com;020 7946 {n:04}\n" for n in range(ROWS)))
     keywords: dict[str, Any] = {
         "columns": {"email": "who", "phone_number": "number"}, "country": "GB", "delimiter": ";", "ttl_days": 3,
-        "effective_at": "2026-11-22", "plan_time": "2026-11-21T00:00:00Z", "operation": "update", "hashed": (),
+        "effective_at": "2996-11-22", "plan_time": "2996-11-21T00:00:00Z", "operation": "update", "hashed": (),
     }  # fmt: skip
     await begin(source, emulator, settings, **keywords)
     report = await resume_async("last", settings=replace(settings, account_id="other"))
     assert report.columns == {"email": ["who"], "phone_number": ["number"]}
-    assert (report.expires_at, report.effective_at) == ("2026-11-24T00:00:00Z", "2026-11-22T00:00:00Z")
+    assert (report.expires_at, report.effective_at) == ("2996-11-24T00:00:00Z", "2996-11-22T00:00:00Z")
     assert report.rows.sent == ROWS
 
 
@@ -149,11 +155,130 @@ async def test_what_earlier_processes_left_on_its_way_is_waited_for(
     run_id = await begin(source, emulator, settings, operation_column="what")
     if seconds_ago is not None:
         moment = this_moment()
-        journal = sqlite3.connect(settings.state_dir / "runs" / run_id / "journal.sqlite")
         left = (moment.boot, moment.seconds - seconds_ago)
-        journal.execute("UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = 1", left)
-        journal.commit()
-        journal.close()
+        change = "UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = 1"
+        rewrite_journal(settings, run_id, change, left)
     report = await resume_async(run_id, settings=settings, limiter=EndsAfter(100))
     assert any(note.startswith("waited ") for note in report.notes) is waits
     assert members(emulator) == ROWS - 3
+
+
+@pytest.mark.parametrize("is_copy", [False, True])
+async def test_a_state_directory_may_stand_elsewhere(
+    source: Path, emulator: Emulator, settings: Settings, is_copy: bool
+) -> None:
+    """The rejections are written where the run is by now; into the original of a copy nothing is."""
+    source.write_text(source.read_text() + "not an address,,x\n")
+    run_id = await begin(source, emulator, settings)
+    elsewhere = replace(settings, state_dir=settings.state_dir.with_name("elsewhere"))
+    if is_copy:
+        shutil.copytree(settings.state_dir, elsewhere.state_dir)
+    else:
+        settings.state_dir.rename(elsewhere.state_dir)
+    kept = [state.state_dir / "runs" / run_id / "rejections.csv" for state in (settings, elsewhere)]
+    before = kept[0].stat().st_mtime_ns if is_copy else None
+    kept[1].unlink()
+    assert (await resume_async(run_id, settings=elsewhere)).rows.sent == ROWS
+    assert len(kept[1].read_text().splitlines()) == 2
+    assert (kept[0].stat().st_mtime_ns if is_copy else None) == before
+    assert is_copy or not settings.state_dir.exists()
+
+
+def test_the_path_of_older_versions_is_known_by_its_shape(tmp_path: Path, settings: Settings) -> None:
+    """One that was asked for is another."""
+    run_id = "20261121-013000-1f3a9c"
+    run = Run(facts=FACTS, store=None, directory=tmp_path, journal=None, key=None, spool_key=None)  # type: ignore[arg-type]
+    for kept, meant in (
+        ("rejections.csv", tmp_path / "rejections.csv"),
+        (f"/old/place/runs/{run_id}/rejections.csv", tmp_path / "rejections.csv"),
+        ("/old/place/runs/20261121-013000-000000/rejections.csv", None),
+        ("/asked/for.csv", None),
+    ):
+        assert replace(run, facts=replace(FACTS, rejections=kept)).rejections == (meant or Path(kept))
+
+
+FAR_AHEAD = datetime(2999, 1, 1, tzinfo=UTC).timestamp()
+
+
+def _set_clock(monkeypatch: pytest.MonkeyPatch, module: Any, *times: str) -> None:
+    """Have `module` read these times, the last one for ever."""
+    left = [datetime.fromisoformat(time) for time in times]
+
+    class Fixed(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+            return left.pop(0) if len(left) > 1 else left[0]
+
+    monkeypatch.setattr(module, "datetime", Fixed)
+
+
+@pytest.mark.parametrize("operation", ["update", "delete"])
+async def test_entries_that_have_expired_are_not_sent(
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    """They would put nobody in: the run is left as it is. To take people out is never too late."""
+    run_id = await begin(source, emulator, settings, operation=operation)
+    before = sent(emulator)
+    with monkeypatch.context() as patch:
+        patch.setattr(SystemClock, "now", lambda _: FAR_AHEAD)
+        if operation == "delete":
+            await resume_async(run_id, settings=settings)
+            return
+        with pytest.raises(ResumeRefused, match="expired on") as caught:
+            await resume_async(run_id, settings=settings)
+    assert (caught.value.reason, caught.value.exit_code) == ("expired", 3)
+    assert caught.value.document is not None
+    assert caught.value.document["requests"]["confirmed"] == 2
+    assert sent(emulator) == before
+    assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
+
+
+async def test_what_is_confirmed_is_complete_though_it_has_expired(
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill came between the last answer and the end."""
+    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    journal = sqlite3.connect(settings.state_dir / "runs" / report.run_id / "journal.sqlite")
+    with journal:
+        journal.execute("DELETE FROM documents WHERE name = 'ending'")
+    journal.close()
+    monkeypatch.setattr(SystemClock, "now", lambda _: FAR_AHEAD)
+    assert (await resume_async(report.run_id, settings=settings)).state == "complete"
+
+
+async def test_a_run_never_ends_before_it_began(
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock may be set back while it goes on."""
+    _set_clock(monkeypatch, run_module, "2026-11-21T01:30:00Z", "2026-11-20T01:30:00Z")
+    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    assert report.started_at == report.finished_at == "2026-11-21T01:30:00Z"
+
+
+async def test_a_refusal_says_what_is_known(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """Of a damaged run what was planned, and no word that nothing was sent."""
+    run_id = await begin(source, emulator, settings)
+    (settings.state_dir / "runs" / run_id / "journal.sqlite").write_bytes(b"")
+    with pytest.raises(ResumeRefused, match="is empty, and the run had begun") as caught:
+        await resume_async("last", settings=settings)
+    document = caught.value.document
+    assert document is not None
+    assert caught.value.reason == "damaged"
+    assert f"--plan-time {document['plan_time']}" in caught.value.hint
+    assert (document["state"], document["rows"]["sent"]) == ("incomplete", None)
+    assert document["requests"]["planned"] > 4
+
+
+async def test_a_lost_state_key_is_not_made_anew(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """A new one would fit no journal, and stand where the old one is to be put back."""
+    run_id = await begin(source, emulator, settings)
+    key = settings.state_dir / "key"
+    content = key.read_bytes()
+    key.unlink()
+    with pytest.raises(ResumeRefused, match="is gone, or cannot be read") as caught:
+        await resume_async(run_id, settings=settings)
+    assert caught.value.reason == "key"
+    assert not key.exists()
+    key.write_bytes(content)
+    key.chmod(0o600)
+    assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS

@@ -21,6 +21,7 @@ import orjson
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.keptspool import KeptSpool
 from audiencekit.delivery.runs import new_run_id, time_of
+from audiencekit.delivery.succession import Succession
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
@@ -46,6 +47,7 @@ class ErasureStore:
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir, self._directory = state_dir, state_dir / ERASURES
+        self._succession = Succession(state_dir)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Callable[[str], None]]:
@@ -74,6 +76,7 @@ class ErasureStore:
         directory = self.directory(receipt.erasure_id)
         with explained("the directory of the erasure cannot be made", directory):
             self._remove_stillborn()
+            self._succession.begin(receipt.erasure_id, {})
             directory.mkdir(mode=0o700)
             sync_directory(self._directory)
         pass_point("before begin")

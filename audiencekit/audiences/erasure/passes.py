@@ -159,7 +159,7 @@ class Pass(NoJournal):
         (target, receipt), results = self._receipts[place], self._open.pop(place)
         await self._means.leave(target)
         receipt.requests, receipt.records = len(results), sum(result.records for result in results)
-        receipt.success_count = receipt.records  # a request is confirmed when its three numbers are one
+        receipt.success_count = sum(result.success_count for result in results)
         receipt.refused_records = sum(len(result.refused) for result in results)
         receipt.state = "refused" if receipt.refused_records else "confirmed"
         receipt.why = f"the service did not take {receipt.refused_records} forms" if receipt.refused_records else ""

@@ -19,7 +19,7 @@ from audiencekit.delivery.journal.schema import JOURNAL
 from audiencekit.delivery.runs import RunStore
 from audiencekit.delivery.spool import Spool
 from audiencekit.errors import InputOutputFailed, ResumeRefused
-from audiencekit.machine.keys import DIGESTS, StateKey
+from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords
 
 
@@ -71,7 +71,7 @@ def _outcomes_of_run(changes: Changes, runs: RunStore, key: StateKey) -> Outcome
     run_id = changes.facts.run_id
     try:
         with contextlib.closing(JournalFile.open(runs.directory(run_id) / JOURNAL)) as journal:
-            journal.check(run_id, key.derive(DIGESTS, run_id))
+            journal.check(run_id, journal.facts().key(key))
             return _outcomes_of(journal)
     except (ResumeRefused, InputOutputFailed):
         return Outcomes(frozenset(), frozenset(map(int, changes.facts.requests)))

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
+from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
 from audiencekit.preparation.target import Target
 
 SYNC, RENEW = "sync", "renew"
@@ -21,9 +22,10 @@ _AGAIN: Final = {
 class RunFacts:
     """What a run was begun with, enough to read its source once more just as before.
 
-    `sources` and `rejections` are absolute paths; `-` stands for standard input. `keywords` are those of `upload`, as
-    JSON has them; when they name no plan time, it is `started_at`. `keep_spool` says that what was read is kept,
-    sealed, in the directory of the run until it has ended.
+    `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
+    or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
+    `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
+    `salt` is drawn for the key of the journal: an id that is given to a second run makes another key.
     """
 
     run_id: str
@@ -37,6 +39,11 @@ class RunFacts:
     started_at: str
     audiencekit: str
     keep_spool: bool = False
+    salt: str = ""
+
+    def key(self, state_key: StateKey) -> SubKey:
+        """The key of the journal that holds this. Those of older versions have no salt."""
+        return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}" if self.salt else self.run_id)
 
     @property
     def again(self) -> str:
@@ -119,7 +126,8 @@ class Ending:
 class Sums:
     """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
 
-    The counts of records and bytes are over confirmed requests; `refused` are single rows of those, in row order.
+    The counts of records and bytes are over confirmed requests, `success_count` and `total_count` as the service said;
+    `refused` are single rows of those, in row order.
     """
 
     confirmed: int = 0
@@ -146,6 +154,11 @@ class Sums:
             rate_limited=self.rate_limited + delivered.rate_limited,
             refused=tuple(sorted(self.refused + delivered.refused, key=lambda each: each.row)),
         )
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the service counted what was sent."""
+        return self.records_confirmed == self.success_count == self.total_count
 
     @property
     def is_touched(self) -> bool:

@@ -14,12 +14,14 @@ import orjson
 from audiencekit.delivery.journal.digests import DOCUMENTS, digest_of
 from audiencekit.delivery.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.delivery.journal.moments import Moment
-from audiencekit.delivery.journal.schema import connect, connect_new, damaged, not_begun
+from audiencekit.delivery.journal.refusals import another_key, damaged
+from audiencekit.delivery.journal.schema import connect, connect_new, has_seals, has_tables, without_beginning
+from audiencekit.delivery.journal.seals import PLANNED, Seals
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
-from audiencekit.machine.privatefiles import explained, sync_directory
+from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
 from audiencekit.preparation.target import Target
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
@@ -31,7 +33,8 @@ Entry = Callable[[sqlite3.Connection], None]
 _SUMS: Final = """
 SELECT sum(state = 'confirmed') AS confirmed,
        sum(state IN ('intended', 'unknown')) AS unknown,
-       sum(success_count) AS records_confirmed,
+       sum(CASE WHEN state = 'confirmed' THEN records ELSE 0 END)
+           - (SELECT count(*) FROM refused) AS records_confirmed,
        sum(CASE WHEN state = 'confirmed' THEN body_bytes ELSE 0 END) AS body_bytes,
        sum(success_count) AS success_count,
        sum(total_count) AS total_count,
@@ -39,6 +42,18 @@ SELECT sum(state = 'confirmed') AS confirmed,
        sum(rate_limited) AS rate_limited
 FROM requests
 """
+# Of a journal without seals: requests whose counts are not those of what was confirmed.
+_ODD_COUNTS: Final = """
+SELECT number FROM requests
+WHERE success_count <> total_count OR success_count <> CASE
+    WHEN state = 'confirmed' THEN records - (SELECT count(*) FROM refused WHERE refused.number = requests.number)
+    ELSE 0
+END
+"""
+_DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_DAMAGED_WHEN_READ: Final = ("SQLITE_ERROR", "")  # a table or column is not there; a text is none
+_INSERT: Final = f"INSERT INTO requests ({', '.join(PLANNED)}) VALUES (?, ?, ?, ?)"  # noqa: S608
+_REQUESTS: Final = "requests"  # in the plan as it is kept: how many there are
 
 
 class JournalFile:
@@ -47,8 +62,8 @@ class JournalFile:
     Raises InputOutputFailed when the disk fails or is full, and ResumeRefused for what is no sound journal.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self._path = connection, path
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, is_sealed: bool = True) -> None:
+        self._connection, self._path, self._is_sealed = connection, path, is_sealed
 
     @classmethod
     def begin(cls, path: Path, facts: RunFacts, key: SubKey) -> Self:
@@ -66,7 +81,12 @@ class JournalFile:
     def open(cls, path: Path) -> Self:
         """The journal at `path`. What it says is not to be acted on before `check`."""
         with _explained(path, "read"):
-            return cls(connect(path), path)
+            connection = connect(path)
+            try:
+                return cls(connection, path, is_sealed=has_seals(connection, path))
+            except BaseException:
+                connection.close()
+                raise
 
     def __repr__(self) -> str:
         return f"<JournalFile {self._path.parent.name}>"
@@ -82,8 +102,8 @@ class JournalFile:
         """What the run was begun with."""
         content = self._document(RUN)
         if content is None:
-            raise not_begun()
-        with _sound():
+            raise self._unbegun()
+        with self._sound():
             return RunFacts(**{**content, "target": Target.from_json(content["target"])})
 
     def plan(self) -> PlanFacts | None:
@@ -92,7 +112,8 @@ class JournalFile:
         if content is None:
             return None
         columns = ", ".join(field.name for field in dataclasses.fields(PlannedBody))
-        with _sound(), _explained(self._path, "read"):
+        content.pop(_REQUESTS, None)
+        with self._sound(), _explained(self._path, "read"):
             rows = self._connection.execute(f"SELECT {columns} FROM requests ORDER BY number")  # noqa: S608
             requests = tuple(PlannedBody(*map(_whole, row)) for row in rows)
             return PlanFacts(**{**content, "verbs": tuple(content.get("verbs", ()))}, requests=requests)
@@ -100,26 +121,32 @@ class JournalFile:
     def ending(self) -> Ending | None:
         """How the run ended, when it has ended for good."""
         content = self._document(ENDING)
-        with _sound():
+        with self._sound():
             return None if content is None else Ending(**content)
 
     def check(self, run_id: str, key: SubKey) -> None:
         """Raises ResumeRefused for a damaged file, another run's journal, and one that was made under another key."""
-        with _explained(self._path, "read"):
+        facts = self.facts()
+        with self._sound(), _explained(self._path, "read"):
             if self._one("PRAGMA integrity_check(1)") != ("ok",):
-                raise damaged()
-        if self.facts().run_id != run_id:
+                raise self._damaged()
+            documents = self._connection.execute("SELECT name, content, digest FROM documents").fetchall()
+            fits = [digest_of(key, DOCUMENTS, _NUMBERS[name], text.encode()) == seal for name, text, seal in documents]
+        if not any(fits):
+            raise another_key(self._path.parent)
+        if not all(fits) or not self._adds_up(Seals(key)):
+            raise self._damaged()
+        if facts.run_id != run_id:
             hint = "restore the journal that was there"
             raise ResumeRefused("this is the journal of another run", reason="other_run", hint=hint)
-        with _sound(), _explained(self._path, "read"):
-            for name, content, digest in self._connection.execute("SELECT name, content, digest FROM documents"):
-                if digest_of(key, DOCUMENTS, _NUMBERS[name], content.encode()) != digest:
-                    raise ResumeRefused(
-                        "the journal was written under another state key, or was changed",
-                        reason="key",
-                        hint="give the AUDIENCEKIT_KEY, keyring or key file of then; or upload the source again with "
-                        "--plan-time of the run",
-                    )
+
+    def _adds_up(self, seals: Seals) -> bool:
+        """Whether the requests are those that were written."""
+        plan = self._document(PLAN) or {}
+        with self._sound(), _explained(self._path, "read"):
+            if self._is_sealed:
+                return seals.fit(self._connection, plan.get(_REQUESTS, 0))
+            return self._one(_ODD_COUNTS) is None and (bool(plan) or self._one("SELECT 1 FROM requests") is None)
 
     def sums(self) -> Sums:
         """The sums over all requests so far."""
@@ -127,7 +154,7 @@ class JournalFile:
             cursor = self._connection.execute(_SUMS)
             row = cursor.fetchone()
             refused = self._connection.execute("SELECT row, codes FROM refused ORDER BY row").fetchall()
-        with _sound():
+        with self._sound():
             counts = [_whole(value or 0) for value in row]
             named: dict[str, Any] = dict(zip((column[0] for column in cursor.description), counts, strict=True))
             return Sums(**named, refused=tuple(RefusedRow(row, tuple(codes.split())) for row, codes in refused))
@@ -146,7 +173,7 @@ class JournalFile:
         found = "SELECT number, left_boot, left_seconds FROM requests WHERE left_boot IS NOT NULL"
         with _explained(self._path, "read"):
             rows = self._connection.execute(found).fetchall()
-        with _sound():
+        with self._sound():
             return {_whole(number): Moment(str(boot), float(seconds)) for number, boot, seconds in rows}
 
     def digests(self) -> dict[int, bytes]:
@@ -161,11 +188,15 @@ class JournalFile:
         """Write the plan, before the first request is sent."""
         content = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
         bodies = [dataclasses.astuple(body) for body in content.pop("requests")]
+        if self._is_sealed:
+            content[_REQUESTS] = len(bodies)
 
         def write(connection: sqlite3.Connection) -> None:
             self._put(PLAN, content, key)
-            insert = "INSERT INTO requests (number, wave, records, body_bytes) VALUES (?, ?, ?, ?)"
-            connection.executemany(insert, bodies)
+            if self._is_sealed:
+                Seals(key).insert(connection, bodies)
+            else:
+                connection.executemany(_INSERT, bodies)
 
         pass_point("before plan")
         self.write([write])
@@ -190,6 +221,10 @@ class JournalFile:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    def seals(self, key: SubKey) -> Seals | None:
+        """What seals the requests; None for a journal of schema 2, which stays as it is."""
+        return Seals(key) if self._is_sealed else None
+
     def _put(self, name: str, content: dict[str, Any], key: SubKey) -> None:
         text = orjson.dumps(content)
         digest = digest_of(key, DOCUMENTS, _NUMBERS[name], text)
@@ -197,11 +232,27 @@ class JournalFile:
 
     def _document(self, name: str) -> dict[str, Any] | None:
         with _explained(self._path, "read"):
-            if self._one("SELECT 1 FROM sqlite_master WHERE name = 'documents'") is None:
+            if not has_tables(self._connection):
                 return None  # ended in the middle of its first transaction
             found = self._one("SELECT content FROM documents WHERE name = ?", name)
-        with _sound():
+        with self._sound():
             return None if found is None else dict(orjson.loads(found[0]))
+
+    def _unbegun(self) -> ResumeRefused:
+        """The refusal of a journal that does not say what the run was begun with: one of ours without it is damaged."""
+        with _explained(self._path, "read"):
+            return self._damaged() if has_tables(self._connection) else without_beginning(self._path)
+
+    def _damaged(self) -> ResumeRefused:
+        return damaged(self._path.parent)
+
+    @contextlib.contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Raises ResumeRefused for content that no version of ours has written."""
+        try:
+            yield
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise self._damaged() from None
 
     def _one(self, statement: str, *values: Any) -> Any:
         return self._connection.execute(statement, values).fetchone()
@@ -218,24 +269,18 @@ def _whole(value: Any) -> int:
 
 
 @contextlib.contextmanager
-def _sound() -> Iterator[None]:
-    """Raises ResumeRefused for content that no version of ours has written."""
-    try:
-        yield
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise damaged() from None
-
-
-@contextlib.contextmanager
 def _explained(path: Path, what: str) -> Iterator[None]:
     """Raises ResumeRefused for a damaged file, InputOutputFailed for what else SQLite reports; it quotes no values."""
     try:
         yield
+    except UnicodeDecodeError:  # words of SQLite that quote a damaged schema
+        raise damaged(path.parent) from None
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", type(error).__name__)
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            raise damaged() from None
+        name = getattr(error, "sqlite_errorname", "")
+        is_odd = isinstance(error, sqlite3.OperationalError) and name in _DAMAGED_WHEN_READ
+        if name.startswith(_DAMAGED) or (what == "read" and is_odd):
+            raise damaged(path.parent) from None
         raise InputOutputFailed(
-            f"the journal cannot be {what}: {str(path)!r}: {error} ({name})",
-            hint="check the space and the health of the disk that holds the state directory",
+            f"the journal cannot be {what}: {str(path)!r}: {error} ({name or type(error).__name__})",
+            hint=hint_for(None, "check the space and the health of the disk that holds the state directory"),
         ) from None

@@ -1,4 +1,7 @@
-"""How a journal stands on disk: one SQLite file, known by its header, in schema 2."""
+"""How a journal stands on disk: one SQLite file, known by its header, in schema 3.
+
+Schema 2 has no seals. A journal of it is read, resumed, and stays as it is, so that its own version could go on, too.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,21 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+from audiencekit.delivery.journal.refusals import another_schema, damaged, not_begun, without_journal
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.privatefiles import explained, read_file
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
-VERSION: Final = 2
+VERSION: Final = 3
+UNSEALED_VERSION: Final = 2
 BUSY_SECONDS: Final = 5.0  # somebody else looks into the journal
 # Where the file format of SQLite (sqlite.org/fileformat) keeps what we need before SQLite itself looks at a file.
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
 
 # `left_boot`, `left_seconds`: when the bytes last left; null once no attempt can still be applied late.
+# `success_count`, `total_count`: what the service said, of a confirmed request. `seal`: see `seals`.
 # Never an identifier, neither raw nor hashed: counts, numbers of rows, keyed digests, words of the service.
 _SCHEMA: Final = f"""
 PRAGMA application_id={APPLICATION_ID};
@@ -39,7 +45,8 @@ CREATE TABLE requests (
     attempts INTEGER NOT NULL DEFAULT 0,
     rate_limited INTEGER NOT NULL DEFAULT 0,
     success_count INTEGER NOT NULL DEFAULT 0,
-    total_count INTEGER NOT NULL DEFAULT 0
+    total_count INTEGER NOT NULL DEFAULT 0,
+    seal BLOB NOT NULL
 );
 CREATE TABLE refused (
     row INTEGER PRIMARY KEY,
@@ -61,10 +68,40 @@ def connect_new(path: Path) -> sqlite3.Connection:
 def connect(path: Path) -> sqlite3.Connection:
     """The journal at `path`. A transaction that a kill left open is undone when something is read.
 
-    Raises ResumeRefused, with the file untouched, when there is none or when it is not of schema 2.
+    Raises ResumeRefused, with the file untouched, when there is none or when it is of no schema that is known.
     """
     _check_header(path)
     return _connect(path)
+
+
+def has_seals(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether its requests are sealed. Raises ResumeRefused when the schema that it says it has is not the one."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(requests)")}
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if columns and ("seal" in columns) != (version != UNSEALED_VERSION):
+        raise damaged(path.parent)
+    if columns and "left_boot" not in columns:
+        raise another_schema(path.parent, version)
+    return "seal" in columns
+
+
+def has_tables(connection: sqlite3.Connection) -> bool:
+    """Whether its first transaction was written."""
+    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+
+
+def without_beginning(path: Path) -> ResumeRefused:
+    """The refusal of a journal that is empty or not there: nothing was sent, unless there is something else of the run.
+
+    All else is written after what the run was begun with.
+    """
+    is_there = os.path.lexists(path)
+    with explained("the directory of the run cannot be read", path.parent):
+        others = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
+    if not others:
+        return not_begun() if is_there else without_journal()
+    what = "damaged: it is empty" if is_there else "gone"
+    return damaged(path.parent, f"the journal is {what}, and the run had begun")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -72,47 +109,26 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=16
     )
-    # FULL does not sync the directory: without EXTRA the last commit can be undone by a loss of power.
-    connection.executescript("PRAGMA synchronous=EXTRA; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;")
+    try:
+        # FULL does not sync the directory: without EXTRA the last commit can be undone by a loss of power.
+        connection.executescript("PRAGMA synchronous=EXTRA; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
 def _check_header(path: Path) -> None:
     if not os.path.lexists(path):
-        raise ResumeRefused(
-            "the run has no journal",
-            reason="no_journal",
-            hint="upload the source again, with --plan-time of the run if it may have sent something",
-        )
+        raise without_beginning(path)
     with explained("the journal cannot be read", path):
         header = read_file(path, _HEADER_BYTES)
     if not header:
-        raise not_begun()
+        raise without_beginning(path)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise damaged()
+        raise damaged(path.parent)
     if int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4], "big") != APPLICATION_ID:
-        raise damaged()
+        raise damaged(path.parent)
     version = int.from_bytes(header[_VERSION_AT : _VERSION_AT + 4], "big")
-    if version != VERSION:
-        raise ResumeRefused(
-            f"the journal has schema {version}, and this version knows schema {VERSION}",
-            reason="newer",
-            hint="resume with the version of audiencekit that began the run, or a later one",
-        )
-
-
-def damaged() -> ResumeRefused:
-    """The refusal of a file that is no sound journal."""
-    return ResumeRefused(
-        "the journal is damaged",
-        reason="damaged",
-        hint="restore it; or upload the source again with --plan-time of the run: a repeated Update or Delete changes "
-        "nothing",
-    )
-
-
-def not_begun() -> ResumeRefused:
-    """The refusal of a run that ended before its journal said anything."""
-    return ResumeRefused(
-        "the run ended before it began: nothing was sent", reason="not_begun", hint="upload the source again"
-    )
+    if version not in (UNSEALED_VERSION, VERSION):
+        raise another_schema(path.parent, version)

@@ -49,6 +49,7 @@ class RunJournal:
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
         self._flushing: asyncio.Task[None] | None = None
         self._failure: AudiencekitError | None = None
+        self._seals = file.seals(key)
         self._doubtful = set(file.digests())  # left earlier: only a confirmation settles them
         self._intended: set[int] = set()
 
@@ -70,13 +71,13 @@ class RunJournal:
         pass_point("before intent")
         key, moment = self._key, self._moment()
         self._intended.add(request.number)  # who is cancelled in the middle has it written all the same
-        await self._write(lambda connection: _intend(connection, request, key, moment))
+        await self._write_of(request.number, lambda connection: _intend(connection, request, key, moment))
         pass_point("after intent")
 
     async def leave_again(self, number: int) -> None:
         """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
         moment = self._moment()
-        await self._write(lambda connection: _leave(connection, number, moment))
+        await self._write_of(number, lambda connection: _leave(connection, number, moment))
 
     async def conclude(self, result: RequestResult) -> None:
         """Notes how the request ended. One that never left is as it was before."""
@@ -85,7 +86,7 @@ class RunJournal:
         pass_point("before acknowledgement")
         values = self._values(result)
         refused = [(result.number, each.row, " ".join(each.codes)) for each in result.refused]
-        await self._write(lambda connection: _conclude(connection, values, refused))
+        await self._write_of(result.number, lambda connection: _conclude(connection, values, refused))
         pass_point("after acknowledgement")
 
     def _values(self, result: RequestResult) -> dict[str, int | str]:
@@ -93,16 +94,25 @@ class RunJournal:
         state = "planned" if result.outcome is None else result.outcome.value
         if state in ("planned", "refused") and was_doubtful:
             state = "unknown"
-        counted = result.records if result.is_confirmed else 0
         return {
             "number": result.number,
             "state": state,
             "attempts": result.attempts,
             "rate_limited": result.rate_limited,
-            "success_count": counted,
-            "total_count": counted,
+            "success_count": result.success_count,
+            "total_count": result.total_count,
             "is_doubtful": result.is_doubtful or was_doubtful,
         }
+
+    async def _write_of(self, number: int, entry: Entry) -> None:
+        """Writes `entry`, which is about the request of this number, and its new seal."""
+
+        def sealed(connection: sqlite3.Connection) -> None:
+            entry(connection)
+            if self._seals is not None:
+                self._seals.renew(connection, number)
+
+        await self._write(sealed)
 
     async def _write(self, entry: Entry) -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -18,6 +18,7 @@ import orjson
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
+from audiencekit.machine.privatefiles import hint_for
 from audiencekit.machine.statedirectory import make_directory
 
 from .line import Line, Waiter
@@ -48,7 +49,7 @@ class LineFile:
         with self._explained("cannot be opened"):
             _make_private(self._path)
             _remove_old(self._path)
-        self._connection = sqlite3.connect(self._path, timeout=OPENING_SECONDS, isolation_level=None)
+            self._connection = sqlite3.connect(self._path, timeout=OPENING_SECONDS, isolation_level=None)
         try:
             self._prepare()
         except BaseException:
@@ -99,9 +100,11 @@ class LineFile:
             if _is_busy(error):
                 failure = BusyError()
             else:
+                hint = hint_for(None, hint)
                 failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {error}", hint=hint)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is damaged, or a link"
+            hint = hint_for(getattr(error, "errno", 0), hint)
             failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {reason}", hint=hint)
         raise failure
 

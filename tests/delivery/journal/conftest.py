@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from audiencekit.delivery.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.delivery.journal.file import JournalFile
+from audiencekit.delivery.journal.seals import Seals
 from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import Outcome
 from audiencekit.machine.keys import StateKey, SubKey
@@ -17,7 +20,8 @@ from audiencekit.preparation.packing import PackedRequest, RequestBody
 from audiencekit.preparation.target import Target
 
 RUN_ID = "20261121-013000-1f3a9c"
-KEY = StateKey(bytes(range(32))).derive("digests", RUN_ID)
+STATE_KEY = StateKey(bytes(range(32)))
+KEY = STATE_KEY.derive("digests", RUN_ID)
 FACTS = RunFacts(
     run_id=RUN_ID,
     account_id="18ce54d4x5t",
@@ -60,8 +64,19 @@ def packed(number: int, body: bytes = b"") -> PackedRequest:
 def result_of(number: int, outcome: Outcome | None = Outcome.CONFIRMED, attempts: int = 1) -> RequestResult:
     """How request `number` ended."""
     return RequestResult(
-        number=number, outcome=outcome, attempts=attempts, rate_limited=0, records=10, body_bytes=1_000
-    )
+        number=number, outcome=outcome, attempts=attempts, rate_limited=0, records=10, body_bytes=1_000,
+        success_count=10 * (outcome is Outcome.CONFIRMED), total_count=10 * (outcome is Outcome.CONFIRMED),
+    )  # fmt: skip
+
+
+def rewrite(path: Path, key: SubKey, statement: str, values: Sequence[Any] = ()) -> None:
+    """Have a journal say something else of its requests, under new seals: as one that was written so."""
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement, values)
+        for (number,) in connection.execute("SELECT number FROM requests").fetchall():
+            Seals(key).renew(connection, number)
+    connection.close()
 
 
 @pytest.fixture
@@ -86,7 +101,6 @@ def planned(path: Path) -> Iterator[JournalFile]:
 @pytest.fixture
 def states(path: Path) -> Callable[[], dict[int, str]]:
     """The states of the requests, as they are on disk."""
-    import sqlite3
 
     def read() -> dict[int, str]:
         connection = sqlite3.connect(path)

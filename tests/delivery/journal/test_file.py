@@ -15,25 +15,27 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.journal.facts import Ending, PlannedBody, Sums
+from audiencekit.delivery.journal.facts import Ending, PlannedBody, RunFacts, Sums
 from audiencekit.delivery.journal.file import JournalFile
 from audiencekit.delivery.journal.writer import RunJournal
+from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
-from audiencekit.machine.keys import StateKey
 
-from .conftest import FACTS, KEY, PLAN, RUN_ID, packed, result_of
+from .conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
 
 KILLED_IN_A_COMMIT = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.executescript("PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN IMMEDIATE")
 connection.execute("UPDATE requests SET state = 'confirmed'")
-filling = [(number, 0, 1, 1) for number in range(4, 5_000)]
-connection.executemany("INSERT INTO requests (number, wave, records, body_bytes) VALUES (?,?,?,?)", filling)
+filling = [(number, 0, 1, 1, b"") for number in range(4, 5_000)]
+connection.executemany("INSERT INTO requests (number, wave, records, body_bytes, seal) VALUES (?,?,?,?,?)", filling)
 os.kill(os.getpid(), 9)
 """
-OLD = Path(__file__).with_name("schema-1.sqlite")
-GOLDEN = Path(__file__).with_name("schema-2.sqlite")
+OLD = [Path(__file__).with_name(name) for name in ("schema-1.sqlite", "schema-2-early.sqlite")]
+UNSEALED = Path(__file__).with_name("schema-2.sqlite")
+GOLDEN = Path(__file__).with_name("schema-3.sqlite")
+SALTED = dataclasses.replace(FACTS, salt="000102030405060708090a0b0c0d0e0f")
 
 
 def _opened(path: Path) -> JournalFile:
@@ -61,7 +63,7 @@ def test_a_journal_is_for_its_owner_alone(path: Path) -> None:
         journal = JournalFile.begin(path, FACTS, KEY)
 
         def look(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT INTO requests (number, wave, records, body_bytes) VALUES (1, 0, 1, 1)")
+            connection.execute("INSERT INTO refused VALUES (1, 1, '')")
             connection.execute("PRAGMA cache_spill=1")
             modes.update(stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir())
 
@@ -138,12 +140,19 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "cut off": ("damaged", lambda path: path.write_bytes(path.read_bytes()[:5_000])),
     "scrambled": ("damaged", _scramble),
     "another program's": ("damaged", lambda path: _write(path, "PRAGMA application_id=1")),
-    "newer": ("newer", lambda path: _write(path, "PRAGMA user_version=3")),
+    "newer": ("newer", lambda path: _write(path, "PRAGMA user_version=4")),
     "older": ("newer", lambda path: _write(path, "PRAGMA user_version=1")),
-    "without a beginning": ("not_begun", lambda path: _write(path, "DELETE FROM documents")),
-    "without tables": ("not_begun", lambda path: _write(path, "DROP TABLE documents")),
-    "another run's": ("key", lambda path: _write(path, "UPDATE documents SET digest = zeroblob(16)")),
-    "edited": ("key", lambda path: _write(path, "UPDATE documents SET content = replace(content, 'list', 'lost')")),
+    "of a schema that it has not": ("damaged", lambda path: _write(path, "PRAGMA user_version=2")),
+    "without a beginning": ("damaged", lambda path: _write(path, "DELETE FROM documents")),
+    "without tables": ("damaged", lambda path: _write(path, "DROP TABLE documents")),
+    "another key's": ("key", lambda path: _write(path, "UPDATE documents SET digest = zeroblob(16)")),
+    "edited": ("damaged", lambda path: _write(path, "UPDATE documents SET content = replace(content, 'list', 'lost')")),
+    "without a plan": ("damaged", lambda path: _write(path, "DELETE FROM documents WHERE name = 'plan'")),
+    "one request fewer": ("damaged", lambda path: _write(path, "DELETE FROM requests WHERE number = 3")),
+    "a refused row more": ("damaged", lambda path: _write(path, "INSERT INTO refused VALUES (7, 1, 'BAD')")),
+    "a refused row of nothing": ("damaged", lambda path: _write(path, "INSERT INTO refused VALUES (7, 9, 'BAD')")),
+    "no text": ("damaged", lambda path: _write(path, "UPDATE documents SET content = CAST(X'FFFE' AS TEXT)")),
+    "a table of another name": ("damaged", lambda path: _write(path, "ALTER TABLE refused RENAME TO taken")),
     "a document more": ("damaged", lambda path: _write(path, "INSERT INTO documents VALUES ('x', '', '')")),
     "odd facts": ("damaged", lambda path: _write(path, "UPDATE documents SET content = '{\"a\": 1}'")),
     "no JSON": ("damaged", lambda path: _write(path, "UPDATE documents SET content = 'x'")),
@@ -196,40 +205,152 @@ def test_another_runs_journal_is_refused(planned: JournalFile) -> None:
     assert caught.value.reason == "other_run"
 
 
-def test_a_journal_of_schema_1_is_refused_untouched(tmp_path: Path) -> None:
-    """It knew no other target than an audience, and no release wrote it."""
+@pytest.mark.parametrize("kept", OLD, ids=lambda path: path.stem)
+def test_a_journal_that_no_release_wrote_is_refused_untouched(tmp_path: Path, kept: Path) -> None:
+    """Schema 1 knew no other target than an audience, and schema 2 at first not when bytes had left."""
     path = tmp_path / "journal.sqlite"
-    path.write_bytes(OLD.read_bytes())
-    with pytest.raises(ResumeRefused) as caught:
+    path.write_bytes(kept.read_bytes())
+    with pytest.raises(ResumeRefused, match="in a form that this version does not know") as caught:
         JournalFile.open(path)
     assert caught.value.reason == "newer"
-    assert path.read_bytes() == OLD.read_bytes()
+    assert path.read_bytes() == kept.read_bytes()
 
 
-def test_a_journal_of_schema_2_is_read(tmp_path: Path) -> None:
-    """Kept from the first release: whatever comes later must resume it or refuse it untouched."""
+@pytest.mark.parametrize(("kept", "facts"), [(UNSEALED, FACTS), (GOLDEN, SALTED)], ids=["2", "3"])
+def test_journals_of_releases_are_read(tmp_path: Path, kept: Path, facts: RunFacts) -> None:
+    """Kept from each: whatever comes later must resume it or refuse it untouched."""
     path = tmp_path / "journal.sqlite"
-    path.write_bytes(GOLDEN.read_bytes())
-    journal = _opened(path)
-    assert (journal.facts(), journal.plan(), journal.ending()) == (FACTS, PLAN, None)
+    path.write_bytes(kept.read_bytes())
+    journal = JournalFile.open(path)
+    journal.check(RUN_ID, facts.key(STATE_KEY))
+    assert (journal.facts(), journal.plan(), journal.ending()) == (facts, PLAN, None)
     assert journal.confirmed_numbers() == {1}
     assert list(journal.digests()) == [2]
     assert journal.sums() == Sums(
         confirmed=1, unknown=1, records_confirmed=10, body_bytes=1_000, success_count=10, total_count=10, attempts=3
     )
     journal.close()
-    assert path.read_bytes() == GOLDEN.read_bytes()
+    assert path.read_bytes() == kept.read_bytes()
 
 
 async def write_golden(path: Path) -> None:
     """How the golden journal was made: one request confirmed at the second try, one that nobody lived to conclude."""
-    journal = JournalFile.begin(path, FACTS, StateKey(bytes(range(32))).derive("digests", RUN_ID))
-    journal.keep_plan(PLAN, KEY)
-    async with RunJournal(journal, KEY) as writer:
+    key = SALTED.key(STATE_KEY)
+    journal = JournalFile.begin(path, SALTED, key)
+    journal.keep_plan(PLAN, key)
+    async with RunJournal(journal, key) as writer:
         await writer.intend(packed(1))
         await writer.conclude(result_of(1, Outcome.CONFIRMED, 2))
         await writer.intend(packed(2))
     journal.close()
+
+
+async def test_a_journal_of_schema_2_goes_on_as_what_it_is(tmp_path: Path) -> None:
+    """The version that began it could still go on; counts that do not add up are found there, too."""
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(UNSEALED.read_bytes())
+    journal = _opened(path)
+    async with RunJournal(journal, KEY) as writer:
+        for number in (2, 3):
+            await writer.intend(packed(number))
+            await writer.conclude(result_of(number))
+    journal.finish(Ending(state="complete", exit_code=0), KEY)
+    assert journal.sums().confirmed == 3
+    journal.close()
+    _opened(path).close()
+    assert path.read_bytes()[60:64] == bytes([0, 0, 0, 2])
+    _write(path, "UPDATE requests SET total_count = total_count | 32 WHERE number = 2")
+    with pytest.raises(ResumeRefused) as caught:
+        _opened(path)
+    assert caught.value.reason == "damaged"
+
+
+def test_a_run_id_that_is_used_again_makes_another_key() -> None:
+    """Of two journals of one id no two digests are under one key and one nonce; older ones have the key they had."""
+    salts = ("", "00" * 16, "01" * 16)
+    keys = [dataclasses.replace(FACTS, salt=salt).key(STATE_KEY) for salt in salts]
+    assert keys[0] == KEY
+    assert len({key.unwrap() for key in keys}) == 3
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["wave", "records", "body_bytes", "first_row", "last_row", "digest", "left_boot", "left_seconds", "state",
+     "attempts", "rate_limited", "success_count", "total_count", "seal"],
+)  # fmt: skip
+async def test_every_column_of_a_request_is_sealed(planned: JournalFile, path: Path, column: str) -> None:
+    """One that is other than it was written is damage, whatever it counts."""
+    async with RunJournal(planned, KEY) as journal:
+        await journal.intend(packed(1))
+    planned.close()
+    other = "'unknown'" if column == "state" else f"coalesce({column}, 0) || '1'"
+    _write(path, f"UPDATE requests SET {column} = {other} WHERE number = 1")
+    with pytest.raises(ResumeRefused) as caught:
+        _opened(path)
+    assert caught.value.reason == "damaged"
+
+
+async def test_refused_rows_are_sealed_with_their_request(planned: JournalFile, path: Path) -> None:
+    """None can be taken away, added, or given other codes."""
+    refused = (RefusedRow(11, ("BAD",)), RefusedRow(12, ()))
+    async with RunJournal(planned, KEY) as journal:
+        await journal.intend(packed(1))
+        await journal.conclude(dataclasses.replace(result_of(1), records=8, refused=refused))
+    planned.close()
+    _opened(path).close()
+    sound = path.read_bytes()
+    for change in (
+        "DELETE FROM refused WHERE row = 12",
+        "UPDATE refused SET codes = 'WORSE' WHERE row = 11",
+        "UPDATE refused SET number = 2 WHERE row = 11",
+    ):
+        path.write_bytes(sound)
+        _write(path, change)
+        with pytest.raises(ResumeRefused):
+            _opened(path)
+
+
+def test_an_empty_journal_of_a_run_that_had_begun_is_damaged(planned: JournalFile, path: Path) -> None:
+    """A report, or anything else, is written after it: what to do says the plan time, where the report tells it."""
+    planned.close()
+    for content, said in (
+        (b"{", "--plan-time of the run"),
+        (b'{"plan_time": "2026-11-21T01:30:00Z"}', "11-21T01:30:00Z"),
+    ):
+        (path.parent / "report.json").write_bytes(content)
+        path.write_bytes(b"")
+        for words in ("is empty", "is gone"):
+            with pytest.raises(ResumeRefused, match=words) as caught:
+                _opened(path)
+            assert caught.value.reason == "damaged"
+            assert said in caught.value.hint
+            path.unlink(missing_ok=True)
+
+
+def test_a_damaged_rollback_journal_is_told(planned: JournalFile, path: Path) -> None:
+    """What a kill in a commit left is undone wherever it is sound; else the journal is damaged, or what it was."""
+    planned.close()
+    before = path.read_bytes()
+    subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=60)
+    hot = path.with_name("journal.sqlite-journal")
+    killed, left = path.read_bytes(), hot.read_bytes()
+    draw, told = random.Random(5), []
+    for _ in range(150):
+        damage = bytearray(left)
+        place = draw.randrange(len(damage) - 16)
+        damage[place : place + 16] = draw.randbytes(16)
+        path.write_bytes(killed)
+        hot.write_bytes(damage)
+        try:
+            journal = _opened(path)
+        except ResumeRefused as refusal:
+            told.append(refusal.reason)
+            continue
+        assert journal.plan() == PLAN
+        assert journal.sums() == Sums()
+        journal.close()
+    assert {"damaged"} <= set(told) <= {"damaged", "key"}
+    assert before != killed
 
 
 def test_the_plan_lists_every_request(planned: JournalFile) -> None:

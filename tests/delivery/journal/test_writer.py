@@ -35,6 +35,16 @@ async def test_an_intent_is_on_disk_before_anything_leaves(planned: JournalFile,
     )
 
 
+async def test_the_counts_of_the_service_are_kept(planned: JournalFile) -> None:
+    """Not our own under their names: where they differed, the sums would."""
+    async with RunJournal(planned, KEY) as journal:
+        await journal.intend(packed(1))
+        await journal.conclude(replace(result_of(1), success_count=9, total_count=11))
+    sums = planned.sums()
+    assert (sums.records_confirmed, sums.success_count, sums.total_count) == (10, 9, 11)
+    assert not sums.is_reconciled
+
+
 async def test_rows_of_a_request_are_kept_as_a_range(planned: JournalFile, path: Path) -> None:
     """The first and the last, whatever their order in the body; and the digest says nothing of the body."""
     async with RunJournal(planned, KEY) as journal:

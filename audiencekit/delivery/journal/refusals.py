@@ -1,0 +1,73 @@
+"""Why a journal cannot be trusted, and what to do then: with the plan time of the run, where its report tells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from audiencekit.delivery.runs import REPORT, read_kept_report
+from audiencekit.errors import InputOutputFailed, ResumeRefused
+
+NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
+
+
+def damaged(directory: Path, what: str = "the journal is damaged") -> ResumeRefused:
+    """The refusal of a run in `directory` whose file is no sound journal."""
+    return ResumeRefused(what, reason="damaged", hint=f"restore it; or {how_to_repeat(directory)}")
+
+
+def another_key(directory: Path) -> ResumeRefused:
+    """The refusal of a journal that this state key does not fit."""
+    return ResumeRefused(
+        "the journal was written under another state key, or was changed",
+        reason="key",
+        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of then; or {how_to_repeat(directory)}",
+    )
+
+
+def without_key(directory: Path) -> ResumeRefused:
+    """The refusal of a run whose state key is not there, or is none: a new one would be of no use."""
+    return ResumeRefused(
+        "the state key that the journal was written under is gone, or cannot be read",
+        reason="key",
+        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of then; or {how_to_repeat(directory)}",
+    )
+
+
+def another_schema(directory: Path, version: int) -> ResumeRefused:
+    """The refusal of a journal whose header names a schema that this version does not know."""
+    return ResumeRefused(
+        f"the journal says that it has schema {version}, in a form that this version does not know",
+        reason="newer",
+        hint="resume with the version of audiencekit that began the run, or a later one; if this one did, the journal "
+        f"is damaged: {how_to_repeat(directory)}",
+    )
+
+
+def without_journal() -> ResumeRefused:
+    """The refusal of a run that ended before it had a journal."""
+    return ResumeRefused(
+        "the run has no journal: nothing was sent", reason="no_journal", hint="upload the source again"
+    )
+
+
+def not_begun() -> ResumeRefused:
+    """The refusal of a run that ended before its journal said anything."""
+    return ResumeRefused(
+        "the run ended before it began: nothing was sent", reason="not_begun", hint="upload the source again"
+    )
+
+
+def how_to_repeat(directory: Path) -> str:
+    """What to do when the run in `directory` cannot go on: the same once more, with the same times."""
+    plan_time = _plan_time(directory)
+    option = f"`--plan-time {plan_time}`" if plan_time else "--plan-time of the run"
+    return f"upload the source again with {option}: a repeated Update or Delete changes nothing"
+
+
+def _plan_time(directory: Path) -> str | None:
+    try:
+        found = read_kept_report(directory / REPORT).get("plan_time")
+    except InputOutputFailed:
+        return None
+    return found if isinstance(found, str) else None

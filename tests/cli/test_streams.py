@@ -1,0 +1,45 @@
+"""Commands whose messages or data nobody takes: the exit code is that of what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import PIPE, Commands, environment
+
+from .conftest import Run, Service
+
+ROWS = 600
+
+
+@pytest.fixture
+def closed() -> Iterator[int]:
+    """A pipe that nobody reads any more, as that of `| head -1`."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    yield writes
+    os.close(writes)
+
+
+@pytest.mark.parametrize(("stdout_too", "code"), [(False, 0), (True, 74)], ids=["stderr", "both"])
+def test_messages_that_nobody_takes_fail_nothing(
+    commands: Commands, run: Run, service: Service, tmp_path: Path, closed: int, stdout_too: bool, code: int
+) -> None:
+    """Everything is sent, through faults that are told. The report is data: a stdout that does not take it is 74."""
+    service.order({"fault": 13, "nth": 1, "match": {"path": "*/users"}})
+    source = tmp_path / "list.csv"
+    source.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(ROWS)))
+    process = commands.begin(
+        "upload", str(source), "--audience", service.audience_id, "--json",
+        env=environment(tmp_path / "state", service.env), cwd=tmp_path,
+        stdout=closed if stdout_too else PIPE, stderr=closed,
+    )  # fmt: skip
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert stdout_too or json.loads(out)["state"] == "complete"
+    kept = json.loads(run("report", "--json").stdout)
+    assert (kept["state"], kept["rows"]["sent"]) == ("complete", ROWS)
