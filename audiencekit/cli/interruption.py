@@ -7,8 +7,7 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-import click
-
+from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
 from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.machine.ownprocess import ENDINGS
@@ -58,11 +57,11 @@ def _too_late(ending: int, _frame: object) -> None:
 
 def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
     if not task.cancelling():
-        click.echo(f"the {minutes:g} minutes of this run are over", err=True)
+        tell(f"the {minutes:g} minutes of this run are over")
         _interrupt(task)
 
 
 def _interrupt(task: asyncio.Task[Any]) -> None:
     patience = f"requests under way get {DRAIN_SECONDS:.0f} seconds to finish; once more stops now"
-    click.echo("stopping now" if task.cancelling() else f"stopping: {patience}", err=True)
+    tell("stopping now" if task.cancelling() else f"stopping: {patience}")
     task.cancel()

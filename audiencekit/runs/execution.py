@@ -47,6 +47,7 @@ from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
+from audiencekit.shown import shown
 from audiencekit.sources.files import Item
 from audiencekit.sources.standardinput import WAIT_ON
 
@@ -281,7 +282,7 @@ async def _send_planned(
 ) -> Report:
     notes: tuple[str, ...] = ()
     if planned.warnings:
-        progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
+        progress.tell("\n".join(f"note: {shown(warning)}" for warning in planned.warnings))
     try:
         with short_of_memory():
             async with client:
