@@ -119,7 +119,7 @@ class Turns:
             assert not was_last or not machine.is_sound, ("it was refused although it was the last", self.told)
             assert "--rebuild" in ended.err
             return ended
-        unsure = "has lost the stamp" in ended.err
+        unsure = "does not bear the stamp" in ended.err
         self._heed(machine, before, ended, is_whole=rebuild or was_new, was_last=was_last or unsure)
         if not was_last and not rebuild and not was_new:
             assert unsure or self._state() == before, ("it went ahead although it was not the last", self.told)

@@ -29,13 +29,13 @@ _MOST_BYTES: Final = 10_000
 class KnownStamps:
     """What the audience may bear: one of `tokens`. `serial` is that of the snapshot then: no older one belongs to it.
 
-    `is_shown` says that the service has shown a stamp of ours. `is_behind` that the snapshot lacks what others changed,
-    until everybody has been sent again.
+    `is_shown` says whether the service shows stamps; None: a first one was cut short. `is_behind` that the snapshot
+    lacks what others changed, until everybody has been sent again.
     """
 
     serial: int
     tokens: tuple[str, ...] = ()
-    is_shown: bool = False
+    is_shown: bool | None = None
     is_behind: bool = False
 
     @classmethod

@@ -47,9 +47,9 @@ _OTHER: Final = "another machine, another state directory or a later state of th
 _OTHER_HINT: Final = f"sync from there, or put its state directory in the place of this one; else {_REBUILD}"
 _UPLOADED: Final = "an upload has changed the audience since the last sync"
 _CUT_SHORT: Final = "the audience was changed by others, and a rebuild of its snapshot was cut short"
-_EDITED: Final = (
-    "the description of the audience has lost the stamp of the last sync: somebody has edited it, and whether another"
-    " machine has changed the audience is not known"
+_UNSTAMPED: Final = (
+    "the description of the audience does not bear the stamp of the last sync, which was cut short, or somebody has"
+    " edited it: whether another machine has changed the audience is not known"
 )
 _LATER: Final = "while this run was at work, something else changed the audience or its stamp: the next sync is refused"
 _UNKNOWN: Final = (
@@ -116,7 +116,7 @@ class Stamping:
         if self._is_unknown:
             return (_UNKNOWN.format(self._is_unknown),)
         if self._seen is None:
-            return (_EDITED,) if known is not None and known.is_shown else ()
+            return (_UNSTAMPED,) if known is not None and known.is_shown is not False else ()
         if known is None or self._seen.token not in known.tokens:
             raise SnapshotRefused(f"{_OTHER}: nothing was sent", hint=_OTHER_HINT)
         if self._seen.is_overtaken:
@@ -148,6 +148,8 @@ class Stamping:
 
         Raises SnapshotRefused when another one has come since `look`, and what that raises.
         """
+        if self._is_unknown:
+            return
         self._token = secrets.token_hex(8)
         async with self._client:
             try:
@@ -155,7 +157,7 @@ class Stamping:
             except (ExchangeError, UsageError) as error:
                 if not _is_for_good(error):
                     raise _as_of_a_run(error) from None
-                self._note(_UNKNOWN.format("let us write into"))
+                self._give_up("let us write into")
 
     async def _put(self, serial: int) -> None:
         """Look once more, then change the description; what was done by a try whose answer was lost is found done."""
@@ -172,9 +174,9 @@ class Stamping:
         else:
             shown = description
         if find_stamp(shown, self._audience_id) == Stamp(self._audience_id, self._token):
-            self._keep(tokens=(self._token,), is_shown=True)
+            self._keep(tokens=(self._token,))
         else:
-            self._note(_UNKNOWN.format("keep what we write into"))
+            self._give_up("keep what we write into")
 
     async def _change(self, description: str) -> str:
         """The description that the service shows after it was given our stamp."""
@@ -184,10 +186,16 @@ class Stamping:
         pass_point("after stamp")
         return description_of(answer) or ""
 
-    def _keep(self, *, tokens: tuple[str, ...], is_shown: bool) -> None:
+    def _give_up(self, what: str) -> None:
+        """The service does not do this with descriptions."""
+        if known := self._known():
+            replace(known, is_shown=False).write(self._directory, self._key)
+        self._note(_UNKNOWN.format(what))
+
+    def _keep(self, *, tokens: tuple[str, ...]) -> None:
         known = self._known()
         assert known is not None  # noqa: S101
-        replace(known, tokens=tokens, is_shown=is_shown).write(self._directory, self._key)
+        replace(known, tokens=tokens, is_shown=True).write(self._directory, self._key)
 
     # --- when the changes are in the snapshot ---
 
@@ -215,7 +223,7 @@ class Stamping:
         earlier, self._token = self._token, secrets.token_hex(8)
         replace(known, tokens=(earlier, self._token)).write(self._directory, self._key)
         await self._change(description)
-        self._keep(tokens=(self._token,), is_shown=True)
+        self._keep(tokens=(self._token,))
 
     def _note(self, note: str) -> None:
         if note not in self.notes:

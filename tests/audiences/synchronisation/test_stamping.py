@@ -37,8 +37,9 @@ class Place:
     owner: Owner
     version: int | None = None
     strays: frozenset[Entry] = frozenset()
-    copied: tuple[Any, ...] | None = None
+    is_under_sync: bool = False
     is_half_rebuilt: bool = False
+    copied: tuple[Any, ...] | None = None
 
 
 class Histories:
@@ -70,7 +71,7 @@ class Histories:
 
     async def _attempt(self, place: Place, people: list[Person], point: str | None, *, rebuild: bool) -> bool:
         before, was_last = self._state(), place.version == self._version
-        is_whole = rebuild or place.version is None
+        is_whole = rebuild or not place.is_under_sync
         try:
             await _sync_until(place.owner, people, point, rebuild=rebuild)
         except SnapshotRefused:
@@ -83,9 +84,10 @@ class Histories:
         finally:
             self._service.fates = []
         wanted = entries_of(people)
-        assert was_last or is_whole, "it went ahead although it was not the last"
+        assert was_last or rebuild or place.version is None, "it went ahead although it was not the last"
         if is_whole:
-            place.strays, place.is_half_rebuilt = frozenset(set(self._service.entries) - wanted), False
+            place.strays = frozenset(set(self._service.entries) - wanted)
+            place.is_under_sync, place.is_half_rebuilt = True, False
         self._heed(place, before, is_whole=is_whole, was_last=was_last)
         assert wanted <= set(self._service.entries), "some who must be in are out"
         assert set(self._service.entries) - wanted <= place.strays, "some who must be out are in"
@@ -110,7 +112,7 @@ class Histories:
         target = place.owner.directory.with_suffix(".copy")
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(place.owner.directory, target)
-        place.copied = (place.version, place.strays, place.is_half_rebuilt)
+        place.copied = (place.version, place.strays, place.is_under_sync, place.is_half_rebuilt)
 
     async def _restore(self, place: Place) -> None:
         """An older copy takes the place of it, or of another one."""
@@ -118,7 +120,7 @@ class Histories:
             other = self._draw.choice(self._places)
             shutil.rmtree(other.owner.directory)
             shutil.copytree(place.owner.directory.with_suffix(".copy"), other.owner.directory)
-            other.version, other.strays, other.is_half_rebuilt = place.copied
+            other.version, other.strays, other.is_under_sync, other.is_half_rebuilt = place.copied
 
     def _state(self) -> tuple[str | None, int]:
         return self._service.description, len(self._service.log)
@@ -180,8 +182,19 @@ async def test_a_lost_stamp_is_told(owners: tuple[Owner, Owner]) -> None:
     await first.sync(PEOPLE[:5])
     first.service.description = "for the spring"
     report = await first.sync(PEOPLE[:6])
-    assert any("has lost the stamp" in note for note in report.notes)
+    assert any("does not bear the stamp" in note for note in report.notes)
     assert (first.service.description or "").startswith("for the spring [audiencekit sync ")
+
+
+async def test_a_first_stamp_that_was_cut_short_is_told(owners: tuple[Owner, Owner]) -> None:
+    """It may have been there, and somebody may have written over it since."""
+    first, second = owners
+    with pytest.raises(Killed):
+        await _sync_until(first, PEOPLE[:5], "after stamp", rebuild=False)
+    await second.sync(PEOPLE[2:7], rebuild=True)
+    first.service.description = "for the spring"
+    report = await first.sync(PEOPLE[:6])
+    assert any("does not bear the stamp" in note for note in report.notes)
 
 
 async def test_an_upload_between_is_told(owners: tuple[Owner, Owner]) -> None:
@@ -232,7 +245,7 @@ async def test_a_service_without_descriptions_keeps_no_sync_back(
     owner = Owner(tmp_path, service())
     for size in (5, 6):
         report = await owner.sync(PEOPLE[:size])
-        assert any(word in note and "another machine" in note for note in report.notes)
+        assert [word in note for note in report.notes if "another machine" in note] == [True]
         assert set(owner.service.entries) == entries_of(PEOPLE[:size])
 
 
