@@ -1,5 +1,15 @@
-"""`python -m audiencekit` is the command line."""
+"""`audiencekit` and `python -m audiencekit`: signals first, then the command line."""
 
-from audiencekit.cli import main
+from audiencekit.machine.firstsignals import heed_first_signals
 
-main()
+
+def start() -> None:
+    """Run the command line; importing it takes a second, in which it may be interrupted."""
+    heed_first_signals()
+    from audiencekit.cli import main
+
+    main()
+
+
+if __name__ == "__main__":
+    start()

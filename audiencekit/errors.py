@@ -40,6 +40,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
+from audiencekit.shown import shown
+
 
 class Outcome(StrEnum):
     """What is known of a request after an attempt."""
@@ -55,8 +57,8 @@ class AudiencekitError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(shown(message))
+        self.hint = shown(hint)
         self.document: dict[str, Any] | None = None  # what is known of the run that failed: counts, as its report
 
     def bare(self) -> Self:
@@ -114,8 +116,9 @@ class DefinitionRefused(Refused):
 
     def __init__(self, source: str, problems: Sequence[tuple[str, str]], *, hint: str = "") -> None:
         gap = "\n  " if len(problems) > 1 else " "
-        told = [f"{gap}{path}: {message}" if path else f"{gap}{message}" for path, message in problems]
-        super().__init__(f"{source!r}:{''.join(told)}", hint=hint)
+        told = [f"{gap}{shown(f'{path}: {message}' if path else message)}" for path, message in problems]
+        super().__init__("", hint=hint)
+        self.args = (f"{source!r}:{''.join(told)}",)  # the only message of several lines
         self.source, self.problems = source, tuple(problems)
         listed = [{"path": path, "message": message} for path, message in problems]
         self.document = {"state": "refused", "problems": listed}

@@ -67,6 +67,10 @@ PACED_REQUESTS_PER_MINUTE: Final = (
     1_470  # ours: jitter on the way bunches requests; 1,484 was the worst simulated window
 )
 DEFAULT_CONCURRENCY: Final = 16  # requests in flight
+LOSSES_RUNNING: Final = 2  # of the connection of one request: then it may be that too many are under way
+MOST_LOSSES_RUNNING: Final = 4  # then it is so, even where others were taken on top of as many
+LANE_RECOVERY_SECONDS: Final = 60.0  # then twice as many requests are under way again, where they had to be fewer
+LONGEST_LANE_RECOVERY_SECONDS: Final = 960.0  # it takes twice as long each time that they were too many again
 MAX_ATTEMPTS: Final = 6  # tries of one request; reliability bar: at once, then growing
 RETRY_BASE_SECONDS: Final = 1.0
 RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
@@ -117,6 +121,8 @@ TOLERATED_FAULT_ROWS: Final = 10  # faulty rows (ragged, encoding, too large, ma
 TOLERATED_FAULT_SHARE: Final = 0.005  # of all rows; the larger of the two bounds holds
 ROUNDED_IDS: Final = 3  # ids of over 15 digits that end in zeros: as many may be true
 ROUNDED_SHARE: Final = 0.05  # of a column's ids; the larger of the two bounds holds
+PHONES_AMONG_NUMBERS: Final = 0.5  # of bare digits that would leave unhashed carry a country's code or a trunk prefix
+NATIONAL_AMONG_NUMBERS: Final = 0.8  # of them read as numbers of one country; of ids half may, by chance
 WRONG_KIND_SHARE: Final = 0.5  # of a column's values are invalid: the column is of another kind
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from audiencekit.errors import IdentifierRejected, UsageError
+from audiencekit.identifiers.bare_numbers import reads_as_phone_number
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import hash_normalized
@@ -20,13 +21,16 @@ class _RawText(Personal[str]):
     """One raw value on its way through these functions."""
 
 
-def normalize(kind: str, text: str, *, country: str | None = None) -> str:
+def normalize(kind: str, text: str, *, country: str | None = None, confirm_partner_ids: bool = False) -> str:
     """`text` as it is hashed (a partner user id: as it is sent), by the default profile. Personal data.
 
-    `country` is an ISO code or an English name. Raises IdentifierRejected, a ValueError whose `reason` is the stable
-    code; UsageError for an unknown kind or country.
+    `country` is an ISO code or an English name. A partner user id of bare digits that read as a phone number is refused
+    unless `confirm_partner_ids`: of a column the share of such values decides, and one value has no column. Raises
+    IdentifierRejected, a ValueError whose `reason` is the stable code; UsageError for an unknown kind or country.
     """
     decided = _decide(read_kind(kind), _checked(text), _read_country(country))
+    if kind == Kind.PARTNER_USER_ID and not confirm_partner_ids and reads_as_phone_number(text, country):
+        decided = Reason.LOOKS_PERSONAL
     del text
     if isinstance(decided, Reason):
         raise IdentifierRejected(kind, decided.value)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn, TypeAlias
+import re
+from typing import Any, Final, NoReturn, TypeAlias
 
 Document: TypeAlias = dict[str, Any]
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF_ESCAPED: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read_document(body: bytes) -> Document | None:
@@ -21,17 +25,32 @@ def read_document(body: bytes) -> Document | None:
 
 
 def read_json(body: bytes) -> Any:
-    """The whole body as JSON of any kind, by the same rules; None for what is refused, and for `null`."""
+    """The whole body as JSON of any kind, by the same rules; None for what is refused, and for `null`.
+
+    Half of a character, which an escape can write and no text can hold, becomes U+FFFD.
+    """
     try:
-        return json.loads(
+        found = json.loads(
             body.decode("utf-8"),
             object_pairs_hook=_unique,
             parse_constant=_refuse,
             parse_float=_finite,
         )
+        return _mended(found) if _HALF_ESCAPED.search(body) else found
     except (ValueError, RecursionError):
         # The exception quotes the body and ends here.
         return None
+
+
+def _mended(found: Any) -> Any:
+    match found:
+        case str():
+            return _HALF.sub("\ufffd", found)
+        case list():
+            return [_mended(each) for each in found]
+        case dict():
+            return {_mended(name): _mended(each) for name, each in found.items()}
+    return found
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Document:

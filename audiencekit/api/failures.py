@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import aiohttp
@@ -24,16 +25,29 @@ _BROKEN: Final = (aiohttp.ClientError, HttpProcessingError, OSError, asyncio.Tim
 _CERTIFICATE_HINT: Final = (
     "trying again does not help: check the address, the clock of this machine and its list of authorities"
 )
+_PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+_PROXY_HINT: Final = "{}: set, but proxies are not used; the network must let this machine connect to the host itself"
+
+
+def find_proxies(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables of `environment` that name a proxy; never what they hold, which may be a password."""
+    return tuple(name for upper in _PROXIES for name in (upper, upper.lower()) if environment.get(name))
 
 
 def describe_failure(
-    failure: Exception, *, host: str, body_started: bool | None, is_stale: bool = False
+    failure: Exception,
+    *,
+    host: str,
+    body_started: bool | None,
+    is_stale: bool = False,
+    unused_proxies: Sequence[str] = (),
 ) -> AudiencekitError:
     """A TransportFailed that names host and cause; errors of ours as they are; a Bug for anything unforeseen.
 
     `body_started` says whether a byte of the body was handed to the connection, None for a request without
     body: such a request counts as sent as soon as there was a connection. `is_stale` says that the connection was
-    kept from an earlier exchange and nothing of an answer came.
+    kept from an earlier exchange and nothing of an answer came. `unused_proxies` are variables that name a proxy, which
+    may be the only way to the host.
     """
     if isinstance(failure, AudiencekitError):
         return failure.bare()
@@ -46,6 +60,8 @@ def describe_failure(
     if is_stale and _is_lost(failure):
         return StaleConnection(f"no answer from {host}: it had closed the connection that was kept", sent=sent)
     cause, hint = _describe(failure)
+    if unused_proxies and isinstance(failure, _NOT_CONNECTED):
+        hint = "; ".join(filter(None, (hint, _PROXY_HINT.format(", ".join(unused_proxies)))))
     return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
 
 

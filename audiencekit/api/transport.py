@@ -17,7 +17,7 @@ from yarl import URL
 
 from audiencekit.api.authentication import authorization
 from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
-from audiencekit.api.failures import describe_failure
+from audiencekit.api.failures import describe_failure, find_proxies
 from audiencekit.api.hosts import Address, check_address
 from audiencekit.api.oauth import Credentials, encode_pairs
 from audiencekit.api.payload import BodyPayload, encode_form
@@ -131,7 +131,11 @@ class HttpTransport:
         except Exception as failure:
             started = payload.started if payload is not None else None
             failed = describe_failure(
-                failure, host=address.authority, body_started=started, is_stale=connection.may_be_stale
+                failure,
+                host=address.authority,
+                body_started=started,
+                is_stale=connection.may_be_stale,
+                unused_proxies=() if address.is_loopback else find_proxies(os.environ),
             )
         # Raised outside the handler: a context would be the library's exception, with the signed header.
         raise failed

@@ -15,6 +15,7 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.errors import NotFinished, RateLimited, Refused, TemporarilyUnavailable, TransportFailed
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
 from audiencekit.runs.store import RunStore
+from audiencekit.shown import shown
 
 DEFAULT_TIMEOUT: Final = timedelta(hours=48)
 DEFAULT_INTERVAL: Final = timedelta(minutes=5)
@@ -67,7 +68,7 @@ class Readiness:
         state = "targetable" if self.is_targetable else "not targetable yet"
         because = "; ".join(explain(reason) for reason in self.reasons)
         told = f"{state}: {because}" if because else state
-        return f"audience {self.audience_id} is {told}; {self._size_in_words()}"
+        return f"audience {shown(self.audience_id)} is {told}; {self._size_in_words()}"
 
     def _size_in_words(self) -> str:
         if self.size is None:
@@ -79,7 +80,7 @@ class Readiness:
 
 def explain(reason: str) -> str:
     """A reason of the service in words; one that is not known here stays as it is."""
-    return _IN_WORDS.get(reason, f"the service says {reason}")
+    return _IN_WORDS.get(reason, f"the service says {shown(reason)}")
 
 
 def count_records_sent(store: RunStore, audience_id: str) -> int | None:

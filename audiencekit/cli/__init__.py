@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 
@@ -18,17 +19,17 @@ from audiencekit.cli.forget import forget
 from audiencekit.cli.forgotten import forgotten
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.login import login, logout, whoami
-from audiencekit.cli.output import complain
+from audiencekit.cli.output import complain, tell
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
 from audiencekit.cli.runs import report, runs
 from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
+from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
 from audiencekit.personal import shortage_of
-
-INTERRUPTED = 130
+from audiencekit.shown import shown
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -55,23 +56,30 @@ def main() -> None:
     sys.exit(code)
 
 
+def _show(error: click.ClickException) -> None:
+    """What click says; it repeats arguments, which a shell may have taken from the names of somebody else's files."""
+    told, message = io.StringIO(), error.format_message()
+    error.show(told)
+    is_ours = isinstance(error, click.MissingParameter)  # which lists choices in lines, and repeats nothing
+    tell(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else shown(message)))
+
+
 def _run() -> int:
     try:
+        hand_over_interrupt()
         result = cli.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except SystemExit as left:  # most commands have said how they ended, and leave so
         return left.code if isinstance(left.code, int) else int(left.code is not None)
-    except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        tell("interrupted")
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return error.exit_code
     except AudiencekitError as error:
         complain(error)
         return error.exit_code
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
         if shortage := shortage_of(error):
             complain(shortage)
@@ -80,5 +88,5 @@ def _run() -> int:
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))
         )
-        click.echo(f"bug: {type(error).__name__} in {places}; please report this line", err=True)
+        tell(f"bug: {type(error).__name__} in {places}; please report this line")
         return 1

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.connection import confirm
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, say
+from audiencekit.cli.output import leave_with, say, say_json
 from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
+
+if TYPE_CHECKING:
+    from audiencekit.api.catalogue.endpoint import Endpoint
 
 
 @click.command("api", add_help_option=False)
@@ -18,7 +22,7 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 @click.argument("parameters", metavar="[KEY=VALUE]…", nargs=-1)
 @click.option("--body", metavar="FILE|-", help="JSON body of the call, from a file or from stdin.")
 @click.option("--all", "every_page", is_flag=True, help="Follow the pages of a list to the end.")
-@click.option("--yes", is_flag=True, help="Do not ask before a DELETE.")
+@click.option("--yes", is_flag=True, help="Do not ask before what deletes or ends something.")
 @click.option("--markdown", is_flag=True, help="Print the reference page of all endpoints.")
 @click.option("-h", "--help", "help", is_flag=True, help="Show this message, or that of the endpoint NAME.")
 @json_option
@@ -69,8 +73,8 @@ def _call(
             raise UsageError("the base address is not known", hint="set AUDIENCEKIT_BASE_URL")
         _print({"url": base.rstrip("/") + client.link(name, parameters)})
         return
-    if endpoint.method == "DELETE" and not yes:
-        _ask(name)
+    if not yes and (endpoint.destroys or _deletes(endpoint, body)):
+        confirm(f"Call {name}, which deletes or ends something?")
 
     async def ask() -> Any:
         async with client:
@@ -82,11 +86,19 @@ def _call(
     _print(asyncio.run(ask()))
 
 
-def _ask(name: str) -> None:
-    import sys
+def _deletes(endpoint: Endpoint, body: bytes | None) -> bool:
+    """Whether an operation of a body deletes something. To take people out of a list is none: `upload` does not ask."""
+    from audiencekit.api.documents import read_json
 
-    if sys.stdin.isatty():
-        click.confirm(f"Call {name}, which deletes?", abort=True, err=True)
+    operations = read_json(body or b"")
+    return (
+        not endpoint.path.endswith("/users")
+        and isinstance(operations, list)
+        and any(
+            isinstance(operation, dict) and str(operation.get("operation_type")).casefold() == "delete"
+            for operation in operations
+        )
+    )
 
 
 def _read_parameters(name: str, given: tuple[str, ...]) -> dict[str, Any]:
@@ -157,7 +169,7 @@ def _print(document: Any) -> None:
     import json
 
     # Not by the library of other commands, which has no whole numbers beyond 64 bits.
-    say(json.dumps(document, ensure_ascii=False, indent=2, default=_hide))
+    say_json(json.dumps(document, ensure_ascii=False, indent=2, default=_hide))
 
 
 def _hide(value: Any) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import require_terminal, with_client
+from audiencekit.cli.connection import confirm, with_client
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json, say
+from audiencekit.cli.output import print_json, say, tell
 from audiencekit.errors import UsageError
+from audiencekit.shown import shown
 
 
 @click.group()
@@ -85,7 +86,7 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
             timeout=limit,
             interval=every,
             records_sent=count_records_sent(RunStore(command_settings().state_dir), audience_id),
-            on_state=lambda readiness: click.echo(readiness.to_text(), err=True),
+            on_state=lambda readiness: tell(readiness.to_text()),
         )
 
     ready = with_client(ask, as_json=as_json)
@@ -102,8 +103,7 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
 def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
     """Delete an audience. Its name cannot be used again."""
     if not yes:
-        require_terminal()
-        click.confirm(f"Delete audience {audience_id}?", abort=True, err=True)
+        confirm(f"Delete audience {audience_id}?")
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.delete_custom_audience(audience_id)).data)
@@ -120,7 +120,8 @@ def _print(audience: dict[str, Any], as_json: bool) -> None:
 
 def _line(audience: dict[str, Any]) -> str:
     state = "deleted" if audience.get("deleted") else "targetable" if audience.get("targetable") else "not targetable"
-    reasons = ", ".join(audience.get("reasons_not_targetable") or ())
+    reasons = ", ".join(map(shown, audience.get("reasons_not_targetable") or ()))
     size = audience.get("audience_size")
-    shown = f"{state} ({reasons})" if reasons else state
-    return f"{audience['id']}  {shown}  size {size if size is not None else 'unknown'}  {audience['name']!r}"
+    state = f"{state} ({reasons})" if reasons else state
+    told = "unknown" if size is None else shown(size)
+    return f"{shown(audience['id'])}  {state}  size {told}  {audience['name']!r}"

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.output import tell
+from audiencekit.shown import shown
+
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
@@ -19,5 +22,5 @@ def command_settings(**given: Any) -> Settings:
     told = set() if context is None else context.meta.setdefault(__name__, set())
     if settings.file_note and settings.file_note not in told:
         told.add(settings.file_note)
-        click.echo(f"note: {settings.file_note}", err=True)
+        tell(f"note: {shown(settings.file_note)}")
     return settings

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import click
+
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.output import leave_with
 from audiencekit.errors import AudiencekitError, NotFound, UsageError
+from audiencekit.shown import shown
 
 
 def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
@@ -31,6 +34,12 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
         leave_with(error, as_json=as_json)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
+
+
+def confirm(question: str) -> None:
+    """Ask a person. Raises click.Abort for no, UsageError when nobody can answer."""
+    require_terminal()
+    click.confirm(shown(question), abort=True, err=True)
 
 
 def require_terminal() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
         source = Path(directory) / "contacts.csv"
         with source.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in sample_lines(rows))
-        click.echo(f"made {rows:,} rows of invented people; they go to an emulator on this machine", err=True)
+        tell(f"made {rows:,} rows of invented people; they go to an emulator on this machine")
         try:
             report = asyncio.run(_run(source, Path(directory) / "state", orders))
         except AudiencekitError as error:
@@ -82,7 +82,7 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
         finally:
             calm.cancel()
             if faults:
-                click.echo(_struck(emulator), err=True)
+                tell(_struck(emulator))
 
 
 def _struck(emulator: Emulator) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.connection import require_terminal, with_client
+from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import (
     as_keywords,
     json_option,
@@ -17,8 +17,9 @@ from audiencekit.cli.options import (
     rejections_option,
     source_options,
 )
-from audiencekit.cli.output import print_json, say
+from audiencekit.cli.output import print_json, say, tell
 from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.do_not_reach import DoNotReachList
@@ -38,7 +39,7 @@ def show_list(as_json: bool) -> None:
     """Show the list of the account."""
     found = _find(as_json=as_json)
     if found is None:
-        click.echo("the account has no do-not-reach list; `do-not-reach create` or `upload` makes one", err=True)
+        tell("the account has no do-not-reach list; `do-not-reach create` or `upload` makes one")
     if as_json:
         print_json(None if found is None else found.shown)
     elif found is not None:
@@ -58,7 +59,7 @@ def create_list(description: str | None, as_json: bool) -> None:
 
     there: DoNotReachList = with_client(ask, as_json=as_json)
     if there.state == "found":
-        click.echo("the account has this list already: nothing was created or changed", err=True)
+        tell("the account has this list already: nothing was created or changed")
     if as_json:
         print_json(there.shown)
     else:
@@ -78,14 +79,14 @@ def delete_list(yes: bool, as_json: bool) -> None:
     if found is not None:
         if not yes:
             question = f"Delete do-not-reach list {found.id}, so that everybody on it can be targeted again?"
-            click.confirm(question, abort=True, err=True)
+            confirm(question)
         with_client(lambda client: delete(client, found.id), as_json=as_json)
     else:
-        click.echo("the account has no do-not-reach list: nothing was deleted", err=True)
+        tell("the account has no do-not-reach list: nothing was deleted")
     if as_json:
         print_json({"deleted": None if found is None else found.id})
     elif found is not None:
-        say(f"{found.id}  deleted")
+        say(f"{shown(found.id)}  deleted")
 
 
 @do_not_reach.command("upload")
@@ -138,4 +139,5 @@ def _find(*, as_json: bool) -> DoNotReachList | None:
 def _line(there: DoNotReachList) -> str:
     size = there.shown.get("list_size")
     described = f"  {there.shown['description']!r}" if there.shown.get("description") else ""
-    return f"{there.id}  size {size if size is not None else 'unknown'}{described}"
+    told = "unknown" if size is None else shown(size)
+    return f"{shown(there.id)}  size {told}{described}"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from audiencekit.cli.output import tell
+
 if TYPE_CHECKING:
     from audiencekit.emulator.faults import Fault
 
@@ -106,4 +108,4 @@ def _announce(line: str) -> None:
     click.echo(line)
     if sys.stdout is not None and sys.stdout.isatty():
         for name, value in json.loads(line)["env"].items():
-            click.echo(f"export {name}={value}", err=True)
+            tell(f"export {name}={value}")

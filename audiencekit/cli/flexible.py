@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from audiencekit.cli.connection import require_terminal, with_client
+from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, NotFinished
+from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.flexible.document import Document
@@ -46,13 +47,13 @@ def create_from_file(file: Path, yes: bool, as_json: bool) -> None:
         require_terminal()
     document = _read(file, as_json=as_json)
     if not yes:
-        click.echo("\n\n".join(_texts(document)), err=True)
-        click.confirm(f"Create {len(document.audiences)} of them, never to be changed?", abort=True, err=True)
+        tell("\n\n".join(_texts(document)))
+        confirm(f"Create {len(document.audiences)} of them, never to be changed?")
     created = _create(document, as_json=as_json)
     if as_json:
         print_json({"state": "complete", "audiences": [creation.to_json() for creation in created]})
     for creation in () if as_json else created:
-        say(f"{creation.id}  {creation.state}  {creation.name!r}")
+        say(f"{shown(creation.id)}  {creation.state}  {creation.name!r}")
 
 
 def _read(file: Path, *, as_json: bool) -> Document:

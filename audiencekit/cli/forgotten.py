@@ -10,7 +10,7 @@ import click
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import require_terminal
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json, say
+from audiencekit.cli.output import print_json, say, tell
 from audiencekit.errors import MemoryRefused
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
     state = _state()
     if not yes:
         require_terminal()
-        click.echo(_text(describe_memory(*state)), err=True)
+        tell(_text(describe_memory(*state)))
         click.confirm("People whom the memory lacks can be sent again. Go on?", abort=True, err=True)
     line = accept(*state, empty=empty)
     if as_json:

@@ -7,8 +7,8 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-import click
-
+from audiencekit.cli.output import tell
+from audiencekit.errors import NotFinished
 from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.machine.ownprocess import ENDINGS
 
@@ -18,13 +18,19 @@ T = TypeVar("T")
 def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
     """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of
     `max_minutes`. The first that comes when it has ended does nothing: what is left is to say how. Whoever began the
-    process with `nohup` wants no SIGHUP to be heeded."""
+    process with `nohup` wants no SIGHUP to be heeded.
+
+    Raises NotFinished for work that was cancelled before there was anything to say of it."""
     try:
         return asyncio.run(_work(work, max_minutes))
+    except asyncio.CancelledError:
+        pass  # raised below, without the frames of the work
     finally:
         for ending in ENDINGS:
             if signal.getsignal(ending) is not signal.SIG_IGN:
                 signal.signal(ending, _too_late)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+    raise NotFinished("interrupted", hint="`audiencekit runs` shows whether a run was begun, and how far it came")
 
 
 async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
@@ -34,13 +40,14 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
     for ending in ENDINGS:
         if ending != signal.SIGHUP or not is_detached:
             loop.add_signal_handler(ending, _interrupt, task)
-    if max_minutes is None:
-        return await work
-    alarm = loop.call_later(max_minutes * 60, _run_out, task, max_minutes)
+    alarm = None if max_minutes is None else loop.call_later(max_minutes * 60, _run_out, task, max_minutes)
     try:
         return await work
     finally:
-        alarm.cancel()
+        # The loop takes its handlers away when it closes, and a signal right then would end the process.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+        if alarm is not None:
+            alarm.cancel()
 
 
 def _too_late(ending: int, _frame: object) -> None:
@@ -50,11 +57,11 @@ def _too_late(ending: int, _frame: object) -> None:
 
 def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
     if not task.cancelling():
-        click.echo(f"the {minutes:g} minutes of this run are over", err=True)
+        tell(f"the {minutes:g} minutes of this run are over")
         _interrupt(task)
 
 
 def _interrupt(task: asyncio.Task[Any]) -> None:
     patience = f"requests under way get {DRAIN_SECONDS:.0f} seconds to finish; once more stops now"
-    click.echo("stopping now" if task.cancelling() else f"stopping: {patience}", err=True)
+    tell("stopping now" if task.cancelling() else f"stopping: {patience}")
     task.cancel()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.shown import shown
 
 if TYPE_CHECKING:
+    from audiencekit.api.login.legs import Grant
     from audiencekit.personal import Secret
     from audiencekit.settings import Settings
 
@@ -23,41 +26,58 @@ _profile_option = click.option("--profile", help="Which service: spec or x.")
 @click.command()
 @click.option("--pin", is_flag=True, help="Enter a PIN from the browser; for a browser on another machine.")
 @click.option("--no-browser", is_flag=True, help="Only print the address that is to be opened.")
+@click.option("--read-only", is_flag=True, help="Ask for a token that may read and not write.")
 @click.option(
     "--callback-port", type=click.IntRange(1, 65_535), metavar="N",
     help="Port on loopback that the browser comes back to; a free one by default.",
 )  # fmt: skip
+@click.option("--yes", is_flag=True, help="Do not ask whether the account is the right one.")
 @_profile_option
 @json_option
-def login(pin: bool, no_browser: bool, callback_port: int | None, profile: str | None, as_json: bool) -> None:
+def login(
+    pin: bool,
+    no_browser: bool,
+    read_only: bool,
+    callback_port: int | None,
+    yes: bool,
+    profile: str | None,
+    as_json: bool,
+) -> None:
     """Log in with a browser, and keep the token in the keyring, or in a file for nobody but you."""
+    import sys
+
     from audiencekit.api.login.login import log_in
+    from audiencekit.cli.browser import Browser
 
     if pin and callback_port is not None:
         raise UsageError("--callback-port has no meaning with --pin")
+    with Browser() as browser:
 
-    def show(page: str) -> None:
-        click.echo(f"open this address and say yes: {page}", err=True)
-        if not no_browser:
-            _open_browser(page)
+        def show(page: str) -> None:
+            tell(f"open this address and say yes: {page}")
+            if not no_browser and not browser.open(page):
+                tell("no browser could be opened here")
 
-    done = _run(
-        lambda settings: log_in(
-            settings,
-            show=show,
-            ask_pin=_ask_pin if pin else None,
-            application=_ask_application(settings),
-            callback_port=callback_port or 0,
-        ),
-        profile,
-        as_json,
-    )
+        done = _run(
+            lambda settings: log_in(
+                settings,
+                show=show,
+                ask_pin=_ask_pin if pin else None,
+                confirm=None if yes or not sys.stdin.isatty() else _is_right,
+                may_write=not read_only,
+                application=_ask_application(settings),
+                callback_port=callback_port or 0,
+            ),
+            profile,
+            as_json,
+        )
     if done.is_overruled:
-        click.echo("note: the token of the environment comes before the one that is kept now", err=True)
+        tell("note: the token of the environment comes before the one that is kept now")
     if as_json:
         print_json({"user_id": done.user_id, "screen_name": done.screen_name, "kept_in": done.kept_in})
     else:
-        say(f"logged in as {done.screen_name} ({done.user_id}); the token is kept in the {_named(done.kept_in)}")
+        who = f"{shown(done.screen_name)} ({shown(done.user_id)})"
+        say(f"logged in as {who}; the token is kept in the {_named(done.kept_in)}")
 
 
 @click.command()
@@ -69,9 +89,7 @@ def logout(profile: str | None, as_json: bool) -> None:
 
     done = _run(log_out, profile, as_json)
     if done.failure:
-        click.echo(
-            f"note: the service was not told, and takes the token until its owner revokes it: {done.failure}", err=True
-        )
+        tell(f"note: the service was not told, and takes the token until its owner revokes it: {done.failure}")
     if as_json:
         print_json({"removed_from": list(done.removed_from), "invalidated": done.invalidated})
     elif not done.removed_from:
@@ -93,14 +111,15 @@ def whoami(profile: str | None, as_json: bool) -> None:
     if as_json:
         print_json(asdict(who))
         return
-    permissions = "no account is set" if who.permissions is None else ", ".join(who.permissions) or "none"
-    say(f"user         {who.user_id or 'unknown'}{f' ({who.screen_name})' if who.screen_name else ''}")
+    permissions = "no account is set" if who.permissions is None else ", ".join(map(shown, who.permissions)) or "none"
+    name = f" ({shown(who.screen_name)})" if who.screen_name else ""
+    say(f"user         {shown(who.user_id or 'unknown')}{name}")
     say(f"service      {who.ads_url} (profile {who.profile})")
     say(f"application  from the {_named(who.application)}")
     say(f"token        from the {_named(who.token)}")
     say(f"account      {who.account_id or 'none'}")
     say(f"permissions  {permissions}")
-    say(f"accounts     {', '.join(who.accounts) or 'none'}")
+    say(f"accounts     {', '.join(map(shown, who.accounts)) or 'none'}")
 
 
 def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], profile: str | None, as_json: bool) -> T:
@@ -116,11 +135,23 @@ def _named(origin: str) -> str:
     return "file of the state directory" if origin == "file" else origin
 
 
-def _open_browser(page: str) -> None:
-    import webbrowser
+def _is_right(grant: Grant) -> bool:
+    """What the person says of the account; somebody else may have answered in the browser."""
+    who = f"{shown(grant.screen_name)} ({shown(grant.user_id)})"
+    with _interruptible():
+        return click.confirm(f"Is {who} the account that you want to use?", err=True)
 
-    if not webbrowser.open(page):
-        click.echo("no browser could be opened here", err=True)
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends a question at once; asyncio would only note it, and the terminal go on waiting."""
+    import signal
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _ask_application(settings: Settings) -> tuple[Secret, Secret] | None:
@@ -129,7 +160,7 @@ def _ask_application(settings: Settings) -> tuple[Secret, Secret] | None:
 
     if "application" in settings.find_credentials().origins or not sys.stdin.isatty():
         return None
-    click.echo("The keys of your application are not known yet; they are kept with the token.", err=True)
+    tell("The keys of your application are not known yet; they are kept with the token.")
     return _ask("consumer key"), _ask("consumer secret")
 
 
@@ -148,4 +179,5 @@ def _ask_pin() -> Secret:
 def _ask(what: str) -> Secret:
     from audiencekit.personal import Secret
 
-    return Secret(click.prompt(what, hide_input=True, err=True).strip())
+    with _interruptible():
+        return Secret(click.prompt(what, hide_input=True, err=True).strip())

@@ -106,6 +106,10 @@ _REJECTED_SHARE = click.option(
     "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
     help="Refuse the source when more of its rows are rejected.",
 )  # fmt: skip
+_CONFIRM_PARTNER_IDS = click.option(
+    "--confirm-partner-ids", is_flag=True,
+    help="The numbers in partner_user_id are ids of your own making, not phone numbers: they leave unhashed.",
+)  # fmt: skip
 _JUDGEMENT = (
     click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
     _REJECTED_SHARE,
@@ -121,6 +125,7 @@ def plan_options(function: F) -> F:
         _TTL,
         click.option("--effective-at", metavar="TIME", help="When entries take effect; at once by default."),
         *_JUDGEMENT,
+        _CONFIRM_PARTNER_IDS,
     )(function)
 
 
@@ -158,7 +163,9 @@ def list_options(function: F) -> F:
 def sync_options(function: F) -> F:
     """The same for a sync, whose source says who is to be in."""
     text = "When what is put in expires; 13 months from now by default."
-    return stacked(click.option("--expires-at", metavar="TIME", help=text), _TTL, _REJECTED_SHARE)(function)
+    return stacked(
+        click.option("--expires-at", metavar="TIME", help=text), _TTL, _REJECTED_SHARE, _CONFIRM_PARTNER_IDS
+    )(function)
 
 
 max_minutes_option = click.option(

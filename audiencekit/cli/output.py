@@ -10,10 +10,25 @@ from typing import Any, NoReturn
 import click
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed
+from audiencekit.shown import shown, shown_json, shown_lines
 
 
 def say(text: str) -> None:
-    """A line of data to stdout. Raises InputOutputFailed when nobody can take it."""
+    """A line of data to stdout, or several of ours. Raises InputOutputFailed when nobody can take it."""
+    _write(shown_lines(text))
+
+
+def tell(text: str) -> None:
+    """A line for people to stderr, or several of ours."""
+    click.echo(shown_lines(text), err=True)
+
+
+def say_json(document: str) -> None:
+    """A JSON document to stdout. Raises as `say` does."""
+    _write(shown_json(document))
+
+
+def _write(text: str) -> None:
     if sys.stdout is None:
         raise InputOutputFailed("stdout cannot be written: it is closed", hint="direct it to a file, or to /dev/null")
     failure = ""
@@ -32,14 +47,14 @@ def print_json(document: Mapping[str, Any] | list[Any] | None) -> None:
     """One JSON document, indented, to stdout."""
     import orjson
 
-    say(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    say_json(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
 def complain(error: AudiencekitError) -> None:
     """The message and what to do, to stderr."""
-    click.echo(f"error: {error}", err=True)
+    tell(f"error: {error}")
     if error.hint:
-        click.echo(f"  what to do: {error.hint}", err=True)
+        tell(f"  what to do: {shown(error.hint)}")
 
 
 def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:

@@ -9,7 +9,7 @@ import click
 
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.cli.sending import pace_options, send, service_options
 from audiencekit.errors import AudiencekitError
 
@@ -62,7 +62,7 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if found.unsettled:
-        click.echo("note: a run is at work or was cut short; what it has changed is not counted yet", err=True)
+        tell("note: a run is at work or was cut short; what it has changed is not counted yet")
     if as_json:
         print_json(found.to_json())
     else:

@@ -9,7 +9,7 @@ import click
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import InputOutputFailed
 
 _JOURNALS: Final = {
@@ -33,7 +33,7 @@ def runs(as_json: bool) -> None:
     if as_json:
         print_json(found)
     elif not found:
-        click.echo("no runs yet", err=True)
+        tell("no runs yet")
     else:
         width = max(len(run["run_id"]) for run in found)
         for run in found:

@@ -19,6 +19,7 @@ from audiencekit.cli.options import (
     source_options,
     suppression_options,
 )
+from audiencekit.cli.output import tell
 from audiencekit.cli.sending import pace_options, send, service_options
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 
     if is_under_sync(audience_id, settings):
         told = "a sync does not know what is put in or taken out by other means, and does not put it right"
-        click.echo(f"note: audience {audience_id} is under sync: {told}", err=True)
+        tell(f"note: audience {audience_id} is under sync: {told}")
 
 
 @click.command()

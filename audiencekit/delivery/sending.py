@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
+from audiencekit.delivery.lanes import Lanes, Losses
 from audiencekit.delivery.limiter import Pausable, RateLimiter
 from audiencekit.delivery.results import Counts, PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.stop import Stop
 from audiencekit.delivery.tries import Attempted, Tries, retrying
-from audiencekit.errors import Bug, CountMismatch, MalformedAnswer
+from audiencekit.errors import AudiencekitError, Bug, CountMismatch, MalformedAnswer, TransportFailed
 from audiencekit.personal import without_frames
 
 Send = Callable[[PackedRequest], Awaitable[Counts]]
@@ -22,9 +23,11 @@ Send = Callable[[PackedRequest], Awaitable[Counts]]
 class Sending:
     """The way to the service that all workers of a delivery share: one gate, one limiter, one patience."""
 
-    def __init__(self, send: Send, *, limiter: RateLimiter, policy: RetryPolicy, clock: Clock, stop: Stop) -> None:
+    def __init__(
+        self, send: Send, *, lanes: Lanes, limiter: RateLimiter, policy: RetryPolicy, clock: Clock, stop: Stop
+    ) -> None:
         self._send, self._limiter, self._policy, self._clock, self._stop = send, limiter, policy, clock, stop
-        self._gate = Gate(clock=clock)
+        self._lanes, self._gate = lanes, Gate(clock=clock)
 
     @property
     def is_quota_shared(self) -> bool:
@@ -42,14 +45,26 @@ class Sending:
             await self._rest(tries, seconds)
 
         calling = retrying(tries, sleep=sleep, is_stopped=lambda: self._stop.is_called)
-        await calling(self._attempt, request, tries, announce)
+        await calling(self._attempt, request, tries, announce, Losses())
 
     async def _attempt(
-        self, request: PackedRequest, tries: Tries, announce: Callable[[], Awaitable[None]]
+        self, request: PackedRequest, tries: Tries, announce: Callable[[], Awaitable[None]], losses: Losses
     ) -> Attempted:
-        await self._stop.idly(self._turn)
-        await self._stop.idly(announce)
-        tries.begin_exchange()
+        await self._stop.idly(self._lanes.enter)  # before its turn: a place in the rate is for now
+        try:
+            await self._stop.idly(self._turn)
+            await self._stop.idly(announce)
+            tries.begin_exchange()
+            flight = self._lanes.begin()
+            attempted = await self._exchange(request)
+            is_lost = isinstance(attempted, TransportFailed)
+            is_confirmed = not isinstance(attempted, AudiencekitError)
+            self._lanes.end(flight, losses, is_lost=is_lost, is_confirmed=is_confirmed)
+            return attempted
+        finally:
+            self._lanes.leave()
+
+    async def _exchange(self, request: PackedRequest) -> Attempted:
         try:
             return _checked(await self._send(request), request.records)
         except Exception as error:

@@ -48,3 +48,10 @@ async def end(tasks: list[asyncio.Task[None]]) -> None:
         task.cancel()
     if left:
         await asyncio.wait(left)
+
+
+def take_back_cancellation() -> None:
+    """The current task goes on, as one that was not cancelled."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()

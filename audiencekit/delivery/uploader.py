@@ -17,12 +17,13 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.course import Course
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
+from audiencekit.delivery.lanes import Lanes
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.parts import OpenedBody
 from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.sending import Send, Sending
-from audiencekit.delivery.stop import Stop, end
+from audiencekit.delivery.stop import Stop, end, take_back_cancellation
 from audiencekit.delivery.tally import Tally
 from audiencekit.delivery.waves import FIRST_WAVE, Waves
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
@@ -66,9 +67,10 @@ async def deliver(
     if concurrency < 1:
         raise UsageError("concurrency must be at least 1")
     stop = Stop()
-    sending = Sending(send, limiter=limiter, policy=policy, clock=clock, stop=stop)
+    lanes = Lanes(concurrency, clock=clock, tell=tell)
+    sending = Sending(send, lanes=lanes, limiter=limiter, policy=policy, clock=clock, stop=stop)
     delivery = _Delivery(
-        requests, sending=sending, policy=policy, clock=clock, stop=stop, journal=journal or NoJournal(),
+        requests, lanes=lanes, sending=sending, policy=policy, clock=clock, stop=stop, journal=journal or NoJournal(),
         on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
     )  # fmt: skip
     if confirmed_before is not None:
@@ -83,6 +85,7 @@ class _Delivery:
         self,
         requests: Iterable[PackedRequest],
         *,
+        lanes: Lanes,
         sending: Sending,
         policy: RetryPolicy,
         clock: Clock,
@@ -95,7 +98,7 @@ class _Delivery:
         self._requests = iter(requests)
         self._sending, self._policy, self._clock, self._stop, self._journal = sending, policy, clock, stop, journal
         self._on_progress, self._tell, self._settle_seconds = on_progress, tell, settle_seconds
-        self._waves, self._tally = Waves(), Tally()
+        self._lanes, self._waves, self._tally = lanes, Waves(), Tally()
         self._isolating = asyncio.Lock()  # an opened body is large: one at a time
         self._settled: dict[int, float] = {}
         self._confirmed_before = 0
@@ -112,7 +115,7 @@ class _Delivery:
         try:
             await asyncio.wait(workers)
         except asyncio.CancelledError:
-            _take_back_cancellation()
+            take_back_cancellation()
             self._stop.call(_interrupted())
             await self._drain(workers, drain_seconds)
         finally:
@@ -240,7 +243,10 @@ class _Delivery:
 
     def _notes(self) -> tuple[str, ...]:
         waited = math.ceil(sum(self._settled.values()))
+        fewest = self._lanes.fewest
         notes = {
+            f"fewer requests were sent at once, at the fewest {fewest}: the service closed connections beyond so many":
+                self._lanes.has_narrowed,
             f"waited {waited} s: {_WHY_SETTLE}": waited > 0,
             "the service refused requests below our own limit: somebody else uses the same quota":
                 self._sending.is_quota_shared,
@@ -270,9 +276,3 @@ async def _aside(request: PackedRequest, work: Callable[[], T]) -> T:
 
 def _interrupted() -> NotFinished:
     return NotFinished("the upload was interrupted before everything was sent")
-
-
-def _take_back_cancellation() -> None:
-    task = asyncio.current_task()
-    if task is not None:
-        task.uncancel()

@@ -50,6 +50,7 @@ class _Admission:
     match: Match
     attributes: Mapping[str, str]
     quota: Quota
+    may_only_read: bool
 
 
 class Reception:
@@ -173,7 +174,12 @@ class Reception:
         if window.each_endpoint:
             owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
         quota = self._rate_limits.take(window, owner, arrival.time)
-        return _Admission(match, attributes, replace(quota, reset=quota.reset + round(skew_seconds)))
+        return _Admission(
+            match,
+            attributes,
+            replace(quota, reset=quota.reset + round(skew_seconds)),
+            may_only_read=token in self.store.tokens.readers,
+        )
 
     def _window(self, match: Match, query: bytes) -> Window:
         window = match.route.window
@@ -195,7 +201,8 @@ class Reception:
             if struck.answer.status >= 300:
                 return struck.answer
             answer = struck.answer
-        return replace(answer, headers={**admission.quota.headers(), **answer.headers})
+        level = {"x-access-level": "read"} if admission.may_only_read else {}
+        return replace(answer, headers={**admission.quota.headers(), **level, **answer.headers})
 
     async def _carry_out(self, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
         meet = functools.partial(trial.meet, ids=match.ids, body=call.body)
@@ -234,6 +241,9 @@ class Reception:
         if not admission.quota.granted:
             raise admission.quota.exhausted(ids)
         self._check_account(admission.match)
+        if admission.may_only_read and admission.match.route.writes:
+            words = "The token may only read"
+            raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
         if received.too_large:
             raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
         if arrival.header("Content-Encoding") not in ("", "identity"):

@@ -44,6 +44,12 @@ class Route:
     takes_deleted_account: bool = False
     credential: Credential = Credential.USER
     changes: bool = False  # what the emulator remembers, although the method is GET
+    reads: bool = False  # nothing is changed for the user, although the method is POST
+
+    @property
+    def writes(self) -> bool:
+        """Whether a token that may only read is not enough."""
+        return self.method != "GET" and not self.reads and self.credential is Credential.USER
 
     @property
     def pattern(self) -> tuple[str, ...]:

@@ -16,6 +16,13 @@ from .faults.trial import SeveredError
 from .lines import Line
 from .routing import VERSION
 
+# What stands on answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
+_OF_DATA: Final = {
+    "x-current-api-version": VERSION,
+    "content-disposition": "attachment; filename=json.json",
+    "x-access-level": "read-write",
+}
+_PAGE: Final = "text/html"
 _KEEP_ALIVE_SECONDS: Final = 20.0  # without a word on a feed, as on the public service's streams
 
 
@@ -28,6 +35,8 @@ class Sender:
     async def send(self, arrival: Arrival, line: Line, answer: Answer) -> web.StreamResponse:
         """`answer`, already sent when it is one in parts. Raises SeveredError after that of a fault."""
         headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
+        if not answer.content_type.startswith(_PAGE):
+            headers = {**_OF_DATA, **headers}
         response: web.StreamResponse
         if answer.delivery is not None and isinstance(answer.body, bytes):
             await line.write(answer.delivery(answer.status, headers, answer.body))
@@ -52,9 +61,6 @@ class Sender:
         return {
             "Date": formatdate(now + arrival.trial.skew_seconds, usegmt=True),
             "Server": "audiencekit-emulator",
-            "x-current-api-version": VERSION,
-            "content-disposition": "attachment; filename=json.json",
-            "x-access-level": "read-write",
             "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
             "x-transaction": f"{self._chance.getrandbits(64):016x}",
         }

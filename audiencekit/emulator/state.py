@@ -32,6 +32,8 @@ _SCHEMA: Final = """
     );
     COMMIT;
 """
+_TABLES: Final = {"facts", "requests", "calls"}
+_UNFIT: Final = "the state file is damaged, cut short, or no state file of an emulator; remove it to begin afresh"
 
 
 class StateError(Exception):
@@ -124,16 +126,38 @@ class StateFile:
 
 def _open(path: Path) -> sqlite3.Connection:
     try:
+        is_new = not path.exists()
+        if not is_new and path.stat().st_size == 0:
+            raise StateError("the state file is empty: what it held is lost; remove it to begin afresh")
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(path, timeout=0)
     except (OSError, sqlite3.Error) as error:
         raise StateError(f"the state file cannot be opened: {type(error).__name__}") from None
     try:
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        # What was answered survives the end of the emulator, not the end of the machine.
-        database.execute("PRAGMA synchronous = OFF")
-        database.executescript(_SCHEMA)
-    except sqlite3.Error:
+        _set_up(database, path, is_new=is_new)
+    except sqlite3.Error as error:
         database.close()
-        raise StateError("the state file is in use, or it is no state file of an emulator") from None
+        if "locked" in str(error):
+            raise StateError("the state file is in use by another emulator") from None
+        raise StateError(_UNFIT) from None
+    except StateError:
+        database.close()
+        raise
     return database
+
+
+def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
+    """Raises StateError and sqlite3.Error for a file that is not whole, or not ours."""
+    database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    # What was answered survives the end of the emulator, not the end of the machine.
+    database.execute("PRAGMA synchronous = OFF")
+    database.execute("BEGIN EXCLUSIVE")
+    if not is_new:
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        # SQLite fills up a last page that was cut short, and says nothing.
+        (page_bytes,) = database.execute("PRAGMA page_size").fetchone()
+        is_whole = path.stat().st_size % page_bytes == 0
+        if not (is_whole and tables == _TABLES and database.execute("PRAGMA quick_check").fetchall() == [("ok",)]):
+            raise StateError(_UNFIT)
+    database.execute("COMMIT")
+    database.executescript(_SCHEMA)

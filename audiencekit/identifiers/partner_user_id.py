@@ -13,8 +13,11 @@ from .normalized import NormalizedPartnerUserId
 from .placeholders import is_placeholder
 from .reasons import Reason
 
-# Anywhere in the value: an address, with or without a name around it; a profile on the platform.
-_CONTAINED: Final = re.compile(r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w", re.IGNORECASE)
+# Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
+_CONTAINED: Final = re.compile(
+    r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w|(?:^|[\s:(])[+＋][\s(]?\d(?:[\s().\-/]?\d){6}",
+    re.IGNORECASE,
+)
 
 # Two to four words of letters only.
 _WORD: Final = r"(?:[^\W\d_]+['’\-])*[^\W\d_]+\.?"
@@ -22,9 +25,14 @@ _WHOLE: Final = (
     re.compile(r"[@＠]\w{1,15}"),  # a handle
     re.compile(r"(?:tel:)?[(]?[+＋][\d\s().\-/‐-―]{7,24}", re.IGNORECASE),  # an international number
     re.compile(r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[ .\-])\d{3}[ .\-]\d{4}"),  # a North American one
-    re.compile(r"\(?0\d{1,4}\)? ?[ /\-] ?\d[\d \-]{4,11}"),  # one with its trunk zero, in groups
+    re.compile(r"\(?0\d{1,4}\)? ?[ ./\-] ?\d[\d .\-]{4,11}"),  # one with its trunk zero, in groups
+    re.compile(r"\(0?\d{2,5}\) ?\d[\d .\-]{4,11}"),  # one with its area code in brackets
+    re.compile(r"(?=(?:\D*\d){8,15}\D*$)\d{2,5}(?:[ \xa0]\d{2,5}){1,6}"),  # one in groups without any
+    re.compile(r"(?=.*[^\x00-\x7f])[\d\s().\-/]{8,24}"),  # one in the digits of another script
     re.compile(rf"{_WORD}(?:,? {_WORD}){{1,3}}"),
 )
+# A spreadsheet has made a number of it, and most of the digits may still be there.
+_MANGLED: Final = re.compile(r"[+-]?[0-9][.,][0-9]+e\+[0-9]+", re.IGNORECASE | re.ASCII)
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -43,6 +51,8 @@ def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
     # U+FFFD stands where a decoder gave up: the id is no longer what it was.
     if "\ufffd" in text:
         return Reason.INVALID_SYNTAX
+    if _MANGLED.fullmatch(trimmed):
+        return Reason.EXCEL_MANGLED
     return Reason.LOOKS_PERSONAL if looks_personal(trimmed) else NormalizedPartnerUserId(text)
 
 

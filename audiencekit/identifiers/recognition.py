@@ -74,12 +74,6 @@ def numbers_to_ask(trimmed: str, country: str | None) -> list[tuple[str, str | N
     return [*asked, (trimmed, country)] if country and is_phone_shaped(trimmed) else asked
 
 
-def is_bare_number(digits: str, country: str | None = None) -> bool:
-    """Whether bare `digits` are an assigned phone number: with the plus sign that they lost, or national ones."""
-    texts = [f"+{digits.removeprefix('00')}"] + ([digits] if country else [])
-    return any(not isinstance(normalize_phone_number(text, country=country), Reason) for text in texts)
-
-
 def is_phone_shaped(text: str) -> bool:
     """Whether `text` is written as national phone numbers are; without a country it cannot be said to be one."""
     trimmed = trim(text)

@@ -14,8 +14,9 @@ STEPS: Final = ("begin", "plan", "intent", "send", "acknowledgement", "report", 
 POINTS: Final = tuple(f"{side} {step}" for step in STEPS for side in ("before", "after"))
 
 # And of a sync: what it is about to change is noted, the new snapshot is there, and its serial, the file of changes
-# that a whole one takes the place of is gone, what was noted is gone.
-SYNC_STEPS: Final = ("changes", "snapshot", "serial", "recent", "removal")
+# that a whole one takes the place of is gone, what was noted is gone; the stamps that the audience may bear are kept,
+# and it bears a new one.
+SYNC_STEPS: Final = ("changes", "snapshot", "serial", "recent", "removal", "stamps", "stamp")
 SYNC_POINTS: Final = tuple(f"{side} {step}" for step in SYNC_STEPS for side in ("before", "after"))
 
 # And of an erasure: the memory of erased people is there, its serial, and what is noted of it outside.

@@ -24,7 +24,7 @@ from audiencekit.planning.readsource import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
-from audiencekit.preparation.tally import ColumnTally, Tally
+from audiencekit.preparation.tally import BareNumbers, ColumnTally, Tally
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile
 from audiencekit.selection.keysets import KeySets
@@ -102,4 +102,7 @@ def _tally(document: dict[str, Any]) -> Tally:
 
 def _column_tally(document: dict[str, Any]) -> ColumnTally:
     likely = Counter({Kind(kind): count for kind, count in document.pop("likely").items()})
-    return ColumnTally(**{**document, "reasons": Counter(document["reasons"])}, likely=likely)
+    numbers = document.pop("bare_numbers", {})  # spools of earlier versions have none
+    numbers["by_country"] = Counter(numbers.get("by_country", {}))
+    reasons = Counter(document.pop("reasons"))
+    return ColumnTally(**document, reasons=reasons, likely=likely, bare_numbers=BareNumbers(**numbers))

@@ -43,9 +43,11 @@ class Keywords(SourceKeywords, total=False):
 
     `phone_validity`: whether numbers must be assigned ones, or of a possible length only.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1. `suppress`: sources of people who must not be put in; keywords that begin
-    with it say how they are read, and hold for those of them that have a use for it. `suppress_max_rejected_share`: of
-    the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the word of rows that may be.
+    `max_rejected_share`: of all rows, 0 to 1. `confirm_partner_ids`: the numbers in the columns of `partner_user_id`,
+    which leave unhashed, are ids and no phone numbers, although they read so. `suppress`: sources of people who must
+    not be put in; keywords that begin with it say how they are read, and hold for those of them that have a use for it.
+    `suppress_max_rejected_share`: of the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the
+    word of rows that may be.
     `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
@@ -58,6 +60,7 @@ class Keywords(SourceKeywords, total=False):
     plan_time: str | None
     max_rejected_share: float
     allow_empty: bool
+    confirm_partner_ids: bool
     suppress: FilePath | Iterable[FilePath]
     suppress_columns: Mapping[str, str] | Iterable[tuple[str, str]]
     suppress_split_cells: str | None
@@ -139,6 +142,8 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         raise UsageError("phone_validity must be valid or possible")
     if not isinstance(given.get("ttl_days"), int | None):
         raise UsageError("ttl_days must be a whole number")
+    if not isinstance(given.get("confirm_partner_ids", False), bool):
+        raise UsageError("confirm_partner_ids must be True or False")
     share = _read_share(given, "max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     body_bytes = given.get("max_body_bytes")
     if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
@@ -153,7 +158,11 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
             phone_form=profile.phone_form,
             device_id_case=profile.device_id_case,
         ),
-        bounds=Bounds(max_rejected_share=share, allow_empty=bool(given.get("allow_empty"))),
+        bounds=Bounds(
+            max_rejected_share=share,
+            allow_empty=bool(given.get("allow_empty")),
+            confirm_partner_ids=given.get("confirm_partner_ids", False),
+        ),
         operation_was_given=operation is not None,
         operation_type="Delete" if operation == "delete" else "Update",
         expires_at=given.get("expires_at"),

@@ -24,6 +24,7 @@ from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
+from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of, put
@@ -82,6 +83,9 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     valid, rejected = np.flatnonzero(codes == VALID), np.flatnonzero((codes > VALID) & (codes != _EMPTY))
     reasons = codes[rejected]
     tally = _tally(len(valid), reasons, decided)
+    if not column.kind.is_hashed:
+        of_valid = None if of_values is None else of_values.take(arrow_array(valid))
+        tally.bare_numbers = count_bare_numbers(decided.values, of_valid, rules.default_country)
     if tally.present - tally.valid > tally.present * WRONG_KIND_SHARE:
         _look(tally, texts, of_values, rejected[:LOOKED_AT])
     if rows is not None:

@@ -9,6 +9,25 @@ from audiencekit.identifiers.kinds import Kind
 
 
 @dataclass(slots=True)
+class BareNumbers:
+    """Valid values that are bare digits, as many as a phone number has: `seen`.
+
+    `plain` of them read as a number with its country's code or with a trunk prefix. `by_country` counts for each large
+    country those that are plain or read as its own; without a name, those of the row's own country or the default.
+    """
+
+    seen: int = 0
+    plain: int = 0
+    by_country: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: BareNumbers) -> None:
+        """Count `other` in."""
+        self.seen += other.seen
+        self.plain += other.plain
+        self.by_country.update(other.by_country)
+
+
+@dataclass(slots=True)
 class ColumnTally:
     """Values of one mapped column: `present` = `valid` + the sum of `reasons`.
 
@@ -23,6 +42,7 @@ class ColumnTally:
     by_definition: int = 0
     other_hashes: int = 0  # among the rejected values that were looked at: the length of MD5, SHA-1 or SHA-512
     rounded: int = 0  # ids that end as a spreadsheet rounds them
+    bare_numbers: BareNumbers = field(default_factory=BareNumbers)  # of the kind that leaves unhashed
 
     def add(self, other: ColumnTally) -> None:
         """Count `other` in."""
@@ -33,6 +53,7 @@ class ColumnTally:
         self.by_definition += other.by_definition
         self.other_hashes += other.other_hashes
         self.rounded += other.rounded
+        self.bare_numbers.add(other.bare_numbers)
 
     @property
     def rejected(self) -> int:

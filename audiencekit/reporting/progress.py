@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
 from audiencekit.errors import NotFinished
+from audiencekit.shown import shown_lines
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -88,7 +89,7 @@ class LineProgress:
         now = self._monotonic()
         if len(self._told) < MESSAGES_AT_ONCE or now - self._told[0] >= self._every_seconds:
             self._told.append(now)
-            self._stream.write(f"{message}\n")
+            self._stream.write(f"{shown_lines(message)}\n")
             self._stream.flush()
 
     def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
@@ -130,7 +131,7 @@ class BarProgress:
 
     def tell(self, message: str) -> None:
         """Print the message above the bars."""
-        self._bars.console.print(message, markup=False, highlight=False)
+        self._bars.console.print(shown_lines(message), markup=False, highlight=False)
 
     def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
         """Move the stage's bar."""

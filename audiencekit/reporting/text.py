@@ -7,6 +7,7 @@ from typing import Any
 
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
+from audiencekit.shown import shown
 from audiencekit.target import Target
 
 Lines = list[str]
@@ -132,8 +133,8 @@ def _suppression_line(source: Mapping[str, Any]) -> str:
 
 
 def _remarks(document: Mapping[str, Any]) -> Lines:
-    problems = [f"problem: {problem['message']}" for problem in document.get("problems", ())]
-    return [f"note: {note}" for note in document.get("notes", ())] + problems
+    problems = [f"problem: {shown(problem['message'])}" for problem in document.get("problems", ())]
+    return [f"note: {shown(note)}" for note in document.get("notes", ())] + problems
 
 
 def _number(counts: Mapping[str, int], name: str) -> str:

@@ -40,11 +40,13 @@ from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, 
 from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
+from audiencekit.runs.overtaking import overtake_sync
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings
+from audiencekit.shown import shown
 from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.files import Item
 from audiencekit.target import Target
@@ -57,10 +59,6 @@ Planner = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
 Accept = Callable[[PlannedRun], Awaitable[None]]
 
 
-async def accept_at_once(planned: PlannedRun) -> None:
-    """Nothing comes between."""
-
-
 async def execute(
     run: Run,
     client: AdsClient,
@@ -69,15 +67,17 @@ async def execute(
     limiter: RateLimiter,
     progress: Progress,
     planner: Planner = plan_run,
-    accept: Accept = accept_at_once,
+    accept: Accept | None = None,
     clock: Clock | None = None,
     moment: Callable[[], Moment] = this_moment,
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
 
-    `clock` and `moment` tell the time: of waits, and of departures in journals; those of this machine by themselves.
+    `accept` comes before the first request; for an upload, a sync of its audience is told of it. `clock` and `moment`
+    tell the time: of waits, and of departures in journals; those of this machine by themselves.
     """
     time = _Time(clock or SystemClock(), moment)
+    accept = accept or functools.partial(_accept_upload, run, client, progress)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
@@ -218,6 +218,12 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
         raise
 
 
+async def _accept_upload(run: Run, client: AdsClient, progress: Progress, planned: PlannedRun) -> None:
+    is_done = run.earlier.confirmed == len(planned.requests)
+    if run.facts.target.kind.is_audience and not is_done:
+        await overtake_sync(client, run.facts.target.id, progress)
+
+
 async def _settle_plan(
     run: Run,
     planned: PlannedRun,
@@ -227,7 +233,8 @@ async def _settle_plan(
     time: _Time,
     progress: Progress,
 ) -> AudiencekitError | None:
-    """Why the plan cannot be sent: the disk cannot keep it, or it is not the one that the run was begun with."""
+    """Why the plan cannot be sent: the disk cannot keep it, it is not the one that the run was begun with, or it is not
+    accepted."""
     try:
         with short_of_memory():
             now = datetime.fromtimestamp(time.clock.now(), UTC)
@@ -241,7 +248,7 @@ async def _settle_plan(
             await accept(planned)
     except ResumeRefused as refusal:
         return run.keep_out(refusal)
-    except InputOutputFailed as failure:
+    except AudiencekitError as failure:
         return run.fail(failure, run.report(planned), run.earlier)
     except asyncio.CancelledError:
         return run.fail(NotFinished("interrupted before anything was sent"), run.report(planned), run.earlier)
@@ -275,7 +282,7 @@ async def _send_planned(
 ) -> Report:
     notes: tuple[str, ...] = ()
     if planned.warnings:
-        progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
+        progress.tell("\n".join(f"note: {shown(warning)}" for warning in planned.warnings))
     try:
         with short_of_memory():
             async with client:

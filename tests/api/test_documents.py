@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiencekit.api.documents import read_document
+from audiencekit.api.documents import read_document, read_json
 
 NOT_A_DOCUMENT = {
     "empty": b"",
@@ -85,3 +85,10 @@ def test_no_prefix_is_a_document(document: dict[str, Any], data: st.DataObject) 
 def test_rubbish_never_raises(body: bytes) -> None:
     """Any bytes give a document or None."""
     assert isinstance(read_document(body), dict | None)
+
+
+def test_half_of_a_character_is_no_text() -> None:
+    """An escape of one half alone is replaced, in keys as well; two halves are a character."""
+    assert read_json(rb'{"a\ud83d": ["\udc00x", "\ud83d\ude00", 1, null]}') == {
+        "a\ufffd": ["\ufffdx", "\U0001f600", 1, None]
+    }

@@ -12,7 +12,7 @@ import pytest
 from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.http_exceptions import BadStatusLine
 
-from audiencekit.api.failures import describe_failure
+from audiencekit.api.failures import describe_failure, find_proxies
 from audiencekit.errors import Bug, Outcome, TransportFailed, UsageError
 
 KEY = ConnectionKey("ads.example.com", 443, True, True, None, None, None)
@@ -64,6 +64,26 @@ def test_after_a_connection_the_body_decides(
     assert described.outcome is (Outcome.UNKNOWN if sent else Outcome.REFUSED)
     assert words in str(described)
     assert "canary" not in str(described)
+
+
+@pytest.mark.parametrize(("failure", "words"), NOT_CONNECTED, ids=lambda value: type(value).__name__)
+def test_a_proxy_that_is_not_used_is_named_where_no_connection_was_made(failure: Exception, words: str) -> None:
+    """By its variables, never by what they hold. It is not why a certificate is refused."""
+    proxies = find_proxies(
+        {"https_proxy": "http://canary@10.0.0.1", "ALL_PROXY": "canary", "HTTP_PROXY": "", "PATH": "x"}
+    )
+    assert proxies == ("https_proxy", "ALL_PROXY")
+    described = describe_failure(failure, host="ads.example.com", body_started=False, unused_proxies=proxies)
+    assert ("https_proxy, ALL_PROXY: set" in described.hint) == (words != "certificate")
+    assert "canary" not in described.hint
+
+
+def test_a_proxy_is_no_reason_once_there_was_a_connection() -> None:
+    """Then the way to the host is open."""
+    failure = aiohttp.ServerDisconnectedError("canary")
+    assert (
+        describe_failure(failure, host="ads.example.com", body_started=True, unused_proxies=("ALL_PROXY",)).hint == ""
+    )
 
 
 def test_certificates_are_explained() -> None:

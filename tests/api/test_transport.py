@@ -23,6 +23,7 @@ from audiencekit.errors import (
     Bug,
     HostRefused,
     Redirected,
+    TransportFailed,
     UsageError,
 )
 from audiencekit.personal import Secret
@@ -357,3 +358,25 @@ async def test_unopened_transport(make_transport: Any, answering: Any, answer_by
         with pytest.raises(Bug):
             await transport.exchange(GET)
     assert len(listener.requests) == 2
+
+
+async def test_an_unused_proxy_is_named_when_the_host_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind a firewall with a proxy nothing else tells why; a service on this machine needs none."""
+
+    async def resolve(*_: Any, **__: Any) -> Any:
+        raise OSError("no such host")
+
+    monkeypatch.setenv("HTTPS_PROXY", "http://canary:canary@10.0.0.1:3128")
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolve)
+    names = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
+    credentials = Credentials(**dict.fromkeys(names, Secret("invented")))
+    hints = {}
+    for address in ("https://ads-api.x.com", "http://127.0.0.1:9"):
+        transport = HttpTransport(profile=X, credentials=credentials, addresses={"ads_url": address})
+        async with transport:
+            with pytest.raises(TransportFailed) as caught:
+                await transport.exchange(GET)
+        hints[address] = caught.value.hint
+    assert "HTTPS_PROXY: set, but proxies are not used" in hints["https://ads-api.x.com"]
+    assert "PROXY" not in hints["http://127.0.0.1:9"]
+    assert "canary" not in str(hints)

@@ -150,3 +150,12 @@ def test_records_sent_are_those_of_all_runs_of_the_audience(tmp_path: Path) -> N
         store.write_report(run_id, {"audience_id": audience_id, "state": "complete", "rows": {"sent": sent}})
     store.create("run-00004")
     assert count_records_sent(store, "abc1") == 100
+
+
+def test_what_the_service_says_is_harmless_in_a_log() -> None:
+    """The line goes to terminals and to logs of Airflow: nothing in it acts, or begins another line."""
+    hostile = "\x1b]0;x\x07\r\nstate: complete\u202e"
+    answer = Service({**READY, "targetable": False, "reasons_not_targetable": [hostile]})
+    readiness = asyncio.run(read_readiness(answer, "abc1", records_sent=1))
+    assert readiness.to_text().isprintable()
+    assert readiness.to_json()["reasons_not_targetable"] == [hostile]

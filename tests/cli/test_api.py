@@ -112,7 +112,7 @@ def test_bodies_come_from_a_file_and_are_sent_byte_for_byte(run: Run, server: An
     """After they were checked."""
     body = '[ {"operation_type":"Delete", "params":{"campaign_id":"8wku2"}} ]'
     (tmp_path / "batch.json").write_text(body)
-    assert run("batch_campaigns", "--body", "batch.json")[0] == 0
+    assert run("batch_campaigns", "--body", "batch.json", "--yes")[0] == 0
     assert server.seen[-1]["body"] == body
     (tmp_path / "batch.json").write_text("[]")
     assert run("batch_campaigns", "--body", "batch.json")[0] == 2
@@ -177,7 +177,7 @@ def test_pages_for_a_browser_are_printed(run: Run, server: Any) -> None:
 def test_a_call_that_deletes_asks_on_a_terminal(
     run: Run, server: Any, monkeypatch: pytest.MonkeyPatch, answer: bool
 ) -> None:
-    """And only there; `--yes` answers."""
+    """Elsewhere nothing is sent without `--yes`, which answers."""
 
     def confirm(*_: Any, abort: bool, err: bool) -> None:
         assert abort
@@ -186,11 +186,48 @@ def test_a_call_that_deletes_asks_on_a_terminal(
             raise __import__("click").Abort
 
     monkeypatch.setattr("click.confirm", confirm)
-    assert run("delete_campaign", "campaign_id=8")[0] == 0
+    code, _, err = run("delete_campaign", "campaign_id=8")
+    assert (code, "give --yes" in err, server.seen) == (2, True, [])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     assert run("delete_campaign", "campaign_id=8")[0] == (0 if answer else 130)
     assert run("delete_campaign", "campaign_id=8", "--yes")[0] == 0
-    assert len(server.seen) == (3 if answer else 2)
+    assert len(server.seen) == (2 if answer else 1)
+
+
+DESTROYING = [row for row in ENDPOINTS if row.method == "DELETE" or "invalidate" in row.name]
+
+
+def _needed(row: Any) -> list[str]:
+    """A value for every parameter that a call needs."""
+    given = {parameter.name: "8" for parameter in row.parameters if parameter.required and not parameter.secret}
+    return [f"{name}={text}" for name, text in given.items() if name != "account_id"]
+
+
+@pytest.mark.parametrize("row", DESTROYING, ids=[row.name for row in DESTROYING])
+def test_nothing_is_destroyed_where_nobody_can_be_asked(run: Run, server: Any, row: Any) -> None:
+    """Neither what a DELETE deletes nor a token: exit code 2, and nothing is sent."""
+    assert row.destroys
+    code, _, err = run(row.name, *_needed(row))
+    assert (code, "give --yes" in err, server.seen) == (2, True, [])
+
+
+@pytest.mark.parametrize("name", ["batch_campaigns", "batch_flexible_audiences"])
+@pytest.mark.parametrize("verb", ["Delete", "delete", "DELETE"])
+def test_a_body_that_deletes_is_no_way_around(run: Run, server: Any, tmp_path: Path, name: str, verb: str) -> None:
+    """One operation among others is enough; a body without one is not asked about."""
+    (tmp_path / "body").write_text(json.dumps([{"operation_type": "Update"}, {"operation_type": verb}]))
+    code, _, err = run(name, "--body", "body")
+    assert (code, "give --yes" in err, server.seen) == (2, True, [])
+    (tmp_path / "body").write_text(json.dumps([{"operation_type": "Update", "params": {"name": verb}}]))
+    assert "give --yes" not in run(name, "--body", "body")[2]
+
+
+def test_people_are_taken_out_as_upload_does_it(run: Run, server: Any, tmp_path: Path) -> None:
+    """Without a question: what a list says of its people is no audience deleted."""
+    users = [{"email": ["a1" * 32]}]
+    (tmp_path / "body").write_text(json.dumps([{"operation_type": "Delete", "params": {"users": users}}]))
+    assert run("add_custom_audience_users", "custom_audience_id=8", "--body", "body")[0] == 0
+    assert len(server.seen) == 1
 
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=[row.name for row in ENDPOINTS])

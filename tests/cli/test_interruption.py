@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Coroutine, Iterator
+from typing import Any
 
 import pytest
 
 from audiencekit.cli.interruption import run_until_interrupted
+from audiencekit.errors import NotFinished
 from audiencekit.machine.ownprocess import ENDINGS
 from tests.virtualtime import run_virtually
 
@@ -80,6 +83,38 @@ def test_a_signal_that_was_ignored_is_ignored_to_the_end() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     assert run_until_interrupted(_work(ends)) == "done"
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_signal_while_the_loop_closes_takes_nothing_back(
+    monkeypatch: pytest.MonkeyPatch, ending: signal.Signals
+) -> None:
+    """The loop has given up its handlers by then, and that of the system would end the process."""
+    ends = asyncio.Event()
+    ends.set()
+
+    def run_and_close(work: Coroutine[Any, Any, str]) -> str:
+        done: str = run_virtually(work)
+        signal.signal(ending, signal.SIG_DFL)
+        signal.pthread_kill(threading.get_ident(), ending)  # the tests have threads that a command does not have
+        return done
+
+    monkeypatch.setattr(asyncio, "run", run_and_close)
+    assert run_until_interrupted(_work(ends)) == "done"
+    assert signal.getsignal(ending) is signal.SIG_DFL
+
+
+def test_work_that_is_cancelled_where_nothing_can_be_said_of_it() -> None:
+    """Is not finished, and no bug."""
+
+    async def work() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(60)
+
+    with pytest.raises(NotFinished) as caught:
+        run_until_interrupted(work())
+    assert "audiencekit runs" in caught.value.hint
+    assert caught.value.exit_code == 75
 
 
 def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import html
 import json
 import os
 import pty
 import re
+import signal
 import subprocess
+import termios
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -111,15 +117,97 @@ def test_no_pin_and_a_wrong_one(machine: Machine) -> None:
     assert machine.run("login", "--pin", "--callback-port", "8080").returncode == 2
 
 
-def test_the_browser_is_opened(machine: Machine) -> None:
-    """The one that the environment names, with the page; one that fails is said."""
+def test_the_browser_is_opened_without_a_word_on_its_command_line(machine: Machine) -> None:
+    """It gets a file that leads on to the page, which nobody else may read, and which is gone in the end."""
     script = machine.directory / "browser"
-    script.write_text(f'#!/bin/sh\necho "$1" > {machine.directory}/page\n')
+    script.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" > {machine.directory}/arguments\n'
+        'file="${1#file://}"\n'
+        f'stat -c "%a %n" "$file" "$(dirname "$file")" > {machine.directory}/modes\n'
+        f'cat "$file" > {machine.directory}/page && mv {machine.directory}/page {machine.directory}/shown\n'
+    )
     script.chmod(0o700)
     process, page = machine.begin("login", BROWSER=str(script))
+    shown = machine.directory / "shown"
+    while not shown.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    (address,) = re.findall('content="0; url=(.*?)"', shown.read_text())
+    assert html.unescape(address) == page
+    arguments = (machine.directory / "arguments").read_text()
+    assert "oauth_token" not in arguments
+    assert page.partition("oauth_token=")[2] not in arguments
+    file = Path(arguments.strip().removeprefix("file://"))
+    modes = dict(line.split()[::-1] for line in (machine.directory / "modes").read_text().splitlines())
+    assert modes == {str(file): "600", str(file.parent): "700"}
     machine.approve(page)
     assert machine.end(process)[0] == 0
-    assert (machine.directory / "page").read_text().strip() == page
+    assert not file.parent.exists()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name)
+def test_an_end_by_a_signal_leaves_no_file(machine: Machine, ending: signal.Signals) -> None:
+    """Its page would lie among the temporary files of the machine."""
+    temporary = machine.directory / "temporary"
+    temporary.mkdir()
+    process, _ = machine.begin("login", BROWSER=str(_recording(machine)), TMPDIR=str(temporary))
+    opened = machine.directory / "opened"
+    while not opened.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert list(temporary.glob("audiencekit-login-*/login.html"))
+    process.send_signal(ending)
+    assert machine.end(process)[0] == (130 if ending == signal.SIGINT else -ending)
+    assert list(temporary.iterdir()) == []
+
+
+def _recording(machine: Machine) -> Path:
+    """A browser that only notes that it was opened."""
+    script = machine.directory / "recording"
+    script.write_text(f"#!/bin/sh\ntouch {machine.directory}/opened\n")
+    script.chmod(0o700)
+    return script
+
+
+def test_a_browser_that_fails_is_said(machine: Machine) -> None:
+    """The page is printed all the same."""
+    process, page = machine.begin("login", BROWSER="/bin/false", PATH="/nowhere", DISPLAY="")
+    machine.approve(page)
+    code, _, stderr = machine.end(process)
+    assert (code, "no browser could be opened here" in stderr) == (0, True)
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 77), (b"\n", 77), (b"\x03", 130)])
+def test_a_person_says_whether_the_account_is_right(machine: Machine, answer: bytes, code: int) -> None:
+    """Before anything is kept; only a yes is one."""
+    terminal, its_end = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "login", "--no-browser"], stdin=its_end, stdout=its_end, stderr=its_end, cwd=machine.directory,
+        env=machine.env, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(its_end, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    machine.approve(_read_until(terminal, b"\n", after=b"oauth_token=").split()[-1].decode())
+    question = _read_until(terminal, b"[y/N]: ")
+    assert b"Is local_user (" in question
+    assert not (machine.directory / "state" / "credentials.json").exists()
+    while process.poll() is None:  # a Ctrl-C between the prompt and the reading is lost to Python
+        os.write(terminal, answer)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10)
+    assert process.returncode == code
+    for end in (terminal, its_end):
+        os.close(end)
+    assert (machine.directory / "state" / "credentials.json").exists() is (code == 0)
+
+
+def test_a_token_that_only_reads(machine: Machine) -> None:
+    """Asked for with --read-only, refused by the service for what writes."""
+    process, page = machine.begin("login", "--no-browser", "--read-only")
+    machine.approve(page)
+    assert machine.end(process)[0] == 0
+    assert machine.run("audiences", "list").returncode == 0
+    done = machine.run("audiences", "create", "new")
+    assert (done.returncode, "the token may only read" in done.stderr) == (77, True)
 
 
 def test_the_token_of_the_environment_comes_first(machine: Machine) -> None:
@@ -151,7 +239,9 @@ def test_keys_of_the_application_are_asked_for_at_a_terminal_only(machine: Machi
         os.write(terminal, key.encode() + b"\n")
     shown = _read_until(terminal, b"\n", after=b"oauth_token=")
     machine.approve(shown.split()[-1].decode())
-    told = shown + _read_until(terminal, b"\n", after=b"logged in")
+    told = shown + _read_until(terminal, b"[y/N]: ")
+    os.write(terminal, b"y\n")
+    told += _read_until(terminal, b"\n", after=b"logged in")
     assert process.wait(timeout=60) == 0
     for end in (terminal, its_end):
         os.close(end)

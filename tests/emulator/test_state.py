@@ -212,3 +212,40 @@ async def test_only_calls_that_changed_something_are_kept(open_emulator: Any, st
         assert database.execute("SELECT method, path FROM calls").fetchall() == [("POST", caller.users)]
         assert database.execute("SELECT count(*) FROM requests").fetchone() == (3,)
     database.close()
+
+
+def test_an_emptied_file_is_not_a_new_one(state: Path) -> None:
+    """Whoever had something in it is told, and the file stays as it is."""
+    state.touch()
+    with pytest.raises(StateError, match="is empty: what it held is lost; remove it"):
+        StateFile(state)
+    assert state.read_bytes() == b""
+    state.unlink()
+    StateFile(state).close()
+
+
+async def test_a_file_that_was_cut_short_is_refused(open_emulator: Any, state: Path) -> None:
+    """By a few bytes, by pages, or to its first bytes; and it stays as it is."""
+    async with open_emulator(state=state) as caller:
+        await _fill(caller)
+    whole = state.read_bytes()
+    assert len(whole) > 3 * 4096
+    for size in (1, 100, 4096, len(whole) // 2, len(whole) - 4096, len(whole) - 10, len(whole) - 1):
+        state.write_bytes(whole[:size])
+        with pytest.raises(StateError, match="damaged, cut short"):
+            Emulator(EmulatorOptions(state=state))
+        assert state.read_bytes() == whole[:size]
+    state.write_bytes(whole)
+    async with open_emulator(state=state) as caller:
+        assert len(await caller.members()) == 299
+
+
+def test_another_database_is_left_alone(state: Path) -> None:
+    """Its tables are not ours, and none are added."""
+    with sqlite3.connect(state) as database:
+        database.execute("CREATE TABLE runs (id)")
+    database.close()
+    before = state.read_bytes()
+    with pytest.raises(StateError, match="no state file of an emulator"):
+        StateFile(state)
+    assert state.read_bytes() == before

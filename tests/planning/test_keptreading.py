@@ -129,7 +129,7 @@ def test_standard_input_is_kept_like_a_file(tmp_path: Path, monkeypatch: pytest.
 def test_every_count_of_a_column_comes_back() -> None:
     """A field that is added to a tally must be one that JSON can hold, or this reading has to learn it."""
     assert {field.name for field in ColumnTally.__dataclass_fields__.values()} == {
-        "present", "valid", "reasons", "likely", "by_definition", "other_hashes", "rounded",
+        "present", "valid", "reasons", "likely", "by_definition", "other_hashes", "rounded", "bare_numbers",
     }  # fmt: skip
 
 
@@ -145,6 +145,23 @@ def test_a_spool_of_another_version_is_refused(tmp_path: Path, last: bytes) -> N
     ):
         KeptReading(kept)
     assert caught.value.reason == "spool"
+
+
+def test_numbers_that_would_leave_unhashed_are_judged_again(tmp_path: Path) -> None:
+    """What refuses the source refuses its kept spool."""
+    text = "partner_user_id\n" + "".join(f"0151{10_000_000 + number}\n" for number in range(30))
+    for way in ("source", "spool"):
+        with ExitStack() as stack:
+            terms = Terms.pinned(read_keywords({}, PROFILE), PROFILE, now=NOW)
+            means = Means(stack=stack, spool_dir=tmp_path)
+            if way == "source":
+                (tmp_path / "list.csv").write_text(text)
+                keep = stack.enter_context(KeptSpool.create(tmp_path / "spool.sealed", KEY))
+                planned = plan_run(tmp_path / "list.csv", terms, replace(means, keep=keep))
+            else:
+                planned = plan_kept(stack.enter_context(KeptSpool.open(tmp_path / "spool.sealed", KEY)), terms, means)
+            (refusal,) = planned.refusals
+            assert str(refusal).startswith("30 of the 30 long numbers in column partner_user_id")
 
 
 def test_consent_is_kept_with_the_records(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ class Endpoint:
     `parameters` are all that the endpoint knows: in the path, the query and the body. `rules` are those that hold
     between them. `operations` bounds the items of a batch and `leaves` the audiences in one tree; `params_of` names the
     row that the params of an operation follow, by its type. `ambiguities` say what the specification leaves open and
-    how it is read here; `notes` what a caller should know. `part` and `section` are its place in the specification.
+    how it is read here; `notes` what a caller should know. `ends_token`: a token of
+    somebody is worth nothing afterwards. `part` and `section` are its place in the specification.
     """
 
     name: str
@@ -63,6 +64,12 @@ class Endpoint:
     params_of: tuple[tuple[str, str], ...] = ()
     ambiguities: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    ends_token: bool = False
+
+    @property
+    def destroys(self) -> bool:
+        """Whether something is gone behind every call."""
+        return self.method == "DELETE" or self.ends_token
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

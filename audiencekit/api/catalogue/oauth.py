@@ -106,6 +106,7 @@ ENDPOINTS: Final = (
         answer="credential",
         ambiguities=("a second form of the path ends in .json: the one without it is called",),
         notes=("revokes the token that signs the call",),
+        ends_token=True,
     ),
     Endpoint(
         name="oauth2_token",
@@ -135,5 +136,6 @@ ENDPOINTS: Final = (
         answer="credential",
         ambiguities=("whether a form is taken too is not stated: the token goes in the query, as in the example",),
         notes=("signed with the token of the owner of the application",),
+        ends_token=True,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import secrets
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -15,6 +16,7 @@ from audiencekit.personal import Secret, guarded
 
 HOST: Final = "127.0.0.1"
 PATH: Final = "/callback"
+STATE_BYTES: Final = 32  # of the secret in the address
 _HEADERS: Final = (
     "Content-Type: text/html; charset=utf-8",
     "Cache-Control: no-store",
@@ -37,12 +39,14 @@ class _Answer:
 class Callback:
     """One answer of the browser, as an async context manager; `port` 0 lets the system choose.
 
-    The request token that the answer must name is what keeps others from answering: nobody else knows it.
+    The answer must name the request token, and the state in the address to be called back at. The token stands in the
+    address of the page, which others on the machine may come to see; the state is known to the service and the browser.
     """
 
     def __init__(self, *, port: int = 0) -> None:
         self._port = port
         self._server: asyncio.Server | None = None
+        self._state = Secret(secrets.token_urlsafe(STATE_BYTES))
         self._expected: Secret | None = None
         self._answer: asyncio.Future[Secret | None] = asyncio.get_running_loop().create_future()
 
@@ -64,9 +68,10 @@ class Callback:
             self._server.close()
 
     @property
-    def url(self) -> str:
-        """The address to be called back at."""
-        return f"http://{HOST}:{self._port}{PATH}"
+    @guarded
+    def url(self) -> Secret:
+        """The address to be called back at. The service adds its answer to it, and the browser brings it."""
+        return Secret(f"http://{HOST}:{self._port}{PATH}?state={self._state.unwrap()}")
 
     def expect(self, request_token: Secret) -> None:
         """Take the answer for this token, and none before."""
@@ -89,7 +94,7 @@ class Callback:
         try:
             async with asyncio.timeout(CALLBACK_READ_SECONDS):
                 head = Secret((await reader.readuntil(b"\r\n\r\n")).decode("latin-1"))
-                answer = _read_answer(head, self._expected)
+                answer = _read_answer(head, self._state, self._expected)
                 if answer is not None and not self._answer.done():
                     self._answer.set_result(answer.verifier)
                 writer.write(_page(_NOT_HERE, "404 Not Found") if answer is None else _page(_DONE, "200 OK"))
@@ -102,15 +107,18 @@ class Callback:
 
 
 @guarded
-def _read_answer(head: Secret, expected: Secret | None) -> _Answer | None:
+def _read_answer(head: Secret, state: Secret, expected: Secret | None) -> _Answer | None:
     """What the request says about the pending authorization; None for every other request."""
     method, _, rest = head.unwrap().partition(" ")
     try:
         target = urlsplit(rest.partition(" ")[0])
-        query = dict(parse_qsl(target.query, max_num_fields=10))
+        pairs = parse_qsl(target.query, max_num_fields=10)
     except ValueError:
         return None
-    if method != "GET" or target.path != PATH or expected is None:
+    query = dict(pairs)
+    if len(query) < len(pairs):  # a name that stands there twice has two meanings
+        return None
+    if method != "GET" or target.path != PATH or expected is None or not _is_same(query.get("state"), state):
         return None
     if _is_same(query.get("denied"), expected):
         return _Answer(None)

@@ -13,7 +13,7 @@ from audiencekit.errors import CredentialsRefused, MalformedAnswer, Unauthorized
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import Settings
 
-OUT_OF_BAND: Final = "oob"  # in the place of a callback: the service shows a PIN
+OUT_OF_BAND: Final = Secret("oob")  # in the place of a callback: the service shows a PIN
 NO_TOKEN: Final = Secret("")
 _WORTHLESS: Final = "89"  # specification part 0, section 7
 
@@ -45,10 +45,14 @@ class Grant:
     screen_name: str
 
 
-async def begin(settings: Settings, application: Credentials, callback: str) -> Pending:
-    """A pending authorization that leads back to `callback`, or to a PIN. Raises an ExchangeError."""
+async def begin(settings: Settings, application: Credentials, callback: Secret, *, may_write: bool = True) -> Pending:
+    """A pending authorization that leads back to `callback`, or to a PIN. Raises an ExchangeError.
+
+    Unless it `may_write`, its token is one that reads.
+    """
+    asked = {"oauth_callback": callback.unwrap()} | ({} if may_write else {"platform_auth_access_type": "read"})
     async with open_calls(settings, application) as calls:
-        answer = await calls.call("oauth_request_token", {"oauth_callback": callback})
+        answer = await calls.call("oauth_request_token", asked)
     if answer.data.get("oauth_callback_confirmed") != "true":
         raise MalformedAnswer("the service did not confirm the callback", status=answer.status)
     return Pending(credentials=_with_token(application, answer.data, answer.status))

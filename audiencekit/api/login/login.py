@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from audiencekit.api.login.callback import Callback
-from audiencekit.api.login.legs import OUT_OF_BAND, Grant, Pending, application_only, begin, finish, invalidate
+from audiencekit.api.login.legs import OUT_OF_BAND, Grant, application_only, begin, finish, invalidate
 from audiencekit.api.oauth import Credentials
 from audiencekit.errors import CredentialsRefused, ExchangeError, HostRefused
 from audiencekit.limits import LOGIN_SECONDS
@@ -14,6 +14,7 @@ from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN
 from audiencekit.personal import Secret
 from audiencekit.settings import PREFIX, Settings
 
+Confirm = Callable[[Grant], bool]  # whether the account is the right one
 Show = Callable[[str], None]  # takes the address of the page where the person says yes
 AskPin = Callable[[], Secret]
 
@@ -43,15 +44,19 @@ async def log_in(
     *,
     show: Show,
     ask_pin: AskPin | None = None,
+    confirm: Confirm | None = None,
+    may_write: bool = True,
     application: tuple[Secret, Secret] | None = None,
     callback_port: int = 0,
     timeout_seconds: float = LOGIN_SECONDS,
 ) -> Login:
     """Logs a person in by a browser that comes back to loopback, or by the PIN that `ask_pin` returns.
 
-    `application` is its key pair, which is then kept with the token; else it is that of the settings. Raises
-    CredentialsRefused without one, when access was not given, and when nobody said yes in time; an ExchangeError,
-    UsageError and HostRefused; InputOutputFailed when the token cannot be kept.
+    `confirm` is asked before anything is kept whether the account is the right one; for no the token is ended. Unless
+    it `may_write`, the token is one that reads. `application` is its key pair, which is then kept with the token; else
+    it is that of the settings. Raises CredentialsRefused without one, when access was not given, when nobody said yes
+    in time, and for the wrong account; an ExchangeError, UsageError and HostRefused; InputOutputFailed when the token
+    cannot be kept.
     """
     store, found = settings.open_store(), settings.find_credentials()
     if application is None:
@@ -59,10 +64,18 @@ async def log_in(
     else:
         asking, is_ours = application_only(*application), True
     if ask_pin is not None:
-        pending, verifier = await _ask_for_pin(settings, asking, show, ask_pin)
+        pending = await begin(settings, asking, OUT_OF_BAND, may_write=may_write)
+        show(pending.page(settings.require_base_url()))
+        verifier = ask_pin()
     else:
-        pending, verifier = await _wait_for_browser(settings, asking, show, callback_port, timeout_seconds)
+        async with Callback(port=callback_port) as callback:
+            pending = await begin(settings, asking, callback.url, may_write=may_write)
+            callback.expect(pending.request_token)
+            show(pending.page(settings.require_base_url()))
+            verifier = await callback.receive(timeout_seconds=timeout_seconds)
     grant = await finish(settings, pending, verifier)
+    if confirm is not None:
+        await _require_right(settings, grant, confirm)
     place = store.keep(_kept(grant, with_application=is_ours))
     overruled = found.origins.get("token") == "environment"
     return Login(user_id=grant.user_id, screen_name=grant.screen_name, kept_in=place, is_overruled=overruled)
@@ -78,20 +91,22 @@ def application_of(secrets: Mapping[str, Secret]) -> Credentials:
     return application_only(*(secrets[name] for name in APPLICATION))
 
 
-async def _ask_for_pin(settings: Settings, asking: Credentials, show: Show, ask_pin: AskPin) -> tuple[Pending, Secret]:
-    pending = await begin(settings, asking, OUT_OF_BAND)
-    show(pending.page(settings.require_base_url()))
-    return pending, ask_pin()
-
-
-async def _wait_for_browser(
-    settings: Settings, asking: Credentials, show: Show, port: int, timeout_seconds: float
-) -> tuple[Pending, Secret]:
-    async with Callback(port=port) as callback:
-        pending = await begin(settings, asking, callback.url)
-        callback.expect(pending.request_token)
-        show(pending.page(settings.require_base_url()))
-        return pending, await callback.receive(timeout_seconds=timeout_seconds)
+async def _require_right(settings: Settings, grant: Grant, confirm: Confirm) -> None:
+    """Raises CredentialsRefused when it is the wrong account, and ends its token; also when nobody says which."""
+    ended, is_right = "its token was ended", False
+    try:
+        is_right = confirm(grant)
+    finally:
+        if not is_right:
+            try:
+                await invalidate(settings, grant.credentials)
+            except (ExchangeError, HostRefused):
+                ended = "its token is good until its owner revokes it"
+    if not is_right:
+        raise CredentialsRefused(
+            f"this is not the right account: nothing was kept, and {ended}",
+            hint="log out of the service in the browser, and begin again",
+        )
 
 
 def _kept(grant: Grant, *, with_application: bool) -> Kept:

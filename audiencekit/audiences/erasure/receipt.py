@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, Literal, TypeAlias
 
+from audiencekit.shown import shown
+
 State: TypeAlias = Literal["complete", "incomplete"]
 TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]
 
@@ -153,21 +155,21 @@ def _lines(receipt: Receipt) -> Iterator[str]:
         yield f"  left out    {_by_kind(receipt.rejected)}"
     yield f"  audiences   {receipt.settled:,} of {len(receipt.audiences):,} settled"
     yield from (f"    {_target_line(one)}" for one in receipt.audiences)
-    yield from (f"    {one.id}  skipped    {one.name!r}: {one.why}" for one in receipt.skipped)
+    yield from (f"    {shown(one.id)}  skipped    {one.name!r}: {shown(one.why)}" for one in receipt.skipped)
     if receipt.do_not_reach is not None:
         yield f"  do not reach until {receipt.do_not_reach_until}"
         yield f"    {_target_line(receipt.do_not_reach)}"
     if receipt.remembered:
         yield "  remembered  later uploads from this state directory leave these people out"
-    yield from (f"  note: {note}" for note in receipt.notes)
+    yield from (f"  note: {shown(note)}" for note in receipt.notes)
 
 
 def _target_line(target: TargetReceipt) -> str:
-    told = f"{target.id or '-'}  {target.state:<9}  {target.name!r}"
+    told = f"{shown(target.id or '-')}  {target.state:<9}  {target.name!r}"
     if target.state == "confirmed":
         confirmed = f"{counted(target.records, 'record')} in {counted(target.requests, 'request')}"
         return f"{told}: {confirmed}, {target.confirmed_at}"
-    return f"{told}: {target.why}" if target.why else told
+    return f"{told}: {shown(target.why)}" if target.why else told
 
 
 def _by_kind(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:

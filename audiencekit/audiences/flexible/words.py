@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from audiencekit.shown import shown
+
 from .tree import Comparator, FlexibleAudience, Group, Leaf, Segment
 
 _COMPARED: Final = {
@@ -23,7 +25,7 @@ def to_sentence(audience: FlexibleAudience) -> str:
 
 def draw(audience: FlexibleAudience) -> str:
     """The tree in lines, its name first."""
-    return "\n".join([audience.name, *_lines(audience.root, "", is_last=True)])
+    return "\n".join([shown(audience.name), *_lines(audience.root, "", is_last=True)])
 
 
 def _phrase(segment: Segment) -> str:

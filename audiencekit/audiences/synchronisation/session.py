@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
+import random
+import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,9 +21,13 @@ from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.settling import settle_left, settle_run
 from audiencekit.audiences.synchronisation.snapshot import Snapshot
 from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.synchronisation.stampfile import KnownStamps
+from audiencekit.audiences.synchronisation.stamping import Stamping, refuse_what_is_behind
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.errors import AudiencekitError, SnapshotRefused
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.stop import take_back_cancellation
+from audiencekit.errors import AudiencekitError, NotFinished, SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.reporting.progress import Progress
@@ -59,8 +67,9 @@ class Session:
         self._runs = RunStore(settings.state_dir)
         self._store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, self._key)
         self._stack, self._clock, self._progress = stack, clock, progress
-        self._rebuild, self._moment = rebuild, moment
+        self._rebuild, self._moment, self._audience_id = rebuild, moment, audience_id
         self._snapshot: Snapshot | None = None
+        self._stamping: Stamping | None = None
         self._is_lost = False
 
     @property
@@ -69,7 +78,10 @@ class Session:
         return self._store.tagger()
 
     def open(self) -> tuple[Snapshot, tuple[str, ...]]:
-        """The snapshot, and what people should know of it. Raises SnapshotRefused for one that cannot be trusted."""
+        """The snapshot, and what people should know of it.
+
+        Raises SnapshotRefused for one that cannot be trusted, or that is not the last state of the audience.
+        """
         notes: tuple[str, ...] = ()
         try:
             if settle_left(self._store, self._runs, self._key, self._now()):
@@ -84,7 +96,16 @@ class Session:
                 raise
             snapshot, self._is_lost = self._store.unknown(), True
         self._snapshot = snapshot
-        return snapshot, notes + self._words_for(snapshot)
+        return snapshot, notes + self._words_for(snapshot) + self._judged(snapshot.facts.serial)
+
+    def _judged(self, serial: int) -> tuple[str, ...]:
+        """What the stamp of the audience tells; of a plan, for which nobody is asked, what is known here."""
+        if self._stamping is not None:
+            return self._stamping.judge(serial)
+        known = None if self._rebuild else KnownStamps.read(self._store.directory, self._store.spool_key())
+        if known is not None:
+            refuse_what_is_behind(known, serial)
+        return ()
 
     def _words_for(self, snapshot: Snapshot) -> tuple[str, ...]:
         if self._is_lost:
@@ -100,26 +121,56 @@ class Session:
 
         However it ends, only what was confirmed is taken for sent, and what is in doubt for that.
         """
+        stamping = self._stamping = self._stamping_of(client)
         failure: AudiencekitError
         try:
+            await self._look(run, stamping)
             report = await execute(
                 run, client, settings, limiter=limiter, progress=self._progress, planner=planner,
-                accept=functools.partial(self._accept, run), clock=self._clock, moment=self._moment,
+                accept=functools.partial(self._accept, run, stamping), clock=self._clock, moment=self._moment,
             )  # fmt: skip
         except AudiencekitError as error:
             failure = error
-            with contextlib.suppress(AudiencekitError):  # what is noted is settled by the next run
+            with contextlib.suppress(AudiencekitError, asyncio.CancelledError):  # the next run settles what is noted
                 await in_thread(functools.partial(self._settle, run))
         else:
-            await in_thread(functools.partial(self._settle, run))
-            return report
+            return await self._conclude(run, stamping, report)
         raise failure
 
-    async def _accept(self, run: Run, planned: PlannedRun) -> None:
+    def _stamping_of(self, client: AdsClient) -> Stamping:
+        return Stamping(
+            client, self._audience_id, self._store.directory, self._store.spool_key(),
+            policy=RetryPolicy(clock=self._clock, randomness=random.Random(secrets.randbits(64))),
+            is_rebuild=self._rebuild, tell=self._progress.tell,
+        )  # fmt: skip
+
+    async def _look(self, run: Run, stamping: Stamping) -> None:
+        failure: AudiencekitError
+        try:
+            return await stamping.look()
+        except AudiencekitError as error:
+            failure = error
+        except asyncio.CancelledError:
+            failure = NotFinished("interrupted while the audience was looked at: nothing was sent")
+        raise run.refuse(failure)
+
+    async def _accept(self, run: Run, stamping: Stamping, planned: PlannedRun) -> None:
         """Notes what `planned` changes, so that nothing is lost when it is killed."""
         assert isinstance(planned, PlannedSync)  # noqa: S101
         if planned.requests:
+            await stamping.begin(self._opened.facts.serial)
             await in_thread(functools.partial(self._note, run, planned))
+
+    async def _conclude(self, run: Run, stamping: Stamping, report: Report) -> Report:
+        """The report of the run, which is complete whatever interrupts this: the next run does what is left of it."""
+        try:
+            await in_thread(functools.partial(self._settle, run))
+            with contextlib.closing(self._store.open()) as snapshot:
+                serial = snapshot.facts.serial
+            await stamping.end(serial)
+        except asyncio.CancelledError:
+            take_back_cancellation()
+        return run.write(replace(report, notes=report.notes + stamping.notes)) if stamping.notes else report
 
     def _note(self, run: Run, planned: PlannedSync) -> None:
         serial = self._store.forget() if self._is_lost else self._opened.facts.serial

@@ -9,4 +9,4 @@ from audiencekit.emulator.routing import Route
 
 from .estimates import estimate_audience
 
-ROUTES: Final = (Route("POST", "/accounts/:account_id/audience_estimate", estimate_audience, WRITES),)
+ROUTES: Final = (Route("POST", "/accounts/:account_id/audience_estimate", estimate_audience, WRITES, reads=True),)

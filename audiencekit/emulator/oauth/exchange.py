@@ -3,6 +3,7 @@ sections 4.1, 4.4 and 4.5)."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
@@ -17,6 +18,8 @@ from .tokens import OUT_OF_BAND, SCREEN_NAME
 _PAIRS: Final = "text/html; charset=utf-8"
 # The callbacks that are in the settings of the one application: a program that listens on this host.
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+# It is sent to browsers as a header: characters of an address, and no line end among them.
+_ADDRESS: Final = re.compile(r"[!-~]+")
 _ACCESS_TYPES: Final = ("platform_auth_access_type", "x_auth_access_type")
 
 
@@ -25,12 +28,15 @@ def give_request_token(call: Call) -> Answer:
     callback = call.attribute("oauth_callback")
     if callback is None:
         raise refuse_legacy(400, 38, "oauth_callback parameter is missing.")
+    if not _ADDRESS.fullmatch(callback):
+        raise refuse_legacy(400, 44, "oauth_callback parameter is invalid.")
     if callback != OUT_OF_BAND and not _is_registered(callback):
         raise refuse_legacy(403, 415, "Callback URL not approved for this client application.")
-    for name in _ACCESS_TYPES:
-        if call.attribute(name) not in (None, "read", "write"):
+    asked = {name: call.attribute(name) for name in _ACCESS_TYPES}
+    for name, access in asked.items():
+        if access not in (None, "read", "write"):
             raise refuse_legacy(400, 44, f"{name} parameter is invalid.")
-    made = call.store.tokens.make_request_token(callback)
+    made = call.store.tokens.make_request_token(callback, may_write="read" not in asked.values())
     return _pairs(oauth_token=made.token, oauth_token_secret=made.secret, oauth_callback_confirmed="true")
 
 
@@ -48,6 +54,7 @@ def invalidate_token(call: Call) -> Answer:
     """`POST /1.1/oauth/invalidate_token`: the token that signed the call is worth nothing from now on."""
     token = call.attributes["oauth_token"]
     del call.store.tokens.access[token]
+    call.store.tokens.readers.discard(token)
     return Answer(200, orjson.dumps({"access_token": token}))
 
 

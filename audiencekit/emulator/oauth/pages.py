@@ -62,8 +62,9 @@ def _approve(call: Call, pending: RequestToken) -> Answer:
 
 def _question(call: Call, pending: RequestToken) -> Answer:
     name = html.escape(call.attribute("screen_name") or "")
+    what = "use" if pending.may_write else "look at"
     return _page(
-        "<p>May the local application use this account?</p>"
+        f"<p>May the local application {what} this account?</p>"
         '<form method="post" action="/oauth/authorize">'
         f'<input type="hidden" name="oauth_token" value="{html.escape(pending.token)}">'
         f'<label>User name <input name="screen_name" value="{name}"></label>'

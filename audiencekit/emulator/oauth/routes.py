@@ -20,8 +20,8 @@ ROUTES: Final = (
     Route("POST", "/oauth/authorize", decide, OAUTH, _BASE, "", credential=Credential.NONE),
     Route("GET", "/oauth/authenticate", authenticate, OAUTH, _BASE, "", credential=Credential.NONE, changes=True),
     Route("POST", "/oauth/access_token", give_access_token, OAUTH, _BASE, "", credential=Credential.PENDING),
-    Route("POST", "/oauth/invalidate_token", invalidate_token, OAUTH, _BASE, "1.1"),
-    Route("POST", "/oauth/invalidate_token.json", invalidate_token, OAUTH, _BASE, "1.1"),
+    Route("POST", "/oauth/invalidate_token", invalidate_token, OAUTH, _BASE, "1.1", reads=True),
+    Route("POST", "/oauth/invalidate_token.json", invalidate_token, OAUTH, _BASE, "1.1", reads=True),
     Route("POST", "/oauth2/token", give_bearer, BEARER_TOKENS, _BASE, "", credential=Credential.BASIC),
-    Route("POST", "/oauth2/invalidate_token", invalidate_bearer, OAUTH, _BASE, ""),
+    Route("POST", "/oauth2/invalidate_token", invalidate_bearer, OAUTH, _BASE, "", reads=True),
 )

@@ -21,6 +21,7 @@ class RequestToken:
     token: str
     secret: str = field(repr=False)
     callback: str
+    may_write: bool = True
     verifier: str | None = field(default=None, repr=False)
 
 
@@ -31,13 +32,14 @@ class Tokens:
         self.origin = origin
         self.access = {origin.credentials.access_token: origin.credentials.access_token_secret}
         self.requests: dict[str, RequestToken] = {}
+        self.readers: set[str] = set()  # the access tokens that may only read
         self.bearer: str | None = None
         self.has_granted = False  # whether the user approved the application on a page
         self._chance = random.Random(f"tokens of {origin.credentials.consumer_key}")
 
-    def make_request_token(self, callback: str) -> RequestToken:
+    def make_request_token(self, callback: str, *, may_write: bool) -> RequestToken:
         """A new pending authorization."""
-        made = RequestToken(self._letters(22), self._letters(32), callback)
+        made = RequestToken(self._letters(22), self._letters(32), callback, may_write)
         self.requests[made.token] = made
         return made
 
@@ -52,6 +54,8 @@ class Tokens:
         del self.requests[pending.token]
         token, secret = f"{self.origin.user_id}-{self._letters(30)}", self._letters(40)
         self.access[token] = secret
+        if not pending.may_write:
+            self.readers.add(token)
         return token, secret
 
     def give_bearer(self) -> str:

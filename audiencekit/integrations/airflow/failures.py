@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ServiceUnavailable, UsageError
 from audiencekit.integrations.airflow.versions import AirflowException, AirflowFailException
+from audiencekit.shown import shown
 
 # The command line leaves with these when the same call may succeed later; every other error stays what it is.
 _PASSING: Final = frozenset({ServiceUnavailable.exit_code, InputOutputFailed.exit_code, NotFinished.exit_code})
@@ -31,7 +32,7 @@ def failure_from(message: str, *, passing: bool) -> AirflowException:
 
 def describe(error: AudiencekitError) -> str:
     """The message and what to do next, in one line."""
-    return "; ".join(filter(None, (str(error), error.hint)))
+    return shown("; ".join(filter(None, (str(error), error.hint))))
 
 
 def require_rendered(task: Any, required: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ from audiencekit.integrations.airflow.failures import describe
 from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
 from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.settings import SECRET_NAMES, Settings
+from audiencekit.shown import shown
 
 DEFAULT_CONNECTION = "audiencekit_default"
 
@@ -88,4 +89,4 @@ class AudiencekitHook(BaseHook):
 async def _describe_account(settings: Settings) -> str:
     async with open_client(settings) as client:
         account = dict((await client.get_account()).data)
-    return f"account {settings.require_account()} answers: {account.get('approval_status', 'no status given')}"
+    return f"account {settings.require_account()} answers: {shown(account.get('approval_status', 'no status given'))}"

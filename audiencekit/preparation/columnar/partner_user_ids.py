@@ -1,7 +1,7 @@
 """Partner user ids in bulk: ids as machines write them and blank cells are decided, the rest is left undecided.
 
 The definition refuses what looks like a person's data. Every such form needs an `@`, a white space, a slash behind a
-dot, or is written in digits and separators alone; none of the forms here has any of these.
+dot, a plus in front, or is written in digits and separators alone; none of the forms here has any of these.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from audiencekit.preparation.columnar.decisions import UNDECIDED, Decisions
 
 _DIGITS: Final = r"[0-9]+"
 _DOTTED: Final = r"[A-Za-z0-9_.:=-]*[A-Za-z_][A-Za-z0-9_.:=-]*"
-_BASE64: Final = r"[A-Za-z0-9+/]*[A-Za-z][A-Za-z0-9+/]*={0,2}"
+_BASE64: Final = r"(?:[0-9/][0-9+/]*)?[A-Za-z][A-Za-z0-9+/]*={0,2}"
 _PLAIN: Final = rf"\A(?:{_DIGITS}|{_DOTTED}|{_BASE64})\z"
 
 _CHECKS: Final = (BLANK, Check(ALWAYS, UNDECIDED))

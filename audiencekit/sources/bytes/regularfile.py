@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Self
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
+from audiencekit.shown import shown
 
 SHOWN_NAME_LENGTH: Final = 200  # characters of a file's name in messages
 
@@ -16,7 +17,7 @@ SHOWN_NAME_LENGTH: Final = 200  # characters of a file's name in messages
 def shown_path(path: str | os.PathLike[str]) -> str:
     """The last part of `path`, with everything that does not print escaped: names come from strangers."""
     name = Path(os.fsdecode(path)).name or os.fsdecode(path)
-    safe = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in name)
+    safe = shown(name)
     return safe if len(safe) <= SHOWN_NAME_LENGTH else safe[:SHOWN_NAME_LENGTH] + "..."
 
 

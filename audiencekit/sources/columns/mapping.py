@@ -10,7 +10,7 @@ from typing import Final
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.countries import find_countries
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import is_bare_number, is_phone_shaped
+from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
 from audiencekit.sources.columns.header import Header
@@ -26,8 +26,6 @@ from audiencekit.sources.columns.naming import (
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 
-MIN_BARE_DIGITS: Final = 8  # shorter digits are ids, or local numbers that nobody could call
-MAX_BARE_CELLS: Final = 200  # enough to tell, and each costs a look at the numbering plans
 MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
 # What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
@@ -107,16 +105,12 @@ class Mapper:
     def _refuse_contradiction(self, kind: Kind, position: int, evidence: Evidence) -> None:
         """A mapping against the column's own name is a slip, unless the cells say that the name is wrong.
 
-        Values alone do not show it where the rules overlap: digits are handles, too, and anything is a partner's id.
+        Values alone do not show it where the rules overlap: digits are handles, too, and anything is a partner's id
+        (of these, numbers are judged when all were read).
         """
         by_name, shown = named_kind(self._name(position)), self.header.shown(position)
         if kind in (Kind.PARTNER_USER_ID, Kind.HANDLE) and by_name is None and names_person_data(self._name(position)):
             raise MappingRefused(f"column {shown} is named like a person's name, and mapped to the kind {kind}")
-        if kind is Kind.PARTNER_USER_ID and self._holds_bare_numbers(position):
-            raise MappingRefused(
-                f"most cells of column {shown} are phone numbers without a plus sign, and it is mapped to {kind}",
-                hint="this is the only kind that leaves unhashed: map the column to phone_number",
-            )
         if kind is Kind.HANDLE and evidence.digits_share > MIN_PLAUSIBLE_SHARE and evidence.filled >= MIN_DIGIT_CELLS:
             raise MappingRefused(
                 f"column {shown} is mapped to the kind handle, and most of its cells are plain numbers",
@@ -128,16 +122,6 @@ class Mapper:
                 f"column {shown} is named like the kind {by_name}, and mapped to the kind {kind}",
                 hint=f"map it to {by_name}, or rename it if its name is wrong",
             )
-
-    def _holds_bare_numbers(self, position: int) -> bool:
-        """Whether nearly all cells are digits that are an assigned phone number, worldwide or in the country given.
-
-        Of ids that count up, only some are: the share tells them from a list of numbers.
-        """
-        cells = [cell.strip() for cell in self.sample.filled(position)]
-        bare = [cell for cell in cells if cell.isdecimal() and len(cell) >= MIN_BARE_DIGITS]
-        numbers = sum(is_bare_number(cell, self.options.country) for cell in bare[:MAX_BARE_CELLS])
-        return bool(bare) and numbers >= MIN_KIND_SHARE * min(len(cells), MAX_BARE_CELLS)
 
     def _column(self, kind: Kind, position: int, *, hashed: bool) -> MappedColumn:
         return MappedColumn(kind=kind, position=position, name=self.header.shown(position), hashed=hashed)
@@ -261,7 +245,9 @@ class Mapper:
         return Candidate(by_name, position, hashed, why, is_doubtful=not agrees)
 
     def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
-        if evidence.kind is not None and evidence.kind is not kind:
+        # A UUID is an id of a partner as well as of a device, and nobody names a column so by chance.
+        is_uuid = kind is Kind.PARTNER_USER_ID and evidence.kind is Kind.DEVICE_ID
+        if evidence.kind not in (None, kind) and not is_uuid:
             return False
         return plausible_share(kind, self.sample.filled(position)) >= MIN_PLAUSIBLE_SHARE
 

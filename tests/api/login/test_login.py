@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from audiencekit.api.login.identity import who_am_i
-from audiencekit.api.login.legs import begin, finish
+from audiencekit.api.login.legs import OUT_OF_BAND, begin, finish
 from audiencekit.api.login.login import application_of, log_in, log_out
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, RequestRefused, Unauthorized, UsageError
@@ -57,7 +58,7 @@ async def test_a_browser_brings_a_token_that_works(person: Person, tmp_path: Pat
 async def test_a_pin_does_as_well(person: Person) -> None:
     """For a browser that is on another machine."""
     settings = person.settings()
-    pending = await begin(settings, application_of(settings.secrets), "oob")
+    pending = await begin(settings, application_of(settings.secrets), OUT_OF_BAND)
     pin = await person.read_pin(pending.page(person.emulator.base_url))
     grant = await finish(settings, pending, pin)
     assert grant.credentials.access_token.unwrap() in person.emulator.store.tokens.access
@@ -209,4 +210,74 @@ async def test_a_callback_that_is_not_registered_is_refused(person: Person) -> N
     """By the service, before any page is shown."""
     settings = person.settings()
     with pytest.raises((RequestRefused, Unauthorized)):
-        await begin(settings, application_of(settings.secrets), "https://shop.example/back")
+        await begin(settings, application_of(settings.secrets), Secret("https://shop.example/back"))
+
+
+@pytest.mark.parametrize("may_write", [True, False])
+async def test_a_token_can_be_asked_for_that_only_reads(person: Person, may_write: bool) -> None:
+    """The service refuses what writes with it."""
+    await _log_in(person, may_write=may_write)
+    async with open_client(person.settings()) as client:
+        assert (await client.get_account()).data["id"] == person.emulator.account_id
+        if may_write:
+            await client.create_custom_audience(name="new")
+        else:
+            with pytest.raises(Unauthorized, match="INSUFFICIENT_USER_AUTHORIZED_PERMISSION") as caught:
+                await client.create_custom_audience(name="new")
+            assert "may only read" in caught.value.hint
+
+
+async def test_the_wrong_account_is_not_kept(person: Person, tmp_path: Path) -> None:
+    """Its token is ended at the service, so that it is worth nothing to anybody."""
+    asked = []
+
+    def confirm(grant: Any) -> bool:
+        assert not _file(tmp_path).exists()
+        asked.append((grant.screen_name, grant.credentials.access_token.unwrap()))
+        return False
+
+    with pytest.raises(CredentialsRefused, match="not the right account: nothing was kept, and its token was ended"):
+        await _log_in(person, confirm=confirm)
+    ((name, token),) = asked
+    assert name == "local_user"
+    assert token not in person.emulator.store.tokens.access
+    assert not _file(tmp_path).exists()
+
+
+async def test_who_leaves_before_the_answer_keeps_nothing(person: Person, tmp_path: Path) -> None:
+    """As if the answer were no."""
+    before = set(person.emulator.store.tokens.access)
+
+    def confirm(grant: Any) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await _log_in(person, confirm=confirm)
+    assert set(person.emulator.store.tokens.access) == before
+    assert not _file(tmp_path).exists()
+
+
+async def test_the_right_account_is_kept(person: Person, tmp_path: Path) -> None:
+    """After it was said to be."""
+    await _log_in(person, confirm=lambda grant: True)
+    assert _file(tmp_path).exists()
+
+
+async def test_whoever_knows_the_page_cannot_answer_it(person: Person, tmp_path: Path) -> None:
+    """The request token alone completes nothing: another user of the machine may have seen it."""
+
+    async def attack(page: str) -> None:
+        token = page.partition("oauth_token=")[2]
+        requests = list(person.emulator.store.tokens.requests.values())
+        port = requests[-1].callback.partition("127.0.0.1:")[2].partition("/")[0]
+        address = f"http://127.0.0.1:{port}/callback?oauth_token={token}&oauth_verifier=ATTACKER"
+        async with aiohttp.ClientSession() as session:
+            for guess in ("", "&state=", f"&state={token}", "&state=x&state=y"):
+                async with session.get(address + guess) as answer:
+                    assert answer.status == 404
+        await person.come_back(page)
+
+    tasks: list[asyncio.Task[None]] = []
+    done = await log_in(person.settings(), show=lambda page: tasks.append(asyncio.create_task(attack(page))))
+    await asyncio.gather(*tasks)
+    assert done.screen_name == "local_user"

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation import sync as sync_module
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
@@ -47,6 +48,7 @@ class Service:
     entries: dict[Entry, str] = field(default_factory=dict)
     log: list[tuple[str, frozenset[Entry]]] = field(default_factory=list)
     watch: Callable[[], None] = lambda: None
+    description: str | None = None
     _late: list[Any] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
@@ -56,6 +58,15 @@ class Service:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         return None
+
+    async def get_custom_audience(self, audience_id: str) -> Answer:
+        assert audience_id == AUDIENCE
+        return Answer(status=200, data={"description": self.description})
+
+    async def update_custom_audience(self, audience_id: str, *, description: str) -> Answer:
+        assert audience_id == AUDIENCE
+        self.description = description
+        return Answer(status=200, data={"description": description})
 
     async def send_users(self, audience_id: str, body: Body, *, records: int) -> Counts:
         assert audience_id == AUDIENCE

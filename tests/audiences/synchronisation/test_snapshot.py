@@ -42,7 +42,7 @@ async def _is_refused(owner: Owner) -> str:
 async def test_it_is_for_its_owner_only_and_shows_nobody(owner: Owner) -> None:
     """Modes, no hash in the clear, and few bytes an identifier."""
     files = list(_directory(owner).iterdir())
-    assert {path.name for path in files} == {"snapshot", "serial"}
+    assert {path.name for path in files} == {"snapshot", "serial", "stamp"}
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     assert stat.S_IMODE(_directory(owner).stat().st_mode) == 0o700
     content = b"".join(path.read_bytes() for path in files)

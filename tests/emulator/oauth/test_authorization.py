@@ -59,6 +59,15 @@ async def _log_in(caller: Any) -> tuple[str, str]:
     return pairs["oauth_token"], pairs["oauth_token_secret"]
 
 
+async def access_token(caller: Any, query: str) -> dict[str, str]:
+    """What oauthlib signs with for an access token that was asked for with `query`."""
+    pairs = _pairs(await _request_token(caller, CALLBACK, query))
+    location = (await _decide(caller, pairs["oauth_token"])).headers["Location"]
+    verifier = dict(parse_qsl(urlsplit(location).query))["oauth_verifier"]
+    made = _pairs(await _exchange(caller, pairs["oauth_token"], pairs["oauth_token_secret"], verifier))
+    return {"resource_owner_key": made["oauth_token"], "resource_owner_secret": made["oauth_token_secret"]}
+
+
 async def test_three_legs_lead_to_a_token_that_works(caller: Any) -> None:
     """Request token, page, callback, access token, a call to the ads API."""
     pairs = _pairs(await _request_token(caller))
@@ -292,3 +301,34 @@ async def test_tokens_survive_a_restart(open_emulator: Any, tmp_path: Path) -> N
         access = _pairs(await _exchange(caller, pending, secret, verifier))
         assert access["oauth_token"] not in [each["resource_owner_key"] for each in keys]
         assert (await _page(caller, "authorize", oauth_token=known)).status == 401
+
+
+PAGES = [("GET", "authorize"), ("GET", "authenticate"), ("POST", "authorize")]
+
+
+@pytest.mark.parametrize(("method", "name"), PAGES)
+async def test_pages_are_for_browsers(caller: Any, method: str, name: str) -> None:
+    """None of the headers of data: with them a browser keeps the page as a file instead of showing it."""
+    token, _ = await _begin(caller)
+    asked = {"oauth_token": token, "decision": "deny"}
+    for given in (asked, {"oauth_token": "none"}):
+        if method == "GET":
+            reply = await _page(caller, name, **given)
+        else:
+            data = urlencode(given).encode()
+            base = caller.emulator.base_url
+            reply = await caller.send(method, f"/oauth/{name}", base=base, data=data, headers=FORM)
+        assert reply.headers["Content-Type"].startswith("text/html")
+        assert not {"content-disposition", "x-access-level", "x-current-api-version"} & set(
+            map(str.lower, reply.headers)
+        )
+
+
+@pytest.mark.parametrize("where", ["query", "header"])
+@pytest.mark.parametrize("bad", ["\r\nSet-Cookie: a=b", "\n", "\r", "\0", " ", "\t", "é", "\u2028"])
+async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, where: str) -> None:
+    """Refused at the first step: what it says becomes a header of the answer to a browser."""
+    callback = f"http://127.0.0.1:9/back{bad}"
+    query = f"?{urlencode({'oauth_callback': callback})}" if where == "query" else ""
+    reply = await _request_token(caller, None if query else callback, query)
+    assert (reply.status, reply.body["errors"][0]["code"]) == (400, 44)

@@ -1,0 +1,66 @@
+"""The stamp of a sync in the description of its audience: who changed the audience last.
+
+The description is the one field of an audience that can be written and read back and means nothing to the service
+(specification part 2, sections 2 and 4.3). A stamp stands behind whatever people wrote there, and nothing else is
+changed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from audiencekit.api.wire import Answer
+
+# `[audiencekit sync 1a2b-1f3a9c0b7d2e6a41]`: of which audience, so that a copied description stamps no other.
+_STAMP: Final = re.compile(
+    r"\[audiencekit sync (?P<audience>[0-9A-Za-z]+)-(?P<token>[0-9a-f]{16})(?P<overtaken>, upload)?\]"
+)
+
+
+class Describing(Protocol):
+    """What a client does with descriptions."""
+
+    async def get_custom_audience(self, audience_id: str) -> Answer: ...
+
+    async def update_custom_audience(self, audience_id: str, *, description: str) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The random `token` of one step of a sync; `is_overtaken` when an upload changed the audience after it."""
+
+    audience_id: str
+    token: str
+    is_overtaken: bool = False
+
+    def __str__(self) -> str:
+        return f"[audiencekit sync {self.audience_id}-{self.token}{', upload' * self.is_overtaken}]"
+
+    def overtaken(self) -> Stamp:
+        """The same, after an upload."""
+        return replace(self, is_overtaken=True)
+
+
+def find_stamp(description: str, audience_id: str) -> Stamp | None:
+    """The last stamp of this audience in `description`."""
+    found = [match for match in _STAMP.finditer(description) if match["audience"] == audience_id]
+    return Stamp(audience_id, found[-1]["token"], found[-1]["overtaken"] is not None) if found else None
+
+
+def with_stamp(description: str, stamp: Stamp) -> str:
+    """`description` with `stamp` in the place of the last one of its audience, or else behind all there is."""
+    found = [match for match in _STAMP.finditer(description) if match["audience"] == stamp.audience_id]
+    if found:
+        start, end = found[-1].span()
+        return f"{description[:start]}{stamp}{description[end:]}"
+    return f"{description} {stamp}" if description else str(stamp)
+
+
+def description_of(answer: Answer) -> str | None:
+    """The description of an audience, "" for one without; None when the service does not show such a field."""
+    shown = answer.data.get("description", False)
+    if shown is None:
+        return ""
+    return shown if isinstance(shown, str) else None

@@ -1,0 +1,60 @@
+"""A page in the browser, without its address on a command line, where every user of the machine could read it."""
+
+from __future__ import annotations
+
+import html
+import os
+import signal
+import tempfile
+import webbrowser
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from audiencekit.machine.privatefiles import NEW_FILE
+
+_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)  # which end a process without a word; Ctrl-C raises
+_LEADING_ON: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>audiencekit</title>
+<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={page}"></head>
+<body><p><a href="{page}">Go on to log in</a></p></body></html>
+"""
+
+
+class Browser:
+    """Opens pages by way of a file that leads on to them, readable by its owner alone, while this context lasts."""
+
+    def __init__(self) -> None:
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+
+    def open(self, page: str) -> bool:
+        """Whether a browser was begun with a file that leads on to `page`."""
+        self.close()
+        self._directory = tempfile.TemporaryDirectory(prefix="audiencekit-login-")  # 0700
+        file = Path(self._directory.name) / "login.html"
+        with os.fdopen(os.open(file, NEW_FILE, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(_LEADING_ON.format(page=html.escape(page)))
+        return webbrowser.open(file.as_uri())
+
+    def close(self) -> None:
+        """Remove the file."""
+        if self._directory is not None:
+            self._directory.cleanup()
+            self._directory = None
+
+    def __enter__(self) -> Self:
+        for ending in _ENDINGS:
+            if signal.getsignal(ending) is signal.SIG_DFL:
+                signal.signal(ending, self._end)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+        for ending in _ENDINGS:
+            if signal.getsignal(ending) == self._end:
+                signal.signal(ending, signal.SIG_DFL)
+
+    def _end(self, ending: int, _frame: object) -> None:
+        """Leave nothing behind, and end as if nobody had heeded the signal."""
+        self.close()
+        signal.signal(ending, signal.SIG_DFL)
+        os.kill(os.getpid(), ending)

@@ -1,0 +1,158 @@
+"""How many requests are under way at once: fewer where the service closes connections beyond some number.
+
+A connection that breaks tells nothing of its reason. A service that takes so many and closes the others without an
+answer shows by this: a request loses its connection several times running, while some of those that were under way when
+it began are confirmed. So many is what it bears, unless most that were sent beyond these meanwhile were confirmed, too:
+then connections are lost at random, and fewer at once would lose as many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from audiencekit.delivery.clock import Clock
+from audiencekit.limits import LANE_RECOVERY_SECONDS, LONGEST_LANE_RECOVERY_SECONDS, LOSSES_RUNNING, MOST_LOSSES_RUNNING
+
+_CLOSED = "the service closes connections while it answers on others: fewer requests are sent at once"
+
+_REMEMBERED_ROUNDS = 16  # of exchanges, as many as there can be at once in each
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """One exchange. Of the `rank` that were under way when it began, itself included, `open` have not ended, and
+    `confirmed` are confirmed; `others` are to hear of its own end. Of its request `running` exchanges lost their
+    connections one after the other, the first of which began at `since`; it is the last of these, or there are none.
+    """
+
+    began_at: float
+    rank: int
+    open: int
+    confirmed: int = 0
+    running: int = 0
+    since: float = 0.0
+    others: list[Flight] = field(default_factory=list, repr=False)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it lost its connection."""
+        return self.running > 0
+
+
+class Losses:
+    """The exchanges of one request that lost their connections, one after the other."""
+
+    def __init__(self) -> None:
+        self.running, self.since = 0, 0.0
+
+    def note(self, began_at: float, *, is_lost: bool) -> None:
+        """One that began then has ended."""
+        self.running = self.running + 1 if is_lost else 0
+        if self.running == 1:
+            self.since = began_at
+
+
+class Lanes:
+    """Never more than `most`, never fewer than one. What was narrowed is twice as wide after a while, if it can be.
+
+    `tell` hears of the first narrowing.
+    """
+
+    def __init__(self, most: int, *, clock: Clock, tell: Callable[[str], None] = lambda message: None) -> None:
+        self._most, self._clock, self._tell = most, clock, tell
+        self._limit = self.fewest = most
+        self._changed_at, self._pause_seconds = -math.inf, LANE_RECOVERY_SECONDS
+        self._has_widened = False
+        self._taken = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._flights: set[Flight] = set()
+        self._weighed: deque[Flight] = deque(maxlen=_REMEMBERED_ROUNDS * most)
+
+    @property
+    def limit(self) -> int:
+        """How many there are now."""
+        return self._limit
+
+    @property
+    def has_narrowed(self) -> bool:
+        """Whether there were ever fewer than could be."""
+        return self.fewest < self._most
+
+    async def enter(self) -> None:
+        """Returns when the caller has a lane, in the order of the calls; `leave` gives it back."""
+        self._widen()
+        if self._taken < self._limit and not self._waiting:
+            self._taken += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            else:  # it had just been given one
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        """Give the lane to whoever waits longest."""
+        self._taken -= 1
+        self._widen()
+        while self._waiting and self._taken < self._limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._taken += 1
+                turn.set_result(None)
+
+    def begin(self) -> Flight:
+        """An exchange begins now; `end` says how it ended."""
+        rank = len(self._flights) + 1
+        flight = Flight(began_at=self._clock.monotonic(), rank=rank, open=rank)
+        self._flights.add(flight)
+        for each in self._flights:
+            each.others.append(flight)
+        return flight
+
+    def end(self, flight: Flight, losses: Losses, *, is_lost: bool, is_confirmed: bool) -> None:
+        """Note how an exchange ended: its connection `is_lost`, it `is_confirmed`, or neither."""
+        self._flights.discard(flight)
+        losses.note(flight.began_at, is_lost=is_lost)
+        flight.running, flight.since = losses.running, losses.since
+        for other in flight.others:
+            other.open -= 1
+            other.confirmed += is_confirmed
+            if not other.open:
+                self._weigh(other)
+        flight.others.clear()
+
+    def _weigh(self, flight: Flight) -> None:
+        """What is learnt from an exchange when all that were under way when it began have ended."""
+        self._weighed.append(flight)
+        borne = flight.confirmed
+        if 0 < borne < self._limit and self._is_of_the_crowd(flight, borne):
+            self._narrow(borne)
+
+    def _is_of_the_crowd(self, flight: Flight, borne: int) -> bool:
+        """Whether `flight` was lost, and not for the first time, because more than `borne` were under way."""
+        if flight.running < LOSSES_RUNNING:
+            return False
+        crowded = [each.is_lost for each in self._weighed if each.began_at >= flight.since and each.rank > borne]
+        return flight.running >= MOST_LOSSES_RUNNING or 2 * sum(crowded) > len(crowded)
+
+    def _narrow(self, limit: int) -> None:
+        if not self.has_narrowed:
+            self._tell(_CLOSED)
+        if self._has_widened:  # in vain
+            self._pause_seconds = min(2 * self._pause_seconds, LONGEST_LANE_RECOVERY_SECONDS)
+        self._limit, self._changed_at, self._has_widened = limit, self._clock.monotonic(), False
+        self.fewest = min(self.fewest, limit)
+
+    def _widen(self) -> None:
+        now = self._clock.monotonic()
+        if self._limit < self._most and now - self._changed_at >= self._pause_seconds:
+            self._limit, self._changed_at, self._has_widened = min(2 * self._limit, self._most), now, True

@@ -1,0 +1,141 @@
+"""Bare digits that read as somebody's phone number, although no sign says so.
+
+Ids of one's own making may be digits, too. A single one tells little: a third of all numbers of ten digits are a valid
+number of the United States. Of a whole column the share does; `preparation.judgement` has the bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from phonenumbers import PhoneMetadata, country_code_for_region
+
+from .countries import find_country
+from .invisible import trim
+from .phone_number import normalize_phone_number
+from .reasons import Reason
+
+# Where most people live who stand in lists of customers. Their numbers are known without a country being said.
+LARGE_COUNTRIES: Final = (
+    *("AE", "AR", "AT", "AU", "BD", "BE", "BR", "CH", "CN", "CO", "CZ", "DE", "EG", "ES", "FR", "GB", "GR", "ID"),
+    *("IE", "IL", "IN", "IT", "JP", "KR", "MX", "MY", "NG", "NL", "PH", "PK", "PL", "PT", "RO", "RU", "SA", "SE", "TH"),
+    *("TR", "UA", "US", "VN", "ZA"),
+)
+MIN_DIGITS: Final = 8  # fewer are ids, or local numbers that nobody could call
+MAX_DIGITS: Final = 17  # ITU-T E.164, behind 00
+MIN_INTERNATIONAL: Final = 10  # digits with the country's code; of fewer too many are somebody's
+
+# Digits, and digits in groups as people write numbers. Two groups are an id of ours sooner, such as 2024-12345, unless
+# the first is an area or a country.
+_BETWEEN: Final = r"[ .\-/_:|,'–]"
+_GROUPS: Final = (
+    r"\(?[0-9]+(?:[ ().\-/_:|,'–]+[0-9]+){2,}",
+    *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{5}", "[0-9]{5}"), ("[0-9]{3}", "[0-9]{7}"))),
+    *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{6}", "[0-9]{4}"), ("0[0-9]{2,4}", "[0-9]{5,9}"))),
+    rf"[0-9]{{2,3}}{_BETWEEN}[0-9]{{8,11}}",
+)
+# What stands around it: quotes by which spreadsheets take it for text, words of people, the decimals of a float.
+_BEFORE: Final = r"""=?["'`]+|~|(?i:tel|telephone|phone|mobil|mobile|mob|cell|handy|fax|whatsapp|wa\.me/)[.:]? ?"""
+_EXTENSION: Final = r" ?(?i:x|ext\.?|extension) ?[0-9]{1,5}"
+WRITTEN: Final = rf"""(?:{_BEFORE})?(?:[0-9]+(?:\.0+)?|{"|".join(_GROUPS)})(?:{_EXTENSION})?[+"'`]*"""
+# Digits that are none of the number.
+NOT_OF_IT: Final = (r"\A([^0-9]*[0-9]+)\.0+([^0-9]*)\z", rf"\A(.*[0-9])(?:{_EXTENSION})([^0-9]*)\z")
+
+# Where so many ranges are assigned that people write down others, in examples and by mistake: the form alone counts.
+_FORMS: Final = {
+    "BR": r"[1-9][1-9]9\d{8}",
+    "CN": r"1[3-9]\d{9}",
+    "IN": r"[6-9]\d{9}",
+    "US": r"[2-9]\d{2}[2-9]\d{6}",
+}
+
+
+def digits_of(text: str) -> str:
+    """The digits of `text` where it is so many, with or without signs around them, that they may be a phone number."""
+    number = trim(text)
+    if not re.fullmatch(WRITTEN, number):
+        return ""
+    for pattern in NOT_OF_IT:
+        number = re.sub(pattern.replace(r"\z", r"\Z"), r"\1", number)
+    digits = re.sub("[^0-9]", "", number)
+    return digits if MIN_DIGITS <= len(digits) <= MAX_DIGITS else ""
+
+
+def reads_as_phone_number(text: str, country: str | None = None) -> bool:
+    """Whether a single value is digits that read as a phone number: in `country`, with the country's code or a trunk
+    prefix that only phone numbers have, or in a large country.
+
+    Of less than ten digits only those count that read so in `country`: nearly all of them do somewhere.
+    """
+    digits = digits_of(text)
+    if not digits:
+        return False
+    region = find_country(country or "")
+    if region is not None and _matches(own_pattern(region), digits):
+        return True
+    in_large_country = len(digits) >= MIN_INTERNATIONAL and any(
+        _matches(mobile_pattern(large), digits) for large in LARGE_COUNTRIES
+    )
+    return in_large_country or is_plain_number(digits)
+
+
+def is_plain_number(digits: str) -> bool:
+    """Whether `digits` are a number with its country's code, or one of a large country with its trunk prefix."""
+    return _matches(trunked_pattern(), digits) or is_international(digits)
+
+
+def is_international(digits: str) -> bool:
+    """Whether `digits` are an assigned number of any country that has lost its plus sign, or has 00 for it."""
+    number = digits.removeprefix("00")
+    valid = not isinstance(normalize_phone_number(f"+{number}"), Reason)
+    return valid and len(number) >= MIN_INTERNATIONAL
+
+
+def own_pattern(country: str) -> str:
+    """The numbers of `country` as people write them there; a trunk prefix may be lost in front of mobile ones only.
+
+    Empty for a country without numbers of its own.
+    """
+    prefix, people, mobile = _plan(country)
+    if not people:
+        return ""
+    return f"{prefix}(?:{people})|{mobile or people}" if prefix else people
+
+
+def mobile_pattern(country: str) -> str:
+    """The mobile numbers of `country`, without a trunk prefix."""
+    return _plan(country)[2]
+
+
+@cache
+def trunked_pattern() -> str:
+    """The numbers of all large countries that have a trunk prefix, with it, and forms behind their calling codes."""
+    plans = [_plan(country) for country in LARGE_COUNTRIES]
+    forms = {f"(?:00)?{country_code_for_region(country)}(?:{form})" for country, form in _FORMS.items()}
+    return "|".join(sorted(forms | {f"{prefix}(?:{people})" for prefix, people, _ in plans if prefix}))
+
+
+def _plan(country: str) -> tuple[str, str, str]:
+    """The trunk prefix, the pattern of people's numbers and that of their mobile ones; each empty where there is none.
+
+    The prefix of North America is its calling code: with it, a number is international.
+    """
+    metadata = PhoneMetadata.metadata_for_region(country, None)
+    if metadata is None:
+        return "", "", ""
+    parts = (metadata.fixed_line, metadata.mobile)
+    fixed, mobile = ((part.national_number_pattern if part is not None else None) or "" for part in parts)
+    prefix = metadata.national_prefix or ""
+    people = "|".join(sorted({pattern for pattern in (fixed, mobile) if pattern}))
+    return "" if prefix == "1" else prefix, people, _FORMS.get(country, mobile)
+
+
+def _matches(pattern: str, digits: str) -> bool:
+    return bool(pattern) and _compiled(pattern).fullmatch(digits) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(f"(?:{pattern})")

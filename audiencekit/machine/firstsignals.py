@@ -1,0 +1,64 @@
+"""Signals from the first line of a command on, while it still imports: it leaves with the code that is promised.
+
+Nothing is sent before `cli.interruption` takes the signals over, so that there is nothing to finish. This imports
+little: what comes before it is not covered.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+NOT_FINISHED = 75  # errors.NotFinished.exit_code
+INTERRUPTED = 130
+
+# Commands that end in good order, once they are at work (`cli.interruption`).
+_SENDING = (("upload",), ("resume",), ("sync",), ("renew",), ("forget",), ("do-not-reach", "upload"))
+_MESSAGE = "interrupted before the first request: nothing was sent"
+_DOCUMENT = (
+    '{\n  "state": "incomplete",\n  "error": {\n    "type": "NotFinished",\n'
+    f'    "message": "{_MESSAGE}",\n    "hint": "give the same command again"\n  }}\n}}\n'
+)
+
+
+def sends(arguments: list[str]) -> bool:
+    """Whether `arguments` are those of a command that ends in good order when it is interrupted."""
+    words = tuple(word for word in arguments if not word.startswith("-"))
+    return any(words[: len(command)] == command for command in _SENDING)
+
+
+def heed_first_signals() -> None:
+    """Have the process leave at once when it is asked to: with 75 where it is to send, else at Ctrl-C with 130.
+
+    A signal that whoever began the process wants to be ignored stays so.
+    """
+    is_to_send = sends(sys.argv[1:])
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if is_to_send else (signal.SIGINT,):
+        if signal.getsignal(ending) is not signal.SIG_IGN:
+            signal.signal(ending, _leave_unfinished if is_to_send else _leave_interrupted)
+
+
+def hand_over_interrupt() -> None:
+    """Ctrl-C is KeyboardInterrupt again in a command that sends nothing: there is somebody to catch it now."""
+    if signal.getsignal(signal.SIGINT) is _leave_interrupted:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave_unfinished(_ending: int, _frame: object) -> None:
+    _write(2, f"error: {_MESSAGE}\n  what to do: give the same command again\n")
+    if "--json" in sys.argv:
+        _write(1, _DOCUMENT)
+    os._exit(NOT_FINISHED)
+
+
+def _leave_interrupted(_ending: int, _frame: object) -> None:
+    _write(2, "interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _write(descriptor: int, text: str) -> None:
+    try:
+        os.write(descriptor, text.encode())
+    except OSError:  # closed, or nobody reads it
+        return

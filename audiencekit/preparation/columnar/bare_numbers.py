@@ -1,0 +1,92 @@
+"""How many values of a column are bare digits, and how many of them read as phone numbers, and of which country."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.bare_numbers import (
+    LARGE_COUNTRIES,
+    MAX_DIGITS,
+    MIN_DIGITS,
+    MIN_INTERNATIONAL,
+    NOT_OF_IT,
+    WRITTEN,
+    is_international,
+    mobile_pattern,
+    own_pattern,
+    trunked_pattern,
+)
+from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.tally import BareNumbers
+
+from .buffers import arrow_array
+from .checks import matches, trim
+from .decisions import UNDECIDED, VALID
+from .phone_numbers import decide_phone_numbers
+
+_WRITTEN: Final = rf"\A(?:{WRITTEN})\z"
+# Digits alone that no phone number can be: most ids that are digits.
+_NO_NUMBER: Final = rf"\A(?:[0-9]{{0,{MIN_DIGITS - 1}}}|[0-9]{{{MAX_DIGITS + 1},}})\z"
+
+
+def count_bare_numbers(texts: Any, countries: Any | None, default_country: str | None) -> BareNumbers:
+    """What `texts` (pa.StringArray) are, by the patterns of `identifiers.bare_numbers`.
+
+    `countries` (codes; None: no row names one) are those of the rows, `default_country` of the others. Holds raw
+    values: to be called from a guarded function only.
+    """
+    trimmed = trim(texts)
+    written = matches(trimmed, _WRITTEN)
+    places = np.flatnonzero(written & ~matches(trimmed, _NO_NUMBER))
+    digits = _bare(trimmed.take(arrow_array(places)))
+    lengths = pc.binary_length(digits).to_numpy(zero_copy_only=False)
+    fitting = np.flatnonzero((lengths >= MIN_DIGITS) & (lengths <= MAX_DIGITS))
+    if not len(fitting):
+        return BareNumbers()
+    digits, places = digits.take(arrow_array(fitting)), places[fitting]
+    plain = _of_pattern(digits, trunked_pattern()) | _are_international(digits)
+    regions = None if countries is None else countries.take(arrow_array(places))
+    readings = {country: plain | _of_pattern(digits, mobile_pattern(country)) for country in LARGE_COUNTRIES}
+    readings[""] = plain | _of_own_country(digits, regions, default_country)
+    counts = Counter({country: int(reading.sum()) for country, reading in readings.items() if reading.any()})
+    return BareNumbers(len(digits), int(plain.sum()), counts)
+
+
+def _bare(written: Any) -> Any:
+    """The digits of each. Most are nothing else, and to look for what is to be taken out costs three times the rest."""
+    mask = arrow_array(~matches(written, r"\A[0-9]*\z"))
+    signed = written.filter(mask)
+    for pattern, kept in (*((pattern, r"\1") for pattern in NOT_OF_IT), ("[^0-9]", "")):
+        signed = pc.replace_substring_regex(signed, pattern, kept)
+    return pc.replace_with_mask(written, mask, signed)
+
+
+def _of_own_country(digits: Any, regions: Any | None, default: str | None) -> Bools:
+    """Which are a number of the country that the row names, else of the default."""
+    own: list[str | None] = [None] * len(digits) if regions is None else regions.to_pylist()
+    names = np.array([country or default or "" for country in own])
+    found = np.zeros(len(digits), dtype=bool)
+    for country in set(names.tolist()) - {""}:
+        of_country = np.flatnonzero(names == country)
+        found[of_country] = _of_pattern(digits.take(arrow_array(of_country)), own_pattern(country))
+    return found
+
+
+def _of_pattern(digits: Any, pattern: str) -> Bools:
+    return matches(digits, rf"\A(?:{pattern})\z") if pattern else np.zeros(len(digits), dtype=bool)
+
+
+def _are_international(digits: Any) -> Bools:
+    numbers = pc.replace_substring_regex(digits, r"\A00", "")
+    codes = decide_phone_numbers(pc.binary_join_element_wise("+", numbers, ""), None, DEFAULT_RULES).codes
+    valid: Bools = codes == VALID
+    undecided = np.flatnonzero(codes == UNDECIDED)
+    left = digits.take(arrow_array(undecided)).to_pylist()
+    valid[undecided] = np.fromiter(map(is_international, left), np.bool_, len(left))
+    long_enough: Bools = pc.binary_length(numbers).to_numpy(zero_copy_only=False) >= MIN_INTERNATIONAL
+    return valid & long_enough

@@ -1,0 +1,41 @@
+"""Text of others on its way to a terminal, a log or a message: nothing in it may act, or pass for a line of ours.
+
+Names of files and columns, answers of the service and whatever is in them come from strangers. What does not print
+(control characters, marks of writing direction, line ends, halves of characters) is shown as it is escaped in Python.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
+
+
+def shown(text: object) -> str:
+    """`text` in one line, as it may be shown."""
+    return _UNPRINTABLE.sub(_escape, str(text))
+
+
+def shown_lines(text: object) -> str:
+    """The same with the line ends left that we wrote ourselves: every part of `text` from elsewhere went through
+    `shown` before."""
+    return "\n".join(map(shown, str(text).split("\n")))
+
+
+def shown_json(document: str) -> str:
+    """A JSON document with escapes for what does not print, which means the same; its own line ends stay."""
+    return "\n".join(_UNPRINTABLE.sub(_escape_in_json, line) for line in document.split("\n"))
+
+
+def _escape(found: re.Match[str]) -> str:
+    letter = found.group()
+    return letter if letter.isprintable() else ascii(letter)[1:-1]
+
+
+def _escape_in_json(found: re.Match[str]) -> str:
+    letter = found.group()
+    if letter.isprintable():
+        return letter
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))

@@ -1,0 +1,148 @@
+"""Chromium, driven over chromedriver's HTTP (W3C WebDriver): what a person sees, types and presses."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+DRIVER: Final = "chromedriver"
+CHROMIUM: Final = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), None)
+MISSING: Final = [name for name, found in ((DRIVER, shutil.which(DRIVER)), ("chromium", CHROMIUM)) if not found]
+# Nothing but what the test opens: no services of the browser, no component that looks for updates.
+_ARGUMENTS: Final = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps"),
+    *("--disable-breakpad", "--disable-crash-reporter"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",),
+)
+PATIENCE_SECONDS: Final = 30.0
+_ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"  # the key of the W3C standard
+
+
+class Browser:
+    """One session with a profile of its own. Neither a file nor a process of it is left when it ends."""
+
+    def __init__(self) -> None:
+        self._directory = tempfile.mkdtemp(prefix="browser-")
+        self.downloads = Path(self._directory, "downloads")
+        self.downloads.mkdir()
+        self._session = ""
+        # What it would write to the home directory and to that of temporary files goes there, too.
+        home = {"HOME": self._directory, "TMPDIR": self._directory}
+        env = {name: text for name, text in os.environ.items() if not name.startswith("XDG_")} | home
+        self._driver = subprocess.Popen(
+            [DRIVER, "--port=0"],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _begin(self) -> None:
+        assert self._driver.stdout is not None
+        told = (re.search(r"on port ([1-9]\d*)", line) for line in self._driver.stdout)
+        port = next(found[1] for found in told if found)
+        self._base = f"http://127.0.0.1:{port}"
+        options = {
+            "binary": shutil.which(CHROMIUM or ""),
+            "args": [*_ARGUMENTS, f"--user-data-dir={self._directory}/profile"],
+            "prefs": {"download.default_directory": str(self.downloads), "download.prompt_for_download": False},
+        }
+        wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}}
+        made = self._ask("POST", "/session", wanted)
+        self._session = f"/session/{made['sessionId']}"
+        self._ask("POST", f"{self._session}/timeouts", {"implicit": 20_000, "pageLoad": 60_000})
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        try:
+            if self._session:
+                self._ask("DELETE", self._session)
+        finally:
+            self._driver.terminate()
+            self._driver.communicate(timeout=30)
+            while left := processes_of(self._directory):
+                for number in left:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
+                time.sleep(0.02)
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def open(self, address: str) -> None:
+        """Open a page, as if its address were typed."""
+        self._ask("POST", f"{self._session}/url", {"url": address})
+
+    @property
+    def address(self) -> str:
+        """Of the page that is shown."""
+        return str(self._ask("GET", f"{self._session}/url"))
+
+    def text(self, selector: str = "body") -> str:
+        """What a person reads; of a page that goes while it is read, nothing."""
+        try:
+            return str(self._ask("GET", f"{self._session}/element/{self._find(selector)}/text"))
+        except AssertionError as error:
+            if "stale element" in str(error):
+                return ""
+            raise
+
+    def shows(self, words: str) -> bool:
+        """Whether the page, or one that it leads to at once, has these words in the end."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while words not in self.text():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def type(self, selector: str, text: str) -> None:
+        """Into a field."""
+        self._ask("POST", f"{self._session}/element/{self._find(selector)}/value", {"text": text})
+
+    def press(self, selector: str) -> None:
+        """A button, and wait for the page behind it."""
+        self._ask("POST", f"{self._session}/element/{self._find(selector)}/click", {})
+
+    def _find(self, selector: str) -> str:
+        found = self._ask("POST", f"{self._session}/element", {"using": "css selector", "value": selector})
+        return str(found[_ELEMENT])
+
+    def _ask(self, method: str, path: str, given: Any = None) -> Any:
+        data = None if given is None else json.dumps(given).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._base + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{method} {path}: {error.read().decode()[:2000]}") from None
+
+
+def processes_of(directory: str) -> list[int]:
+    """Those that have it on their command lines: the browser, and what it began."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if directory.encode() in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+    return found

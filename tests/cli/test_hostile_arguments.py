@@ -1,0 +1,71 @@
+"""Arguments that somebody else wrote: a shell takes names of files for them. Every command, at each of its places."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import audiencekit.cli
+from tests.hostileservice import FORGED
+
+HOSTILE = f"x\n{FORGED}\r{FORGED}\x1b]0;owned\x07\x9b31m\u202e\u2028"
+SERVERS = ("demo", "emulator")  # which would begin to work for some of these
+
+
+def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*path, name))
+        elif name not in SERVERS:
+            yield (*path, name), command
+
+
+COMMANDS = dict(_commands(audiencekit.cli.cli))
+
+
+def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]:
+    """The hostile text as the name of a command, as any of the arguments, as an option, and as a value of each."""
+    given = ["list.csv" for one in command.params if isinstance(one, click.Argument) and one.required]
+    yield [*path[:-1], HOSTILE]
+    yield [*path, HOSTILE]
+    yield [*path, *given, HOSTILE]
+    for mark in ("-", "--"):
+        yield [*path, *given, mark + HOSTILE]
+    for one in command.params:
+        if isinstance(one, click.Option):
+            yield [*path, *given, f"{one.opts[-1]}={HOSTILE}"]
+            for text in ("", "email=", "@") if not one.is_flag else ():
+                yield [*path, *given, one.opts[-1], text + HOSTILE]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids="-".join)
+def test_no_argument_acts_or_forges_a_line(
+    path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Whatever is said of it: no line begins with its words, and every character prints."""
+    (tmp_path / "list.csv").write_text("email\nbea@canarymail.com\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(tmp_path / "state"))
+    acting = []
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        for call in _calls(path, COMMANDS[path]):
+            monkeypatch.setattr("sys.argv", ["audiencekit", *call])
+            code = audiencekit.cli._run()
+            shown = "".join(capsys.readouterr())
+            lines = shown.split("\n")
+            if code == 1 or not all(line.isprintable() and not line.strip().startswith(FORGED) for line in lines):
+                acting.append((call, code, shown))
+    assert acting == []
+
+
+def test_missing_choices_stand_in_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those are our own words, and are not escaped."""
+    monkeypatch.setattr(sys, "argv", ["audiencekit", "hash"])
+    assert audiencekit.cli._run() == 2
+    assert "\n        email,\n" in capsys.readouterr().err

@@ -1,0 +1,55 @@
+"""Bare digits that read as phone numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from audiencekit.identifiers.bare_numbers import digits_of, reads_as_phone_number
+
+READ = [
+    ("a mobile number with its trunk zero", "015112345678", None, True),
+    ("with the code of its country", "4915112345678", None, True),
+    ("with two zeros in front", "004915112345678", None, True),
+    ("of North America", "2015550001", None, True),
+    ("in an area that is not assigned", "9995550001", None, True),
+    ("of India", "9876543210", None, True),
+    ("with white space at its ends", " 2015550001 ", None, True),
+    ("in three groups", "612-345-678", "ES", True),
+    ("of nine digits, without a country", "612345678", None, False),
+    ("of nine digits, in its country", "612345678", "Spain", True),
+    ("of eight digits, in its country", "41100001", "NO", True),
+    ("two groups, as ids are written", "2024-12345", None, False),
+    ("two groups, the first an area", "201-5550001", None, True),
+    ("two groups, with a trunk zero", "0151|12345678", None, True),
+    ("two groups, the first a country", "49-15112345678", None, True),
+    ("two groups of other sizes", "2024-555000", None, False),
+    ("the decimals of a float", "4915112345678.0", None, True),
+    ("a version", "49.151.0", None, False),
+    ("an apostrophe of a spreadsheet", "'015112345678", None, True),
+    ("a formula of one", '="015112345678"', None, True),
+    ("a word", "Tel: 015112345678", None, True),
+    ("another word", "order 015112345678", None, False),
+    ("an extension", "2015550001 ext. 12", None, True),
+    ("an address", "wa.me/4915112345678", None, True),
+    ("a snowflake", "1764623981234567890", None, False),
+    ("padded with zeros", "0000012345", None, False),
+    ("seven digits", "4155550", "US", False),
+    ("letters", "a2015550001", None, False),
+    ("digits of another script", "٢٠١٥٥٥٠٠٠١", None, False),
+    ("a country without numbers", "12345678", "AQ", False),
+    ("nothing", "", None, False),
+]
+
+
+@pytest.mark.parametrize(("text", "country", "expected"), [case[1:] for case in READ], ids=[case[0] for case in READ])
+def test_what_reads_as_a_phone_number(text: str, country: str | None, expected: bool) -> None:
+    """By the numbering plans; other digits and texts do not."""
+    assert reads_as_phone_number(text, country) is expected
+
+
+def test_digits_of_a_text_are_those_of_a_number() -> None:
+    """As many as a phone number has, with what stands between them."""
+    assert digits_of("(0151) 123 456-78") == "015112345678"
+    assert digits_of("'4915112345678.00'") == "4915112345678"
+    assert digits_of("2015550001x23") == "2015550001"
+    assert [digits_of(text) for text in ("1234567", "1" * 18, "12 345678", "12a345678", "+4915112345678")] == [""] * 5

@@ -1,0 +1,214 @@
+"""What is a person's never leaves as a partner user id, whichever way it comes; ids of one's own making do."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import audiencekit
+from audiencekit.errors import IdentifierRejected, Refused, UsageError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.rules import Rules
+from audiencekit.integrations.outcomes import PartitionWork
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.judgement import Bounds, judge
+from audiencekit.preparation.records import UPDATE
+from audiencekit.preparation.tally import Tally
+from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from tests.personalvalues import BARE, own_ids, personal_values
+
+NAME = "partner_user_id"
+CONFIRMED = {"confirm_partner_ids": True}
+
+Source = Callable[[Path, list[str]], tuple[Any, dict[str, Any]]]
+
+
+def _csv(path: Path, values: list[str], name: str = NAME) -> tuple[Any, dict[str, Any]]:
+    lines = ['"' + value.replace('"', '""') + f'",p{n}@canarymail.com' for n, value in enumerate(values)]
+    path.write_text("\n".join([f"{name},email", *lines]) + "\n")
+    return path, {}
+
+
+def _mapped(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
+    return _csv(path, values, "member")[0], {"columns": {NAME: "member"}}
+
+
+def _frame(_: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
+    return pa.table({NAME: values}), {}
+
+
+def _lists(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
+    pq.write_table(pa.table({NAME: [[value] for value in values]}), path)
+    return path, {}
+
+
+def _json_lines(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
+    path = path.with_suffix(".ndjson")
+    path.write_text("".join(json.dumps({NAME: value}) + "\n" for value in values))
+    return path, {}
+
+
+def _queried(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
+    return _csv(path, values)[0], {"sql": f"SELECT {NAME} FROM source"}
+
+
+def _spark(_: Path, values: list[str]) -> Tally:
+    mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PARTNER_USER_ID, position=0, name=NAME),))
+    typed, tally = TypedColumns((pa.string(),), None), Tally()
+    work = PartitionWork(mapping=mapping, typed=typed, rules=Rules(), operation_type=UPDATE, names_rows=False)
+    for _ in work.outcomes([pa.record_batch({"c0": values})], before=0, done=tally.add):
+        pass
+    return tally
+
+
+SOURCES: list[Source] = [_csv, _mapped, _frame, _lists, _json_lines, _queried]
+every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+
+
+def _passing(source: Source, path: Path, values: list[str], **more: Any) -> int:
+    """How many of `values` would be sent as ids."""
+    given, keywords = source(path, values)
+    try:
+        plan = audiencekit.check(given, **keywords, **more)
+    except Refused:
+        return 0
+    return plan.identifiers.get(NAME, {"valid": 0})["valid"] if plan.verdict == "ready" else 0
+
+
+@every_source
+def test_nothing_of_a_person_passes(source: Source, tmp_path: Path) -> None:
+    """Columns of each way of writing, 10,000 values in all: 0 would be sent."""
+    styles = personal_values()
+    assert sum(map(len, styles.values())) >= 10_000
+    passing = {style: _passing(source, tmp_path / "list.csv", values) for style, values in styles.items()}
+    assert {style: number for style, number in passing.items() if number} == {}
+
+
+@every_source
+def test_ids_of_ones_own_making_pass(source: Source, tmp_path: Path) -> None:
+    """Columns of each style of ids, 10,000 in all: at most one in a thousand is kept back."""
+    styles = own_ids()
+    kept_back = {s: len(ids) - _passing(source, tmp_path / "list.csv", ids) for s, ids in styles.items()}
+    assert sum(map(len, styles.values())) >= 10_000
+    assert sum(kept_back.values()) <= 10, kept_back
+
+
+@pytest.mark.parametrize("country", ["DE", "US", "ES"])
+def test_the_country_of_a_run_keeps_no_ids_back(country: str, tmp_path: Path) -> None:
+    """What is a number there by chance does not refuse a column."""
+    kept_back = {s: len(ids) - _passing(_csv, tmp_path / "l.csv", ids, country=country) for s, ids in own_ids().items()}
+    assert sum(kept_back.values()) <= 10, kept_back
+
+
+@pytest.mark.parametrize(
+    "styles", [personal_values(), {style: personal_values()[style] for style in BARE}], ids=["all", "bare"]
+)
+def test_a_mixture_does_not_pass(styles: dict[str, list[str]], tmp_path: Path) -> None:
+    """All ways of writing in one column, and all bare ones."""
+    values = [value for column in styles.values() for value in column]
+    random.Random(1).shuffle(values)
+    assert _passing(_csv, tmp_path / "list.csv", values) == 0
+
+
+def test_spark_says_the_same() -> None:
+    """The counts of its tasks lead to the same judgement."""
+    mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PARTNER_USER_ID, position=0, name=NAME),))
+
+    def is_refused(values: Iterable[str]) -> bool:
+        return bool(judge(_spark(Path(), list(values)), mapping, Bounds(max_rejected_share=0.5)))
+
+    assert [style for style, values in personal_values(40).items() if not is_refused(values)] == []
+    assert [style for style, ids in own_ids(40).items() if is_refused(ids)] == []
+
+
+def _is_taken(text: str, **more: Any) -> bool:
+    try:
+        return audiencekit.normalize(NAME, text, **more) == text
+    except IdentifierRejected:
+        return False
+
+
+def test_single_values_are_judged_more_strictly() -> None:
+    """Without a column nothing of a person of ten digits and more passes; ids of other lengths do."""
+    styles = {style: values for style, values in personal_values().items() if len(values[0]) >= 10}
+    assert [value for values in styles.values() for value in values if _is_taken(value)] == []
+    short = ("ES, at home", "PL, at home", "FR, zero lost", "NL, zero lost", "AU, zero lost", "ZA, zero lost")
+    for style in short:
+        values = personal_values(20)[style]
+        assert [value for value in values if _is_taken(value, country=style[:2])] == []
+        assert all(_is_taken(value, country=style[:2], confirm_partner_ids=True) for value in values)
+    kept_back = [
+        text for style, ids in own_ids().items() if _is_never_a_phone(style) for text in ids if not _is_taken(text)
+    ]
+    assert kept_back == []
+
+
+def _is_never_a_phone(style: str) -> bool:
+    long = ("year and six", "order", "four and four and four", "float of eleven", "quoted")
+    return style not in {*long, *(f"{size} digits" for size in range(10, 18))}
+
+
+def test_hash_never_takes_the_kind() -> None:
+    """Nothing is hashed that the service expects as it is."""
+    with pytest.raises(UsageError, match="unhashed"):
+        audiencekit.hash_identifier(NAME, "015112345678")
+
+
+H4 = {
+    "German mobiles under the kind's own name": [f"0151{10_000_001 + n}" for n in range(300)],
+    "American numbers beside addresses": [f"201555{n:04}" for n in range(1, 301)],
+}
+
+
+@pytest.mark.parametrize("values", H4.values(), ids=H4)
+def test_it_says_where_and_what_to_do(values: list[str], tmp_path: Path) -> None:
+    """The column, how many, and both ways on; said a second time, they are sent as they stand."""
+    path, _ = _csv(tmp_path / "list.csv", values)
+    (refusal, *_) = audiencekit.check(path).refusals
+    assert str(refusal).startswith(
+        "300 of the 300 long numbers in column partner_user_id (partner_user_id) read as phone"
+    )
+    assert "phone_number" in (refusal.hint or "")
+    assert "--confirm-partner-ids" in (refusal.hint or "")
+    assert audiencekit.check(path, **CONFIRMED).verdict == "ready"
+    assert not any(value in f"{refusal} {refusal.hint}" for value in values)
+
+
+def test_the_name_of_the_column_said_twice_is_not_enough(tmp_path: Path) -> None:
+    """`--map` with the kind's own name says once what the name says."""
+    path, _ = _csv(tmp_path / "list.csv", H4["German mobiles under the kind's own name"])
+    assert audiencekit.check(path, columns={NAME: NAME}).verdict == "refused"
+
+
+def test_an_innocent_beginning_does_not_help(tmp_path: Path) -> None:
+    """Phone numbers that begin behind the sample, and behind the first batch, refuse the whole."""
+    ids = [f"CRM-{n:06}" for n in range(99_000)]
+    path, _ = _csv(tmp_path / "list.csv", ids + [f"0151{10_000_001 + n}" for n in range(2_000)])
+    (refusal, *_) = audiencekit.check(path).refusals
+    assert "2000 of the 2000 long numbers" in str(refusal)
+
+
+def test_the_country_of_each_row_counts(tmp_path: Path) -> None:
+    """National numbers of small countries, each row with its own."""
+    numbers = [("NO", f"4{n:07}") for n in range(1_100_000, 1_100_060)] + [
+        ("DK", f"2{n:07}") for n in range(1_100_000, 1_100_060)
+    ]
+    path = tmp_path / "list.csv"
+    path.write_text("partner_user_id,country\n" + "".join(f"{number},{country}\n" for country, number in numbers))
+    assert audiencekit.check(path).verdict == "refused"
+    path.write_text("partner_user_id\n" + "".join(f"{number}\n" for _, number in numbers))
+    assert audiencekit.check(path).verdict == "ready", "eight digits are an id unless a country is said"
+
+
+def test_a_confirmation_is_the_word_true_and_nothing_like_it(tmp_path: Path) -> None:
+    """A text from a configuration does not confirm by being there."""
+    path, _ = _csv(tmp_path / "list.csv", H4["American numbers beside addresses"])
+    with pytest.raises(UsageError, match="confirm_partner_ids must be"):
+        audiencekit.check(path, confirm_partner_ids="false")  # type: ignore[typeddict-item]

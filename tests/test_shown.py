@@ -1,0 +1,49 @@
+"""Text of others, as it may be shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiencekit.errors import DefinitionRefused, UsageError
+from audiencekit.shown import shown, shown_json, shown_lines
+
+CASES = [
+    ("plain", "plain"),
+    ("Müller 山田 😀", "Müller 山田 😀"),
+    ("a\x1b]0;x\x07", r"a\x1b]0;x\x07"),
+    ("\r\n\t", r"\r\n\t"),
+    ("\x7f\x85\x9b", r"\x7f\x85\x9b"),
+    ("\u202e\u2066\u200b\ufeff\u2028", r"\u202e\u2066\u200b\ufeff\u2028"),
+    ("\ud83d", r"\ud83d"),
+    ("\U000e0041", r"\U000e0041"),
+    ("back\\slash", "back\\slash"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_what_does_not_print_is_escaped(text: str, expected: str) -> None:
+    """As Python writes it; everything else stays."""
+    assert shown(text) == expected
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_nothing_acts(text: str) -> None:
+    """Whatever the text, every character of it prints; in lines and in JSON but for the line ends of ours."""
+    assert shown(text).isprintable()
+    assert shown_lines(text).replace("\n", "").isprintable()
+    document = json.dumps({"text": text}, ensure_ascii=False, indent=2)
+    assert shown_json(document).replace("\n", "").isprintable()
+    assert json.loads(shown_json(document)) == json.loads(document)
+
+
+def test_errors_are_harmless_wherever_they_are_printed() -> None:
+    """The message itself, since others than our commands may print it; problems of a file are lines of ours."""
+    assert str(UsageError("no\x1b[2J\u202e")) == r"no\x1b[2J\u202e"
+    forged = UsageError("no\nforged", hint="set\nforged")
+    assert (str(forged), forged.hint) == (r"no\nforged", r"set\nforged")
+    many = DefinitionRefused("f", [("a\nb", "x"), ("c", "y\r")])
+    assert str(many) == "'f':\n  a\\nb: x\n  c: y\\r"
