@@ -22,12 +22,11 @@ from audiencekit.identifiers.bare_numbers import (
 )
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.checks import matches, trim
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID
+from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.tally import BareNumbers
-
-from .buffers import arrow_array
-from .checks import matches, trim
-from .decisions import UNDECIDED, VALID
-from .phone_numbers import decide_phone_numbers
 
 _WRITTEN: Final = rf"\A(?:{WRITTEN})\z"
 # Digits alone that no phone number can be: most ids that are digits.
