@@ -116,12 +116,12 @@ class Stamping:
         if self._is_unknown:
             return (_UNKNOWN.format(self._is_unknown),)
         if self._seen is None:
-            return (_UNSTAMPED,) if known is not None and known.is_shown is not False else ()
+            return (_UNSTAMPED,) if _misses_stamp(known) else ()
         if known is None or self._seen.token not in known.tokens:
             raise SnapshotRefused(f"{_OTHER}: nothing was sent", hint=_OTHER_HINT)
         if self._seen.is_overtaken:
             raise SnapshotRefused(f"{_UPLOADED}: nothing was sent", hint=_REBUILD)
-        return ()
+        return (_UNSTAMPED,) if known.is_unsure else ()
 
     def _judge_rebuild(self, known: KnownStamps | None) -> tuple[str, ...]:
         """A rebuild goes ahead whatever there is, and says what it cannot mend."""
@@ -166,9 +166,14 @@ class Stamping:
             return
         if self._seen is None or self._seen.token != self._token:
             self.judge(serial)
-            known = self._known() or KnownStamps(serial=serial)
+            known = self._known()
+            is_unsure = not self._is_rebuild and self._seen is None and _misses_stamp(known)
+            known = known or KnownStamps(serial=serial)
             own = {self._seen.token} & {*known.tokens} if self._seen is not None else set()
-            known = replace(known, serial=serial, tokens=(*own, self._token), is_behind=self._is_behind)
+            known = replace(
+                known, serial=serial, tokens=(*own, self._token), is_behind=self._is_behind,
+                is_unsure=is_unsure or (known.is_unsure and not self._is_rebuild),
+            )  # fmt: skip
             known.write(self._directory, self._key)
             shown = await self._change(description)
         else:
@@ -207,7 +212,7 @@ class Stamping:
         known = self._known()
         if known is None or not self._token:
             return
-        known = replace(known, serial=serial, is_behind=False)
+        known = replace(known, serial=serial, is_behind=False, is_unsure=False)
         known.write(self._directory, self._key)
         if not known.is_shown or self._is_unknown:
             return
@@ -237,6 +242,11 @@ def refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
         raise SnapshotRefused("the snapshot is not the last that was written", hint=_REBUILD)
     if known.is_behind:
         raise SnapshotRefused(f"{_CUT_SHORT}: nothing was sent", hint=_REBUILD)
+
+
+def _misses_stamp(known: KnownStamps | None) -> bool:
+    """Whether an audience without a stamp should bear one."""
+    return known is not None and known.is_shown is not False
 
 
 async def _offered(call: Awaitable[Answer]) -> Answer:

@@ -197,6 +197,19 @@ async def test_a_first_stamp_that_was_cut_short_is_told(owners: tuple[Owner, Own
     assert any("does not bear the stamp" in note for note in report.notes)
 
 
+async def test_a_kill_hides_no_lost_stamp(owners: tuple[Owner, Owner]) -> None:
+    """What a killed sync could not say, the next one says, once."""
+    first, _ = owners
+    await first.sync(PEOPLE[:5])
+    first.service.description = "for the spring"
+    with pytest.raises(Killed):
+        await _sync_until(first, PEOPLE[:6], "before changes", rebuild=False)
+    told = [
+        any("does not bear the stamp" in note for note in (await first.sync(PEOPLE[:size])).notes) for size in (7, 8)
+    ]
+    assert told == [True, False]
+
+
 async def test_an_upload_between_is_told(owners: tuple[Owner, Owner]) -> None:
     """The upload says so, and the next sync is refused."""
     first, second = owners
