@@ -24,6 +24,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded
 from audiencekit.planning.forgotten import memories_of
@@ -181,11 +182,15 @@ def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: 
 async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
     """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
 
-    Raises SourceRefused when it cannot be read to its end any more.
+    Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
     fingerprints = _Fingerprints(run)
     with ExitStack() as stack:
-        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+        planned: PlannedRun | None = None
+        with suppress(asyncio.CancelledError):
+            planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+        if planned is None:
+            raise NotFinished("interrupted while the source was read: nothing was sent")
         if planned.refusals or run.plan is None:
             return False
         return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
@@ -269,7 +274,7 @@ async def _send_planned(
     if planned.warnings:
         progress.tell("\n".join(f"note: {warning}" for warning in planned.warnings))
     try:
-        async with client:
+        async with closed_to_its_end(client):
             delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
         if isinstance(delivered.error, NotFound):

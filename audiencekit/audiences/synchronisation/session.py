@@ -22,6 +22,7 @@ from audiencekit.delivery.journal.moments import Moment, this_moment
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.runs import RunStore
 from audiencekit.errors import AudiencekitError, SnapshotRefused
+from audiencekit.machine.eventloop import to_its_end
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.tags import Tagger
@@ -109,9 +110,9 @@ class Session:
         except AudiencekitError as error:
             failure = error
             with contextlib.suppress(AudiencekitError):  # what is noted is settled by the next run
-                await in_thread(functools.partial(self._settle, run))
+                await self._settled(run)
         else:
-            await in_thread(functools.partial(self._settle, run))
+            await self._settled(run)
             return report
         raise failure
 
@@ -132,6 +133,10 @@ class Session:
             requests=planned.requests,
             records_of=planned.whole_records,
         )
+
+    async def _settled(self, run: Run) -> None:
+        """Returns when what became of `run` is in the snapshot: how it ended, no interruption can change any more."""
+        await to_its_end(in_thread(functools.partial(self._settle, run)))
 
     def _settle(self, run: Run) -> None:
         settle_run(self._store, run.journal, run.facts.run_id, self._now())
