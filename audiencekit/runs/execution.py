@@ -226,7 +226,8 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
 async def _accept_upload(run: Run, client: AdsClient, progress: Progress, planned: PlannedRun) -> None:
     is_done = run.earlier.confirmed == len(planned.requests)
     if run.facts.target.kind.is_audience and not is_done:
-        await overtake_sync(client, run.facts.target.id, progress)
+        removes = any(request.deletes for request in planned.requests)
+        await overtake_sync(client, run.facts.target.id, progress, removes=removes)
 
 
 async def _settle_plan(

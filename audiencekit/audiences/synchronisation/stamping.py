@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.stamps import Stamp, description_of, find_stamp, with_stamp
+from audiencekit.api.stamps import REMOVAL, Stamp, description_of, find_stamp, with_stamp
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation.stampfile import KnownStamps
 from audiencekit.delivery.patience import call_patiently
@@ -45,7 +45,10 @@ _REBUILD: Final = (
 )
 _OTHER: Final = "another machine, another state directory or a later state of this one has changed the audience"
 _OTHER_HINT: Final = f"sync from there, or put its state directory in the place of this one; else {_REBUILD}"
-_UPLOADED: Final = "an upload has changed the audience since the last sync"
+_REMOVED: Final = "an upload has taken people out of the audience since the last sync"
+_UPLOADED: Final = (
+    "an upload has put people in since the last sync: who is not in the source stays until the entry lapses"
+)
 _CUT_SHORT: Final = "the audience was changed by others, and a rebuild of its snapshot was cut short"
 _UNSTAMPED: Final = (
     "the description of the audience does not bear the stamp of the last sync, which was cut short, or somebody has"
@@ -119,18 +122,19 @@ class Stamping:
             return (_UNSTAMPED,) if _misses_stamp(known) else ()
         if known is None or self._seen.token not in known.tokens:
             raise SnapshotRefused(f"{_OTHER}: nothing was sent", hint=_OTHER_HINT)
-        if self._seen.is_overtaken:
-            raise SnapshotRefused(f"{_UPLOADED}: nothing was sent", hint=_REBUILD)
-        return (_UNSTAMPED,) if known.is_unsure else ()
+        if self._seen.since == REMOVAL:
+            raise SnapshotRefused(f"{_REMOVED}: nothing was sent", hint=_REBUILD)
+        uploaded = (_UPLOADED,) if self._seen.since else ()
+        return (*uploaded, _UNSTAMPED) if known.is_unsure else uploaded
 
     def _judge_rebuild(self, known: KnownStamps | None) -> tuple[str, ...]:
         """A rebuild goes ahead whatever there is, and says what it cannot mend."""
         is_foreign = self._seen is not None and (known is None or self._seen.token not in known.tokens)
-        is_overtaken = self._seen is not None and self._seen.is_overtaken
+        is_overtaken = self._seen is not None and self._seen.since == REMOVAL
         self._is_behind = is_foreign or is_overtaken or (known is not None and known.is_behind)
         if not self._is_behind:
             return ()
-        why = _OTHER if is_foreign else _UPLOADED if is_overtaken else _CUT_SHORT
+        why = _OTHER if is_foreign else _REMOVED if is_overtaken else _CUT_SHORT
         return (f"{why}: who was put in so and is not in the source stays until the entry lapses",)
 
     def _known(self) -> KnownStamps | None:
