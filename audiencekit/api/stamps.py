@@ -15,8 +15,12 @@ from audiencekit.api.wire import Answer
 
 # `[audiencekit sync 1a2b-1f3a9c0b7d2e6a41]`: of which audience, so that a copied description stamps no other.
 _STAMP: Final = re.compile(
-    r"\[audiencekit sync (?P<audience>[0-9A-Za-z]+)-(?P<token>[0-9a-f]{16})(?P<overtaken>, upload)?\]"
+    r"\[audiencekit sync (?P<audience>[0-9A-Za-z]+)-(?P<token>[0-9a-f]{16})(?:, (?P<since>upload|removal))?\]"
 )
+
+
+# What an upload did to the audience after a sync: it put people in only, or it took people out.
+UPLOAD, REMOVAL = "upload", "removal"
 
 
 class Describing(Protocol):
@@ -29,24 +33,24 @@ class Describing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The random `token` of one step of a sync; `is_overtaken` when an upload changed the audience after it."""
+    """The random `token` of one step of a sync, and what an upload did `since`: UPLOAD, REMOVAL, or nothing."""
 
     audience_id: str
     token: str
-    is_overtaken: bool = False
+    since: str = ""
 
     def __str__(self) -> str:
-        return f"[audiencekit sync {self.audience_id}-{self.token}{', upload' * self.is_overtaken}]"
+        return f"[audiencekit sync {self.audience_id}-{self.token}{self.since and f', {self.since}'}]"
 
-    def overtaken(self) -> Stamp:
-        """The same, after an upload."""
-        return replace(self, is_overtaken=True)
+    def followed_by(self, what: str) -> Stamp:
+        """The same, after an upload of this kind; a REMOVAL is not forgotten for what comes after it."""
+        return self if self.since == REMOVAL else replace(self, since=what)
 
 
 def find_stamp(description: str, audience_id: str) -> Stamp | None:
     """The last stamp of this audience in `description`."""
     found = [match for match in _STAMP.finditer(description) if match["audience"] == audience_id]
-    return Stamp(audience_id, found[-1]["token"], found[-1]["overtaken"] is not None) if found else None
+    return Stamp(audience_id, found[-1]["token"], found[-1]["since"] or "") if found else None
 
 
 def with_stamp(description: str, stamp: Stamp) -> str:

@@ -1,9 +1,10 @@
-"""The one way into what is awaited, for callers without an event loop."""
+"""The one way into what is awaited, for callers without an event loop; and what no cancellation cuts short."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from audiencekit.errors import UsageError
@@ -31,6 +32,33 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     instead = f"Raises UsageError where an event loop is running: await `{function.__name__}`."
     call.__doc__ = f"{function.__doc__}\n    {instead}\n    "
     return call
+
+
+async def to_its_end(work: Awaitable[T]) -> T:
+    """What `work` comes to. A cancellation meanwhile is too late to keep anything back: it is taken back.
+
+    For what ends by itself, and soon, as the last thing that the caller awaits.
+    """
+    import asyncio
+
+    working, caller = asyncio.ensure_future(work), asyncio.current_task()
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError:
+            if caller is not None:
+                caller.uncancel()
+    return working.result()
+
+
+@asynccontextmanager
+async def closed_to_its_end(manager: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """What `manager` opens. It is told of no exception, and a cancellation while it closes is taken back."""
+    opened = await manager.__aenter__()
+    try:
+        yield opened
+    finally:
+        await to_its_end(manager.__aexit__(None, None, None))
 
 
 def _refuse_running_loop(instead: str) -> None:

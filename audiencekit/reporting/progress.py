@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 LINE_EVERY_SECONDS = 5.0
-MESSAGES_AT_ONCE = 3  # in that time
+MESSAGES_AT_ONCE = 3  # of a sort, in that time
+_NUMBER = re.compile(r"\d[\d,.]*")
 
 
 class Progress(Protocol):
@@ -82,13 +84,18 @@ class LineProgress:
     ) -> None:
         self._stream, self._monotonic, self._every_seconds = stream, monotonic, every_seconds
         self._stage, self._started, self._spoken = "", 0.0, 0.0
-        self._told: deque[float] = deque(maxlen=MESSAGES_AT_ONCE)
+        self._told: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
 
     def tell(self, message: str) -> None:
-        """Write the message, unless several were written just now: a storm is not to fill the log."""
+        """Write the message, unless several that differ only in their numbers were written just now.
+
+        A storm of one sort fills no log, and silences no other: a wait of minutes is told once.
+        """
         now = self._monotonic()
-        if len(self._told) < MESSAGES_AT_ONCE or now - self._told[0] >= self._every_seconds:
-            self._told.append(now)
+        self._told = {sort: told for sort, told in self._told.items() if now - told[-1] < self._every_seconds}
+        told = self._told.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
+        if len(told) < MESSAGES_AT_ONCE or now - told[0] >= self._every_seconds:
+            told.append(now)
             self._stream.write(f"{shown_lines(message)}\n")
             self._stream.flush()
 

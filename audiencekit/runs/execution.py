@@ -23,6 +23,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.options import read_keywords
@@ -186,11 +187,15 @@ def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: 
 async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
     """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
 
-    Raises SourceRefused when it cannot be read to its end any more.
+    Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
     fingerprints = _Fingerprints(run)
     with ExitStack() as stack:
-        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+        planned: PlannedRun | None = None
+        with suppress(asyncio.CancelledError):
+            planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+        if planned is None:
+            raise NotFinished("interrupted while the source was read: nothing was sent")
         if planned.refusals or run.plan is None:
             return False
         return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
@@ -221,7 +226,8 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
 async def _accept_upload(run: Run, client: AdsClient, progress: Progress, planned: PlannedRun) -> None:
     is_done = run.earlier.confirmed == len(planned.requests)
     if run.facts.target.kind.is_audience and not is_done:
-        await overtake_sync(client, run.facts.target.id, progress)
+        removes = any(request.deletes for request in planned.requests)
+        await overtake_sync(client, run.facts.target.id, progress, removes=removes)
 
 
 async def _settle_plan(
@@ -285,7 +291,7 @@ async def _send_planned(
         progress.tell("\n".join(f"note: {shown(warning)}" for warning in planned.warnings))
     try:
         with short_of_memory():
-            async with client:
+            async with closed_to_its_end(client):
                 delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
         sums, notes = run.earlier.plus(delivered), delivered.notes
         if isinstance(delivered.error, NotFound):

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.stamps import description_of, find_stamp, with_stamp
+from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
 from audiencekit.errors import AudiencekitError, NotFound, RequestRefused, Unauthorized
 from audiencekit.reporting.progress import Progress
 
-_TOLD: Final = (
-    "note: the audience is under sync: its next sync is refused until it is rebuilt, for it does not know this"
-)
+_TOLD: Final = {
+    UPLOAD: "who is put in now and is not in its source stays until the entry lapses",
+    REMOVAL: "its next sync does not know who is taken out now, and is refused until it is rebuilt",
+}
 _NOT_TOLD: Final = "note: if the audience is under sync elsewhere, that sync will not know of this upload"
 
 
-async def overtake_sync(client: AdsClient, audience_id: str, progress: Progress) -> None:
-    """Have the stamp of a sync, where the audience bears one, say that an upload came after it.
+async def overtake_sync(client: AdsClient, audience_id: str, progress: Progress, *, removes: bool) -> None:
+    """Have the stamp of a sync, where the audience bears one, say that an upload came after it that `removes` people.
 
     It is asked for once and raises nothing: what the service does not let us do keeps no upload back.
     """
@@ -26,10 +27,10 @@ async def overtake_sync(client: AdsClient, audience_id: str, progress: Progress)
             stamp = find_stamp(description, audience_id)
             if stamp is None:
                 return
-            if not stamp.is_overtaken:
-                overtaken = with_stamp(description, stamp.overtaken())
-                await client.update_custom_audience(audience_id, description=overtaken)
-            progress.tell(_TOLD)
+            what = REMOVAL if removes else UPLOAD
+            if (followed := stamp.followed_by(what)) != stamp:
+                await client.update_custom_audience(audience_id, description=with_stamp(description, followed))
+            progress.tell(f"note: the audience is under sync: {_TOLD[what]}")
     except (NotFound, RequestRefused, Unauthorized):
         return  # said by the upload itself, or a service that keeps no descriptions
     except AudiencekitError:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiencekit.api.stamps import Stamp, description_of, find_stamp, with_stamp
+from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp, description_of, find_stamp, with_stamp
 from audiencekit.api.wire import Answer
 
 AUDIENCE, TOKEN, OTHER = "1a2b", "0123456789abcdef", "fedcba9876543210"
@@ -29,10 +29,10 @@ def test_a_stamp_takes_the_place_of_the_one_before(before: str, after: str) -> N
     assert with_stamp(before, Stamp(AUDIENCE, TOKEN)) == after
 
 
-@given(st.text(max_size=80), st.booleans())
-def test_what_was_put_in_is_found(written: str, is_overtaken: bool) -> None:
+@given(st.text(max_size=80), st.sampled_from(["", UPLOAD, REMOVAL]))
+def test_what_was_put_in_is_found(written: str, since: str) -> None:
     """Behind whatever people wrote, which comes first, to the letter."""
-    stamp = Stamp(AUDIENCE, TOKEN, is_overtaken)
+    stamp = Stamp(AUDIENCE, TOKEN, since)
     described = with_stamp(written, stamp)
     assert find_stamp(described, AUDIENCE) == stamp
     assert find_stamp(described, "9z") is None
@@ -41,9 +41,10 @@ def test_what_was_put_in_is_found(written: str, is_overtaken: bool) -> None:
 
 def test_an_upload_keeps_the_token() -> None:
     """It says that it came after the sync that stamped the audience."""
-    overtaken = Stamp(AUDIENCE, TOKEN).overtaken()
-    assert str(overtaken) == f"[audiencekit sync {AUDIENCE}-{TOKEN}, upload]"
-    assert find_stamp(str(overtaken), AUDIENCE) == overtaken
+    stamp = Stamp(AUDIENCE, TOKEN).followed_by(UPLOAD)
+    assert str(stamp) == f"[audiencekit sync {AUDIENCE}-{TOKEN}, upload]"
+    assert stamp.followed_by(UPLOAD) == stamp
+    assert stamp.followed_by(REMOVAL).followed_by(UPLOAD) == Stamp(AUDIENCE, TOKEN, REMOVAL)
 
 
 @pytest.mark.parametrize(

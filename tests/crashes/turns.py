@@ -45,6 +45,7 @@ class Machine:
     version: int | None = None
     strays: frozenset[Entry] = frozenset()
     is_sound: bool = True
+    has_to_tell: bool = False  # it stamped an audience whose stamp was gone, and was killed before it could say so
     copy: Any = None
 
 
@@ -59,6 +60,7 @@ class Turns:
     version: int = 0
     text: str = ""
     told: list[str] = field(default_factory=list)
+    uploaded: set[Entry] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.draw = random.Random(self.seed)
@@ -110,6 +112,7 @@ class Turns:
     async def _sync(self, machine: Machine, people: set[int], kill: Any, *, rebuild: bool) -> Ended:
         before = self._state()
         was_last, was_new = machine.version == self.version, machine.version is None
+        was_bare = _STAMP.search(self._audience.description or "") is None
         ended = await self._run(machine, people, "sync", *(["--rebuild"] if rebuild else []), kill=kill)
         self.told.append(f"  {sorted(people)} {kill} {rebuild=} -> {ended.code} {ended.err[-300:]!r}")
         assert ended.code in (0, 3, KILLED), self.told
@@ -119,7 +122,11 @@ class Turns:
             assert not was_last or not machine.is_sound, ("it was refused although it was the last", self.told)
             assert "--rebuild" in ended.err
             return ended
-        unsure = "does not bear the stamp" in ended.err
+        told = "does not bear the stamp" in ended.err
+        unsure = told or (was_bare and ended.code == KILLED)
+        if ended.code == 0:
+            assert told or rebuild or not machine.has_to_tell, ("it never said that it does not know", self.told)
+        machine.has_to_tell = unsure and not told if ended.code == KILLED else False
         self._heed(machine, before, ended, is_whole=rebuild or was_new, was_last=was_last or unsure)
         if not was_last and not rebuild and not was_new:
             assert unsure or self._state() == before, ("it went ahead although it was not the last", self.told)
@@ -145,14 +152,14 @@ class Turns:
             machine.strays, machine.is_sound, machine.version = frozenset(live - wanted), True, self.version
         if machine.is_sound:
             assert wanted <= live, ("some who must be in are out", self.told)
-            assert live - wanted <= machine.strays, ("some who must be out are in", self.told)
+            assert live - wanted <= machine.strays | self.uploaded, ("some who must be out are in", self.told)
 
     async def upload(self, _machine: Machine) -> None:
-        verb = self.draw.choice(("update", "delete"))
-        before = self._state()
-        ended = await self._run(self.elsewhere, self._people(), "upload", "--operation", verb)
+        verb, people = self.draw.choice(("update", "delete")), self._people()
+        ended = await self._run(self.elsewhere, people, "upload", "--operation", verb)
         assert ended.code == 0, ended.err
-        self.version += self._state() != before
+        self.version += verb == "delete"
+        self.uploaded |= entries_of(people) if verb == "update" else set()
 
     async def edit(self, _machine: Machine) -> None:
         """A person writes something else into the description, with or without the stamp."""
@@ -166,7 +173,7 @@ class Turns:
         target = machine.directory.with_suffix(".copy")
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(machine.directory, target)
-        machine.copy = (machine.version, machine.strays, machine.is_sound)
+        machine.copy = (machine.version, machine.strays, machine.is_sound, machine.has_to_tell)
 
     async def restore(self, machine: Machine) -> None:
         """An older copy of the state directory takes its place, or that of another machine."""
@@ -174,7 +181,7 @@ class Turns:
             other = self.draw.choice(self.machines)
             shutil.rmtree(other.directory)
             shutil.copytree(machine.directory.with_suffix(".copy"), other.directory)
-            other.version, other.strays, other.is_sound = machine.copy
+            other.version, other.strays, other.is_sound, other.has_to_tell = machine.copy
 
     async def race(self, _machine: Machine) -> None:
         """Two machines, or one and its copy, at the same moment: one of them is told, now or the next time."""
@@ -183,6 +190,7 @@ class Turns:
             shutil.rmtree(second.directory)
             shutil.copytree(first.directory, second.directory)
             second.version, second.strays, second.is_sound = first.version, first.strays, first.is_sound
+            second.has_to_tell = first.has_to_tell
         lists, before = (self._people(), self._people()), self._state()
         both = [self._run(*each, driver=driver) for each, driver in zip(
             ((first, lists[0], "sync"), (second, lists[1], "sync")), self.drivers, strict=True

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import traceback
+from collections.abc import Coroutine
 
 import pytest
 
 import audiencekit
 from audiencekit.errors import UsageError
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, closed_to_its_end, to_its_end
 
 DOORS = sorted(name for name in audiencekit.__all__ if f"{name}_async" in audiencekit.__all__)
 
@@ -56,3 +58,77 @@ def test_every_door_has_the_parameters_of_what_it_awaits(name: str) -> None:
     door, awaited = getattr(audiencekit, name), getattr(audiencekit, f"{name}_async")
     assert inspect.signature(door) == inspect.signature(awaited)
     assert door.__name__ == name
+
+
+class Door:
+    """Closes in three steps, and notes that it did."""
+
+    is_closed = False
+
+    async def __aenter__(self) -> Door:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for _step in range(3):
+            await asyncio.sleep(0)
+        self.is_closed = True
+
+
+async def _interrupted(work: Coroutine[object, object, object], *, after: int) -> tuple[object, int]:
+    """What `work` comes to when it is cancelled twice, and how many cancellations are left of them."""
+
+    async def run() -> tuple[object, int]:
+        task = asyncio.current_task()
+        assert task is not None
+        return await work, task.cancelling()
+
+    running = asyncio.create_task(run())
+    for _ in range(after):
+        await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.sleep(0)
+    running.cancel()
+    return await running
+
+
+async def test_what_goes_to_its_end_is_not_cut_short() -> None:
+    """Two cancellations are taken back."""
+    door = Door()
+    assert await _interrupted(to_its_end(door.__aexit__()), after=2) == (None, 0)
+    assert door.is_closed
+
+
+async def _failing() -> float:
+    return 1 / 0
+
+
+async def test_what_goes_to_its_end_may_fail() -> None:
+    """With its own exception."""
+    with pytest.raises(ZeroDivisionError):
+        await to_its_end(_failing())
+
+
+async def test_a_door_is_closed_to_its_end() -> None:
+    """However it is left."""
+    door = Door()
+
+    async def pass_through() -> str:
+        async with closed_to_its_end(door) as opened:
+            assert opened is door
+            return "through"
+
+    assert await _interrupted(pass_through(), after=2) == ("through", 0)
+    assert door.is_closed
+
+
+async def test_what_is_cancelled_before_it_closes_is_cancelled() -> None:
+    """Only the closing is beyond cancellation."""
+    door = Door()
+
+    async def wait() -> None:
+        async with closed_to_its_end(door):
+            await asyncio.Event().wait()
+
+    with pytest.raises(asyncio.CancelledError):
+        await _interrupted(wait(), after=2)
+    assert door.is_closed

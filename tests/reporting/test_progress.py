@@ -41,7 +41,7 @@ def test_an_unknown_total_is_not_made_up() -> None:
 
 
 def test_a_storm_of_messages_does_not_fill_the_log() -> None:
-    """What is said once before sending is heard; of many at a time the first are, and then some now and then."""
+    """Of many alike the first are heard, and then some now and then."""
     stream, times = io.StringIO(), [0.0, 0.0, 0.1, *[0.2] * 50, 5.0, *[5.1] * 50, 9.0]
     progress = LineProgress(stream, monotonic=lambda: times.pop(0))
     for number in range(len(times)):
@@ -53,6 +53,22 @@ def test_a_storm_of_messages_does_not_fill_the_log() -> None:
         "message 53",
         "message 54",
         "message 55",
+    ]
+
+
+def test_a_message_of_another_sort_is_heard_in_the_storm() -> None:
+    """A wait of minutes is told once: what was told before must not silence it."""
+    stream = io.StringIO()
+    progress = LineProgress(stream, monotonic=lambda: 0.0)
+    for number in range(1, 2_001):
+        progress.tell(f"request {number:,}: no answer")
+        if number == 1_000:
+            progress.tell("waiting 900 s before what overrules earlier requests")
+    assert stream.getvalue().splitlines() == [
+        "request 1: no answer",
+        "request 2: no answer",
+        "request 3: no answer",
+        "waiting 900 s before what overrules earlier requests",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from audiencekit.delivery.clock import SystemClock
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.faults.reading import read_faults
 from audiencekit.pipeline import upload_async
+from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs import execution
 from audiencekit.settings import load_settings
 from tests.runs.begun import ROWS
@@ -22,13 +24,18 @@ BROKEN = {
 
 
 class SoonOver(SystemClock):
-    """Waits out what the emulator holds back, and notes how long it should have been."""
+    """Waits out what the emulator holds back, and notes how long it should have been, and then is."""
 
     waited: list[float]
+    skipped = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.skipped
 
     async def sleep(self, seconds: float) -> None:
         if seconds > 1:
             self.waited.append(seconds)
+            self.skipped += seconds
             seconds = 2 * LATE_SECONDS
         await super().sleep(seconds)
 
@@ -72,3 +79,28 @@ async def test_a_doubt_that_another_run_left_is_waited_for(
         assert _members(emulator) == (0 if waits else ROWS)
     assert bool(SoonOver.waited) is waits
     assert any(message.startswith("waiting 900 s: a request of an earlier run") for message in progress.told) is waits
+
+
+async def test_a_wait_within_the_run_is_told_after_a_storm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_requests: None
+) -> None:
+    """The lines about lost answers, which came just before, do not silence the line that explains the wait."""
+    monkeypatch.setattr(SoonOver, "waited", [], raising=False)
+    monkeypatch.setattr(execution, "SystemClock", SoonOver)
+    source, lines = tmp_path / "both.csv", io.StringIO()
+    people = [f"person{number}@example.com,+1201555{number:04},update" for number in range(ROWS)]
+    overruling = [f"person{number}@example.com,,delete" for number in range(ROWS)]
+    source.write_text("\n".join(["email,phone,operation", *people, *overruling]) + "\n")
+    faults = [{"fault": 13, "where": "after_apply", "nth": nth, "match": {"path": "*/users"}} for nth in (1, 3)]
+    async with Emulator(EmulatorOptions(faults=tuple(read_faults(faults)))) as emulator:
+        given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
+        settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
+        await upload_async(
+            source, audience_id=emulator.audience_id, settings=settings, operation_column="operation",
+            progress=LineProgress(lines, lambda: 0.0),
+        )  # fmt: skip
+        assert _members(emulator) == 0
+    told = lines.getvalue().splitlines()
+    assert any(seconds > 800 for seconds in SoonOver.waited)
+    assert sum(line.startswith("request ") for line in told) == len(faults)
+    assert any(line.startswith("waiting 900 s before what overrules earlier requests") for line in told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
+from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
@@ -112,7 +114,7 @@ class World:
         bad: frozenset[Keys] = frozenset(planned.rows[row].keys for row in self.bad_rows)
         names = self.chance.choice(["all", "all", "first", "beyond", "zero", "nobody"])
         self.service = Service(self.chance, faults, bad, names, self.clock)
-        self.processes = 0
+        self.processes = self.silent_waits = 0
 
     def _draw_bad(self) -> frozenset[int]:
         loners = self.planned.loners
@@ -130,8 +132,8 @@ class World:
 
     async def _process(self) -> Delivered | None:
         """The facts of one process; None when it was killed."""
-        journal = DiskJournal(self.disk, self.clock)
-        process = asyncio.ensure_future(self._upload(journal))
+        journal, lines = DiskJournal(self.disk, self.clock), io.StringIO()
+        process = asyncio.ensure_future(self._upload(journal, LineProgress(lines, self.clock.monotonic)))
         self.service.on_fault = lambda fault: self._strike(fault, process, journal)
         try:
             delivered = await process
@@ -139,6 +141,8 @@ class World:
             return None
         if journal.is_dead:
             return None
+        has_waited = any(note.startswith("waited ") for note in delivered.notes)
+        self.silent_waits += has_waited and "waiting " not in lines.getvalue()
         if not delivered.is_complete:
             error: AudiencekitError = failure_of(delivered, Sums().plus(delivered))
             assert error.exit_code in EXITS, error
@@ -162,7 +166,7 @@ class World:
             process.cancel()
             asyncio.get_running_loop().call_soon(process.cancel)
 
-    async def _upload(self, journal: DiskJournal) -> Delivered:
+    async def _upload(self, journal: DiskJournal, progress: LineProgress) -> Delivered:
         confirmed = self.disk.confirmed
         left = [request for request in self.planned.requests if request.number not in confirmed]
         clock = self.clock
@@ -172,7 +176,11 @@ class World:
             if journal.is_dead:
                 raise asyncio.CancelledError
             assert request.number in self.disk.intended, "sent without intent"
-            return await client.send_users("1nmth", Body((request.body.unwrap(),)), records=request.records)
+            try:
+                return await client.send_users("1nmth", Body((request.body.unwrap(),)), records=request.records)
+            except ExchangeError as error:
+                progress.tell(f"request {request.number}: {error}")
+                raise
 
         return await deliver(
             left,
@@ -185,6 +193,7 @@ class World:
             settle_seconds=self._settle_seconds,
             confirmed_before=len(confirmed) if self.processes > 1 else None,
             left_seconds_ago=seconds_in_the_past(self.disk.departures.values(), journal.now()),
+            tell=progress.tell,
         )
 
     def differences(self) -> list[str]:
@@ -202,6 +211,7 @@ class World:
             "rows refused though good": len(rows - self.bad_rows),
             "bad rows not told": len(self._sent_bad() - rows),
             "records not accounted for": planned - records - len(rows),
+            "waits of which nothing was told": self.silent_waits,
             "requests beyond the rate": _beyond_the_rate(self.service.arrivals),
         }
         found += [f"{what}: {count}" for what, count in wrong.items() if count]

@@ -19,7 +19,7 @@ SAMPLED = random.Random(36).sample([(first, second) for first in EFFECTS for sec
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 def test_every_seed_ends_exact(first: int) -> None:
-    """0 to 12 faults each, kills included: nothing lost, nothing unexpected, no changed meaning, sums that close."""
+    """0 to 12 faults each, kills included: nothing lost, nothing unexpected, no silent wait, sums that close."""
     wrong = {command_for(seed, None): simulate(seed).differences for seed in range(first, first + CHUNK)}
     assert {command: differences for command, differences in wrong.items() if differences} == {}
 

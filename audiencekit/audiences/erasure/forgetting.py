@@ -34,7 +34,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     NotFinished,
 )
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, closed_to_its_end
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords
@@ -83,7 +83,7 @@ async def forget_async(
     read_forgotten(settings.state_dir, settings.key)  # one that cannot be relied on is said before anything is sent
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
-    async with client:
+    async with closed_to_its_end(client):
         await check_access(client, settings.require_account())
         with store.locked() as note:
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
@@ -134,7 +134,7 @@ async def resume_erasure_async(
         settings = replace(settings, profile=find_profile(receipt.profile), account_id=receipt.account_id)
         client = open_client(settings)
         records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
-        async with client:
+        async with closed_to_its_end(client):
             return await _erase(receipt, records, client, settings, store, progress, limiter)
 
 

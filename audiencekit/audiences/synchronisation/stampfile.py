@@ -30,13 +30,15 @@ class KnownStamps:
     """What the audience may bear: one of `tokens`. `serial` is that of the snapshot then: no older one belongs to it.
 
     `is_shown` says whether the service shows stamps; None: a first one was cut short. `is_behind` that the snapshot
-    lacks what others changed, until everybody has been sent again.
+    lacks what others changed, until everybody has been sent again. `is_unsure` that somebody may have changed it while
+    the audience bore no stamp, until a sync that told so has come to its end.
     """
 
     serial: int
     tokens: tuple[str, ...] = ()
     is_shown: bool | None = None
     is_behind: bool = False
+    is_unsure: bool = False
 
     @classmethod
     def read(cls, directory: Path, key: SubKey) -> Self | None:

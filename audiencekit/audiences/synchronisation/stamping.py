@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.stamps import Stamp, description_of, find_stamp, with_stamp
+from audiencekit.api.stamps import REMOVAL, Stamp, description_of, find_stamp, with_stamp
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation.stampfile import KnownStamps
 from audiencekit.delivery.patience import call_patiently
@@ -45,7 +45,10 @@ _REBUILD: Final = (
 )
 _OTHER: Final = "another machine, another state directory or a later state of this one has changed the audience"
 _OTHER_HINT: Final = f"sync from there, or put its state directory in the place of this one; else {_REBUILD}"
-_UPLOADED: Final = "an upload has changed the audience since the last sync"
+_REMOVED: Final = "an upload has taken people out of the audience since the last sync"
+_UPLOADED: Final = (
+    "an upload has put people in since the last sync: who is not in the source stays until the entry lapses"
+)
 _CUT_SHORT: Final = "the audience was changed by others, and a rebuild of its snapshot was cut short"
 _UNSTAMPED: Final = (
     "the description of the audience does not bear the stamp of the last sync, which was cut short, or somebody has"
@@ -116,21 +119,22 @@ class Stamping:
         if self._is_unknown:
             return (_UNKNOWN.format(self._is_unknown),)
         if self._seen is None:
-            return (_UNSTAMPED,) if known is not None and known.is_shown is not False else ()
+            return (_UNSTAMPED,) if _misses_stamp(known) else ()
         if known is None or self._seen.token not in known.tokens:
             raise SnapshotRefused(f"{_OTHER}: nothing was sent", hint=_OTHER_HINT)
-        if self._seen.is_overtaken:
-            raise SnapshotRefused(f"{_UPLOADED}: nothing was sent", hint=_REBUILD)
-        return ()
+        if self._seen.since == REMOVAL:
+            raise SnapshotRefused(f"{_REMOVED}: nothing was sent", hint=_REBUILD)
+        uploaded = (_UPLOADED,) if self._seen.since else ()
+        return (*uploaded, _UNSTAMPED) if known.is_unsure else uploaded
 
     def _judge_rebuild(self, known: KnownStamps | None) -> tuple[str, ...]:
         """A rebuild goes ahead whatever there is, and says what it cannot mend."""
         is_foreign = self._seen is not None and (known is None or self._seen.token not in known.tokens)
-        is_overtaken = self._seen is not None and self._seen.is_overtaken
+        is_overtaken = self._seen is not None and self._seen.since == REMOVAL
         self._is_behind = is_foreign or is_overtaken or (known is not None and known.is_behind)
         if not self._is_behind:
             return ()
-        why = _OTHER if is_foreign else _UPLOADED if is_overtaken else _CUT_SHORT
+        why = _OTHER if is_foreign else _REMOVED if is_overtaken else _CUT_SHORT
         return (f"{why}: who was put in so and is not in the source stays until the entry lapses",)
 
     def _known(self) -> KnownStamps | None:
@@ -166,9 +170,14 @@ class Stamping:
             return
         if self._seen is None or self._seen.token != self._token:
             self.judge(serial)
-            known = self._known() or KnownStamps(serial=serial)
+            known = self._known()
+            is_unsure = not self._is_rebuild and self._seen is None and _misses_stamp(known)
+            known = known or KnownStamps(serial=serial)
             own = {self._seen.token} & {*known.tokens} if self._seen is not None else set()
-            known = replace(known, serial=serial, tokens=(*own, self._token), is_behind=self._is_behind)
+            known = replace(
+                known, serial=serial, tokens=(*own, self._token), is_behind=self._is_behind,
+                is_unsure=is_unsure or (known.is_unsure and not self._is_rebuild),
+            )  # fmt: skip
             known.write(self._directory, self._key)
             shown = await self._change(description)
         else:
@@ -207,7 +216,7 @@ class Stamping:
         known = self._known()
         if known is None or not self._token:
             return
-        known = replace(known, serial=serial, is_behind=False)
+        known = replace(known, serial=serial, is_behind=False, is_unsure=False)
         known.write(self._directory, self._key)
         if not known.is_shown or self._is_unknown:
             return
@@ -237,6 +246,11 @@ def refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
         raise SnapshotRefused("the snapshot is not the last that was written", hint=_REBUILD)
     if known.is_behind:
         raise SnapshotRefused(f"{_CUT_SHORT}: nothing was sent", hint=_REBUILD)
+
+
+def _misses_stamp(known: KnownStamps | None) -> bool:
+    """Whether an audience without a stamp should bear one."""
+    return known is not None and known.is_shown is not False
 
 
 async def _offered(call: Awaitable[Answer]) -> Answer:

@@ -21,6 +21,7 @@ from audiencekit.limits import (
     REDIS_RETRY_SECONDS,
     REDIS_TIMEOUT_SECONDS,
 )
+from audiencekit.machine.eventloop import to_its_end
 from audiencekit.personal import Secret
 
 from .line import interval_seconds
@@ -69,7 +70,7 @@ class RedisLimiter:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.aclose()
+        await to_its_end(self._client.aclose())
 
     @property
     def is_quota_shared(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Self
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.eventloop import to_its_end
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import guarded, without_frames
 from audiencekit.runs.journal.digests import BODIES, KeyedDigest
@@ -60,7 +61,7 @@ class RunJournal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._flushing is not None:
-            await self._flushing
+            await to_its_end(self._flushing)
         self._thread.shutdown()
 
     async def intend(self, request: PackedRequest) -> None:

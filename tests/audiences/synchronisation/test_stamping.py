@@ -47,6 +47,7 @@ class Histories:
 
     def __init__(self, seed: int, directory: Path) -> None:
         self._draw, self._service, self._version = random.Random(seed), Service(), 0
+        self._uploaded: set[Entry] = set()
         self._places = [self._place(directory / name) for name in ("one", "two", "three")]
 
     def _place(self, directory: Path) -> Place:
@@ -90,7 +91,7 @@ class Histories:
             place.is_under_sync, place.is_half_rebuilt = True, False
         self._heed(place, before, is_whole=is_whole, was_last=was_last)
         assert wanted <= set(self._service.entries), "some who must be in are out"
-        assert set(self._service.entries) - wanted <= place.strays, "some who must be out are in"
+        assert set(self._service.entries) - wanted <= place.strays | self._uploaded, "some who must be out are in"
         return True
 
     def _heed(self, place: Place, before: Any, *, is_whole: bool, was_last: bool) -> None:
@@ -103,10 +104,15 @@ class Histories:
 
     async def _upload(self, _place: Place) -> None:
         """From elsewhere."""
-        before = self._state()
-        await overtake_sync(self._service, AUDIENCE, self._places[0].owner)  # type: ignore[arg-type]
-        self._version += self._state() != before
-        self._service.entries.update(dict.fromkeys(entries_of(self._draw.sample(PEOPLE, 2)), "2027-12-01T00:00:00Z"))
+        removes, people = self._draw.random() < 0.5, entries_of(self._draw.sample(PEOPLE, 2))
+        await overtake_sync(self._service, AUDIENCE, self._places[0].owner, removes=removes)  # type: ignore[arg-type]
+        if removes:
+            self._version += 1
+            for entry in people:
+                self._service.entries.pop(entry, None)
+        else:
+            self._uploaded |= people
+            self._service.entries.update(dict.fromkeys(people, "2027-12-01T00:00:00Z"))
 
     async def _copy(self, place: Place) -> None:
         target = place.owner.directory.with_suffix(".copy")
@@ -197,14 +203,30 @@ async def test_a_first_stamp_that_was_cut_short_is_told(owners: tuple[Owner, Own
     assert any("does not bear the stamp" in note for note in report.notes)
 
 
+async def test_a_kill_hides_no_lost_stamp(owners: tuple[Owner, Owner]) -> None:
+    """What a killed sync could not say, the next one says, once."""
+    first, _ = owners
+    await first.sync(PEOPLE[:5])
+    first.service.description = "for the spring"
+    with pytest.raises(Killed):
+        await _sync_until(first, PEOPLE[:6], "before changes", rebuild=False)
+    told = [
+        any("does not bear the stamp" in note for note in (await first.sync(PEOPLE[:size])).notes) for size in (7, 8)
+    ]
+    assert told == [True, False]
+
+
 async def test_an_upload_between_is_told(owners: tuple[Owner, Owner]) -> None:
-    """The upload says so, and the next sync is refused."""
+    """The upload says so, and so does the next sync, which is refused when people were taken out."""
     first, second = owners
     await first.sync(PEOPLE[:5])
-    await overtake_sync(first.service, AUDIENCE, second)  # type: ignore[arg-type]
-    assert "next sync is refused" in second.told[-1]
-    with pytest.raises(SnapshotRefused, match="an upload has changed the audience"):
-        await first.sync(PEOPLE[:6])
+    await overtake_sync(first.service, AUDIENCE, second, removes=False)  # type: ignore[arg-type]
+    assert "stays until the entry lapses" in second.told[-1]
+    assert any("an upload has put people in" in note for note in (await first.sync(PEOPLE[:6])).notes)
+    await overtake_sync(first.service, AUDIENCE, second, removes=True)  # type: ignore[arg-type]
+    assert "is refused until it is rebuilt" in second.told[-1]
+    with pytest.raises(SnapshotRefused, match="an upload has taken people out"):
+        await first.sync(PEOPLE[:7])
 
 
 class Silent(Service):
