@@ -14,91 +14,71 @@ TYPE_CHECKING = False  # that of `typing` would take two thirds of the time of t
 if TYPE_CHECKING:
     from typing import Any
 
-    from audiencekit.api.client import AdsClient
-    from audiencekit.audiences.do_not_reach import do_not_reach_upload, do_not_reach_upload_async
-    from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure, resume_erasure_async
-    from audiencekit.audiences.erasure.receipt import Receipt
-    from audiencekit.audiences.resumption import resume, resume_async
-    from audiencekit.audiences.synchronisation.expiry import Expiry, expiry
-    from audiencekit.audiences.synchronisation.renewal import renew, renew_async
-    from audiencekit.audiences.synchronisation.sync import plan_sync, sync, sync_async
-    from audiencekit.errors import AudiencekitError, IdentifierRejected, NotFinished, Refused
-    from audiencekit.machine.dumps import prevent_dumps
-    from audiencekit.pipeline import check, prepare, upload, upload_async
-    from audiencekit.reporting.plan import Plan
-    from audiencekit.reporting.report import Report
-    from audiencekit.settings import Settings, load_settings
-    from audiencekit.values import hash_identifier, normalize
+    from audiencekit.api.client import AdsClient as AdsClient
+    from audiencekit.audiences.do_not_reach import (
+        do_not_reach_upload as do_not_reach_upload,
+        do_not_reach_upload_async as do_not_reach_upload_async,
+    )
+    from audiencekit.audiences.erasure.forgetting import (
+        forget as forget,
+        forget_async as forget_async,
+        resume_erasure as resume_erasure,
+        resume_erasure_async as resume_erasure_async,
+    )
+    from audiencekit.audiences.erasure.receipt import Receipt as Receipt
+    from audiencekit.audiences.resumption import resume as resume, resume_async as resume_async
+    from audiencekit.audiences.synchronisation.expiry import Expiry as Expiry, expiry as expiry
+    from audiencekit.audiences.synchronisation.renewal import renew as renew, renew_async as renew_async
+    from audiencekit.audiences.synchronisation.sync import (
+        plan_sync as plan_sync,
+        sync as sync,
+        sync_async as sync_async,
+    )
+    from audiencekit.delivery.ratelimiter import RateLimiter as RateLimiter
+    from audiencekit.errors import *  # noqa: F403
+    from audiencekit.machine.dumps import prevent_dumps as prevent_dumps
+    from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
+    from audiencekit.planning.options import Keywords as Keywords
+    from audiencekit.reporting.plan import Plan as Plan
+    from audiencekit.reporting.progress import Progress as Progress
+    from audiencekit.reporting.report import Report as Report
+    from audiencekit.settings import Settings as Settings, load_settings as load_settings
+    from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
+    from audiencekit.target import TargetKind as TargetKind
+    from audiencekit.values import hash_identifier as hash_identifier, normalize as normalize
 
-__all__ = [
-    "AdsClient",
-    "AudiencekitError",
-    "Expiry",
-    "IdentifierRejected",
-    "NotFinished",
-    "Plan",
-    "Receipt",
-    "Refused",
-    "Report",
-    "Settings",
-    "check",
-    "do_not_reach_upload",
-    "do_not_reach_upload_async",
-    "expiry",
-    "forget",
-    "forget_async",
-    "hash_identifier",
-    "load_settings",
-    "normalize",
-    "plan_sync",
-    "prepare",
-    "prevent_dumps",
-    "renew",
-    "renew_async",
-    "resume",
-    "resume_async",
-    "resume_erasure",
-    "resume_erasure_async",
-    "sync",
-    "sync_async",
-    "upload",
-    "upload_async",
-]
-
-_HOMES = {
-    "AdsClient": "audiencekit.api.client",
-    "AudiencekitError": "audiencekit.errors",
-    "Expiry": "audiencekit.audiences.synchronisation.expiry",
-    "IdentifierRejected": "audiencekit.errors",
-    "NotFinished": "audiencekit.errors",
-    "Plan": "audiencekit.reporting.plan",
-    "Receipt": "audiencekit.audiences.erasure.receipt",
-    "Refused": "audiencekit.errors",
-    "Report": "audiencekit.reporting.report",
-    "Settings": "audiencekit.settings",
-    "check": "audiencekit.pipeline",
-    "do_not_reach_upload": "audiencekit.audiences.do_not_reach",
-    "do_not_reach_upload_async": "audiencekit.audiences.do_not_reach",
-    "expiry": "audiencekit.audiences.synchronisation.expiry",
-    "forget": "audiencekit.audiences.erasure.forgetting",
-    "forget_async": "audiencekit.audiences.erasure.forgetting",
-    "hash_identifier": "audiencekit.values",
-    "load_settings": "audiencekit.settings",
-    "normalize": "audiencekit.values",
-    "plan_sync": "audiencekit.audiences.synchronisation.sync",
-    "prepare": "audiencekit.pipeline",
-    "prevent_dumps": "audiencekit.machine.dumps",
-    "renew": "audiencekit.audiences.synchronisation.renewal",
-    "renew_async": "audiencekit.audiences.synchronisation.renewal",
-    "resume": "audiencekit.audiences.resumption",
-    "resume_async": "audiencekit.audiences.resumption",
-    "resume_erasure": "audiencekit.audiences.erasure.forgetting",
-    "resume_erasure_async": "audiencekit.audiences.erasure.forgetting",
-    "sync": "audiencekit.audiences.synchronisation.sync",
-    "sync_async": "audiencekit.audiences.synchronisation.sync",
-    "upload": "audiencekit.pipeline",
-    "upload_async": "audiencekit.pipeline",
+_NAMES = {
+    "audiencekit.api.client": "AdsClient",
+    "audiencekit.audiences.do_not_reach": "do_not_reach_upload do_not_reach_upload_async",
+    "audiencekit.audiences.erasure.forgetting": "forget forget_async resume_erasure resume_erasure_async",
+    "audiencekit.audiences.erasure.receipt": "Receipt",
+    "audiencekit.audiences.resumption": "resume resume_async",
+    "audiencekit.audiences.synchronisation.expiry": "Expiry expiry",
+    "audiencekit.audiences.synchronisation.renewal": "renew renew_async",
+    "audiencekit.audiences.synchronisation.sync": "plan_sync sync sync_async",
+    "audiencekit.delivery.ratelimiter": "RateLimiter",
+    "audiencekit.errors": (
+        "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "
+        "DefinitionRefused EndlessList ExchangeError HostRefused IdentifierRejected InputOutputFailed "
+        "MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
+        "RateLimited Redirected Refused RequestRefused ResumeRefused ServiceError ServiceUnavailable "
+        "SnapshotRefused SourceRefused StaleConnection TemporarilyUnavailable TransportFailed "
+        "Unauthorized UsageError"
+    ),
+    "audiencekit.machine.dumps": "prevent_dumps",
+    "audiencekit.pipeline": "check prepare upload upload_async",
+    "audiencekit.planning.options": "Keywords",
+    "audiencekit.reporting.plan": "Plan",
+    "audiencekit.reporting.progress": "Progress",
+    "audiencekit.reporting.report": "Report",
+    "audiencekit.settings": "Settings load_settings",
+    "audiencekit.sources.files": "AnySource FilePath",
+    "audiencekit.target": "TargetKind",
+    "audiencekit.values": "hash_identifier normalize",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,10 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .draws import Draws
-from .emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS
-from .emails import Emails
-from .phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS
-from .phone_numbers import PhoneNumbers
+from .emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS, Emails
+from .phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNumbers
 
 COLUMNS: Final = ("email", "phone", "country")
 DIRTY_ONE_IN: Final = 5

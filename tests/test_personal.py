@@ -13,15 +13,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, SourceRefused
-from audiencekit.personal import (
-    HashedRecords,
-    Personal,
-    RawColumns,
-    Secret,
-    guarded,
-    short_of_memory,
-    without_frames,
-)
+from audiencekit.personal import HashedRecords, Personal, RawColumns, Secret, guarded, short_of_memory, without_frames
 
 VALUE = "ada.lovelace@example.com"
 

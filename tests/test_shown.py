@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.errors import DefinitionRefused, UsageError
 from audiencekit.shown import shown, shown_json, shown_lines

@@ -44,8 +44,7 @@ def show_memory(as_json: bool) -> None:
 @json_option
 def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
     """Take the memory that is there for the last one, although something tells of a later one. It is logged."""
-    from audiencekit.selection.forgotten.acceptance import accept_memory as accept
-    from audiencekit.selection.forgotten.acceptance import describe_memory
+    from audiencekit.selection.forgotten.acceptance import accept_memory as accept, describe_memory
 
     state = _state()
     if not yes:

@@ -11,14 +11,7 @@ from tenacity import AsyncRetrying, RetryCallState
 from audiencekit.delivery.faults import CLOCK_OFF, STALE, Reaction, RetryClass, retry_class
 from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import (
-    AudiencekitError,
-    CredentialsRefused,
-    ExchangeError,
-    Outcome,
-    Refused,
-    UsageError,
-)
+from audiencekit.errors import AudiencekitError, CredentialsRefused, ExchangeError, Outcome, Refused, UsageError
 
 # An attempt gives back its error instead of raising it: a traceback would keep the body alive, and show it.
 Attempted = Counts | AudiencekitError

@@ -15,13 +15,7 @@ from audiencekit.planning.keptreading import Keeping, KeptReading
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
 from audiencekit.planning.readsource import ReadSource
-from audiencekit.planning.remarks import (
-    expired,
-    nobody_left,
-    refuse_options,
-    refuse_other_kinds,
-    unheeded_operation,
-)
+from audiencekit.planning.remarks import expired, nobody_left, refuse_options, refuse_other_kinds, unheeded_operation
 from audiencekit.planning.suppression import ReadList, notes_of, read_lists
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping

@@ -17,13 +17,7 @@ import pytest
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.transport import Timeouts
 from audiencekit.api.wire import read_answer
-from audiencekit.errors import (
-    MalformedAnswer,
-    Outcome,
-    StaleConnection,
-    TransportFailed,
-    Unauthorized,
-)
+from audiencekit.errors import MalformedAnswer, Outcome, StaleConnection, TransportFailed, Unauthorized
 from tests.api.cleanliness import assert_clean
 
 NOW = 1_790_000_000.25

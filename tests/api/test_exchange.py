@@ -6,8 +6,7 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.errors import UsageError

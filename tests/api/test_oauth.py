@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oauthlib import oauth1  # type: ignore[import-untyped]
 
 from audiencekit.api.oauth import (

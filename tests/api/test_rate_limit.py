@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.api.rate_limit import RateLimit, read_date, read_http_date, read_rate_limit, read_retry_after
 

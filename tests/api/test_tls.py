@@ -16,9 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import Timeouts
-from audiencekit.errors import (
-    TransportFailed,
-)
+from audiencekit.errors import TransportFailed
 from tests.api.cleanliness import assert_clean
 
 NOW = 1_790_000_000.25

@@ -11,21 +11,14 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from oauthlib import oauth1  # type: ignore[import-untyped]
 
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.api.wire import read_answer
-from audiencekit.errors import (
-    Bug,
-    HostRefused,
-    Redirected,
-    TransportFailed,
-    UsageError,
-)
+from audiencekit.errors import Bug, HostRefused, Redirected, TransportFailed, UsageError
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC, X
 

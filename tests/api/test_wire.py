@@ -7,20 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import RateLimit
-from audiencekit.api.wire import (
-    Answer,
-    Counts,
-    check_counts,
-    read_answer,
-    read_counts,
-    require_entity,
-    require_list,
-)
+from audiencekit.api.wire import Answer, Counts, check_counts, read_answer, read_counts, require_entity, require_list
 from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, Outcome, Redirected, RequestRefused
 
 FIXTURES = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "hash" / "x_sdk_response_fixtures.json"

@@ -18,14 +18,7 @@ from audiencekit.audiences.readiness import (
     read_readiness,
     wait_until_targetable,
 )
-from audiencekit.errors import (
-    AudiencekitError,
-    NotFinished,
-    NotFound,
-    Refused,
-    TemporarilyUnavailable,
-    TransportFailed,
-)
+from audiencekit.errors import AudiencekitError, NotFinished, NotFound, Refused, TemporarilyUnavailable, TransportFailed
 from audiencekit.runs.store import RunStore
 
 PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}

@@ -20,15 +20,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import POINTS
 
 from .killing import Driver, Ended
-from .scenario import (
-    CONCURRENCY,
-    Source,
-    check_finished,
-    environment,
-    log_of,
-    requests_in_flight,
-    upload_command,
-)
+from .scenario import CONCURRENCY, Source, check_finished, environment, log_of, requests_in_flight, upload_command
 
 TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
 FIRST = int(os.environ.get("CRASH_FIRST", "0"))

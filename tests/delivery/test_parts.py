@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.delivery.parts import OpenedBody
 from audiencekit.errors import Bug

@@ -6,17 +6,11 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import (
-    Outcome,
-    RateLimited,
-    TemporarilyUnavailable,
-    TransportFailed,
-)
+from audiencekit.errors import Outcome, RateLimited, TemporarilyUnavailable, TransportFailed
 
 NOW = 1_795_000_000.0
 

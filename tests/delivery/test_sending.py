@@ -18,18 +18,7 @@ from audiencekit.errors import (
     TemporarilyUnavailable,
     TransportFailed,
 )
-from tests.delivery.scripted import (
-    EXCHANGE_SECONDS,
-    Counts,
-    Packed,
-    Step,
-    Upload,
-    busy,
-    limited,
-    lost,
-    plan,
-    unreached,
-)
+from tests.delivery.scripted import EXCHANGE_SECONDS, Counts, Packed, Step, Upload, busy, limited, lost, plan, unreached
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,7 @@ import pytest
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.results import Delivered, RequestResult
-from audiencekit.errors import (
-    Bug,
-    InputOutputFailed,
-    NotFinished,
-    NotFound,
-    Outcome,
-    Unauthorized,
-)
+from audiencekit.errors import Bug, InputOutputFailed, NotFinished, NotFound, Outcome, Unauthorized
 from tests.delivery.scripted import (
     FATAL,
     MARKER,

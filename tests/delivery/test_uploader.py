@@ -9,20 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.quota import RetryQuota
 from audiencekit.delivery.results import Delivered, RequestResult
-from audiencekit.errors import (
-    Bug,
-    MalformedAnswer,
-    Outcome,
-    RequestRefused,
-    UsageError,
-)
+from audiencekit.errors import Bug, MalformedAnswer, Outcome, RequestRefused, UsageError
 from tests.delivery.scripted import (
     EXCHANGE_SECONDS,
     FATAL,

@@ -7,8 +7,7 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.emulator.bodies import MAX_DRAINED_BYTES, collector_paused, parse_json, receive
 from audiencekit.limits import MAX_BODY_BYTES

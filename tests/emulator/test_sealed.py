@@ -6,8 +6,7 @@ import os
 
 import pytest
 from cryptography.exceptions import InvalidTag
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.emulator.sealed import Place, SealedFile
 

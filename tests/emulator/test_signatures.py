@@ -11,20 +11,12 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from oauthlib.oauth1 import Client  # type: ignore[import-untyped]
 
 from audiencekit.emulator.credentials import make_origin
 from audiencekit.emulator.envelope import RefusalError
-from audiencekit.emulator.signatures import (
-    Signatures,
-    SignedCall,
-    base_string,
-    decode_pairs,
-    parse_authorization,
-    sign,
-)
+from audiencekit.emulator.signatures import Signatures, SignedCall, base_string, decode_pairs, parse_authorization, sign
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "oauth" / "oauth1_vectors.json"
 CREDENTIALS = make_origin(0).credentials

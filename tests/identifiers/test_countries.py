@@ -7,8 +7,7 @@ from typing import Any
 
 import phonenumbers
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.country_names import COUNTRIES

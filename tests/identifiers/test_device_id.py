@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.device_id import is_advertising_id, normalize_device_id
 from audiencekit.identifiers.reasons import Reason

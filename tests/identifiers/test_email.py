@@ -7,8 +7,7 @@ from typing import Any
 
 import email_validator
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.reasons import Reason

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.handle import is_marked_handle, normalize_handle
 from audiencekit.identifiers.reasons import Reason

@@ -6,8 +6,7 @@ import hashlib
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import accept_hashed, hash_normalized, looks_hashed

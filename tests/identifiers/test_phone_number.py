@@ -8,8 +8,7 @@ from typing import Any
 
 import phonenumbers
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
 from audiencekit.identifiers.reasons import Reason

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_identifier, likely_kind, looks_hashed

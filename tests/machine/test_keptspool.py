@@ -8,8 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import Bug, InputOutputFailed
 from audiencekit.machine.keptspool import MARK, KeptSpool, destroy_spool

@@ -18,8 +18,7 @@ from types import TracebackType
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import Bug, InputOutputFailed
 from audiencekit.machine import spool as spool_module

@@ -6,8 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.preparation.bits import Bits, bools_of
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind

@@ -19,8 +19,7 @@ from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefuse
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
-from audiencekit.runs import execution
-from audiencekit.runs import run as run_module
+from audiencekit.runs import execution, run as run_module
 from audiencekit.runs.journal.moments import this_moment
 from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.runs.run import Run

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.runs.store import RunStore, new_run_id

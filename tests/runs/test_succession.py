@@ -6,8 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.runs.succession import BEGUN, Place, Succession

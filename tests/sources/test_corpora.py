@@ -16,8 +16,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.sources.bytes import bytestream
 from audiencekit.sources.columns.naming import named_kind
-from audiencekit.sources.delimited import delimitedfile as delimited
-from audiencekit.sources.delimited import pieces
+from audiencekit.sources.delimited import delimitedfile as delimited, pieces
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.limits import SAMPLE_ROWS
 from audiencekit.sources.sampling import Sample, by_column, sample_records, sampled_part, usual_width

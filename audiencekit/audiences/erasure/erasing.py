@@ -21,14 +21,7 @@ from audiencekit.audiences.erasure.passes import Means, Pass
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import (
-    AudiencekitError,
-    Bug,
-    CredentialsRefused,
-    InputOutputFailed,
-    NotFinished,
-    Unauthorized,
-)
+from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile

@@ -31,9 +31,7 @@ from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import (
-    NotFinished,
-)
+from audiencekit.errors import NotFinished
 from audiencekit.machine.eventloop import blocking, closed_to_its_end
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
 from audiencekit.personal import HashedRecords

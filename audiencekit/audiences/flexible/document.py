@@ -22,12 +22,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
-from audiencekit.limits import (
-    FLEXIBLE_BATCH_ITEMS,
-    FLEXIBLE_LEAVES,
-    FLEXIBLE_MAX_DEPTH,
-    MAX_DEFINITION_BYTES,
-)
+from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH, MAX_DEFINITION_BYTES
 
 from .tree import LOOKBACK_DAYS, Comparator, FlexibleAudience, Group, Leaf, Operator, Segment, leaves
 

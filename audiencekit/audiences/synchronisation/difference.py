@@ -9,13 +9,7 @@ from typing import Final
 import numpy as np
 
 from audiencekit.audiences.synchronisation.marks import Marks
-from audiencekit.audiences.synchronisation.members import (
-    DOUBTFUL,
-    DROPPED,
-    count_members,
-    joined,
-    to_bytes,
-)
+from audiencekit.audiences.synchronisation.members import DOUBTFUL, DROPPED, count_members, joined, to_bytes
 from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
 from audiencekit.machine.spool import Spool

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from audiencekit import __version__
-from audiencekit.integrations.airflow.connection import (
-    CONNECTION_TYPE,
-    HIDDEN_FIELDS,
-    HOST_LABEL,
-    LABELS,
-    PLACEHOLDERS,
-)
+from audiencekit.integrations.airflow.connection import CONNECTION_TYPE, HIDDEN_FIELDS, HOST_LABEL, LABELS, PLACEHOLDERS
 from audiencekit.settings import SECRET_NAMES
 
 _ROOM: Final = "audiencekit.integrations.airflow"

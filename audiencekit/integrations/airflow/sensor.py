@@ -11,13 +11,7 @@ from audiencekit.audiences.readiness import DEFAULT_INTERVAL, DEFAULT_TIMEOUT
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.errors import AudiencekitError
 from audiencekit.integrations.airflow.audience import find_audience, from_event
-from audiencekit.integrations.airflow.failures import (
-    describe,
-    failure_from,
-    may_pass,
-    require_rendered,
-    task_failure,
-)
+from audiencekit.integrations.airflow.failures import describe, failure_from, may_pass, require_rendered, task_failure
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.trigger import AWAY, LATE, READY, AudienceReadyTrigger
 from audiencekit.integrations.airflow.versions import AirflowSensorTimeout, BaseSensorOperator, PokeReturnValue, conf

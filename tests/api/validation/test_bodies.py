@@ -9,11 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
-from audiencekit.api.catalogue.parameters import (
-    Level,
-    Parameter,
-    Type,
-)
+from audiencekit.api.catalogue.parameters import Level, Parameter, Type
 from audiencekit.api.exchange import Body
 from audiencekit.api.validation.calls import check_call
 from audiencekit.errors import UsageError

@@ -7,20 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audiencekit.api.catalogue import Endpoint
-from audiencekit.api.catalogue.parameters import (
-    CARD_ID,
-    CARD_URI,
-    IDENTIFIER,
-    LISTS,
-    SHA256,
-    SORT_BY,
-    Parameter,
-    Type,
-)
-from audiencekit.api.catalogue.rules import (
-    RequiredIf,
-    RequiredUnless,
-)
+from audiencekit.api.catalogue.parameters import CARD_ID, CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
+from audiencekit.api.catalogue.rules import RequiredIf, RequiredUnless
 from audiencekit.api.validation.calls import CheckedCall, check_call
 
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)

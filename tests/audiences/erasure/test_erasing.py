@@ -25,8 +25,7 @@ from audiencekit.machine.keys import StateKey
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.target import Target
-from tests.audiences.erasure.account import ACCOUNT, Account
-from tests.audiences.erasure.account import Keys as Entry
+from tests.audiences.erasure.account import ACCOUNT, Account, Keys as Entry
 from tests.virtualtime import VirtualClock, run_virtually
 
 ID = "forget-20261121-120000-abcdef"

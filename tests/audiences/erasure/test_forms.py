@@ -6,8 +6,7 @@ import hashlib
 import uuid
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.audiences.erasure.forms import FORMS, forms_of, keys_of, keys_of_hash
 from audiencekit.identifiers.definition import normalize_identifier

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.audiences.synchronisation import marks as marks_module
 from audiencekit.audiences.synchronisation.marks import MARK_BYTES, NO_MARKS, Marks

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.audiences.synchronisation.keytable import KeyFilter, KeyTable
 from audiencekit.audiences.synchronisation.members import MEMBER_SCHEMA

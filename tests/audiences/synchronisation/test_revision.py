@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.audiences.synchronisation import rarestkeys, removals, sentrecords
 from audiencekit.audiences.synchronisation.difference import Horizon

@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.audiences.synchronisation import sentrecords as module
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at

@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.audiences.synchronisation.effects import Effects
 from audiencekit.audiences.synchronisation.members import (

@@ -8,8 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.delivery.limiter.line import Line, advance, believable, interval_seconds, pause, share_of
 from audiencekit.errors import UsageError

@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import PacedLimiter, RateLimiter, Unlimited

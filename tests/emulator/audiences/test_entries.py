@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.emulator.audiences.entries import Entries, Span
 from audiencekit.emulator.audiences.fields import EMAIL, HANDLE, PARTNER_USER_ID, make_key, make_key_set

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.emulator.audiences.entries import Span
 from audiencekit.emulator.audiences.fields import EMAIL, make_key, make_key_set

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.emulator.audiences.fields import FIELDS, make_key, make_key_set
 from audiencekit.emulator.audiences.users import UserRules, find_problems, read_key_sets

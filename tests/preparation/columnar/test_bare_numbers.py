@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pyarrow as pa
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.bare_numbers import (
     LARGE_COUNTRIES,

@@ -23,9 +23,7 @@ from audiencekit.preparation.columnar import (
 from audiencekit.preparation.columnar.checks import FEW, PENDING, Check, begin, decide_in_order, matches, one_of, trim
 from audiencekit.preparation.columnar.decisions import VALID
 from audiencekit.preparation.columnar.phones import numbers as phone_numbers
-from benchmarks.values import emails as email_values
-from benchmarks.values import handles as handle_values
-from benchmarks.values import platform_ids as platform_id_values
+from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
 
 
 def test_first_check_wins() -> None:

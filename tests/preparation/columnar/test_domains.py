@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.email import ascii_domain, lower
 from audiencekit.preparation.columnar import domains

@@ -11,8 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.reasons import Reason

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.kinds import Kind
@@ -31,8 +30,7 @@ from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import NOBODY, decide_plain
 from benchmarks.differential import compare_plain
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
-from benchmarks.values.phone_numbers import FEW, REGIONS, Numbers, Row
-from benchmarks.values.phone_numbers import ODD as ODD_NUMBERS
+from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 
 COMPILED = kernels()
 pytestmark = pytest.mark.skipif(COMPILED is None, reason="this installation has no kernels of this version")

@@ -16,8 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.device_id import normalize_device_id
 from audiencekit.identifiers.handle import normalize_handle
@@ -30,11 +29,13 @@ from audiencekit.preparation.columnar import device_ids, handles, hashed, partne
 from audiencekit.preparation.columnar.checks import ALWAYS, FEW, HASHED, SPACES
 from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 from benchmarks.differential import compare
-from benchmarks.values import device_ids as device_id_values
-from benchmarks.values import handles as handle_values
-from benchmarks.values import hashed as hashed_values
-from benchmarks.values import partner_user_ids as partner_user_id_values
-from benchmarks.values import platform_ids as platform_id_values
+from benchmarks.values import (
+    device_ids as device_id_values,
+    handles as handle_values,
+    hashed as hashed_values,
+    partner_user_ids as partner_user_id_values,
+    platform_ids as platform_id_values,
+)
 from tests.examples import examples
 
 ASSEMBLED = 6_000

@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import Bug
 from audiencekit.machine.keys import StateKey, SubKey

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.machine.crashpoints import ERASURE_POINTS

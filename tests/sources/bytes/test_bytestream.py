@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES

@@ -7,8 +7,7 @@ import struct
 import zlib
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.bytes import inflation

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines

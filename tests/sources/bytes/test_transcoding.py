@@ -5,8 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.bytes.transcoding import Encoding, find_encoding, transcode

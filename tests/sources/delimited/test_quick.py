@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.sources.delimited import counting, pieces, quick
-from audiencekit.sources.delimited import delimitedfile as delimited
+from audiencekit.sources.delimited import counting, delimitedfile as delimited, pieces, quick
 from audiencekit.sources.delimited.pieces import Piece, Pieces
 from audiencekit.sources.delimited.quick import QuickReader
 from audiencekit.sources.opening import open_source

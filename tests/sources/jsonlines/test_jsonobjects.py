@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of

@@ -15,8 +15,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquet import parquetfile as parquet
-from audiencekit.sources.parquet import sizes as parquetsizes
+from audiencekit.sources.parquet import parquetfile as parquet, sizes as parquetsizes
 from audiencekit.sources.source import Source
 
 Rows = Callable[[Source], list[dict[str, Any]]]

@@ -14,8 +14,7 @@ import sys
 from typing import Any, Final
 
 import phonenumbers
-from phonenumbers import REGION_CODE_FOR_NON_GEO_ENTITY, PhoneMetadata
-from phonenumbers import data as texts_of_metadata
+from phonenumbers import REGION_CODE_FOR_NON_GEO_ENTITY, PhoneMetadata, data as texts_of_metadata
 
 
 def of_phonenumbers(reads: object) -> object | None:

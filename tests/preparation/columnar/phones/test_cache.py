@@ -15,8 +15,7 @@ import pytest
 from phonenumbers import PhoneMetadata
 
 from audiencekit.machine.caches import Cache
-from audiencekit.preparation.columnar.phones import cache as phone_cache
-from audiencekit.preparation.columnar.phones import tables as phone_tables
+from audiencekit.preparation.columnar.phones import cache as phone_cache, tables as phone_tables
 from audiencekit.preparation.columnar.phones.tables import PhoneTables, Tables
 
 REGIONS, CODES = ["DE", "US", "CA"], [49, 1, 800]

@@ -7,8 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from audiencekit.preparation.columnar.phones.digits import MAX_DIGITS, MAX_WRITTEN_BYTES, Digits, read_digits
 

@@ -12,20 +12,22 @@ import numpy as np
 import phonenumbers
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
-from audiencekit.preparation.columnar.phones import column as phone_column
-from audiencekit.preparation.columnar.phones import digits, e164
-from audiencekit.preparation.columnar.phones import numbers as phone_numbers
-from audiencekit.preparation.columnar.phones import patterns as phone_patterns
-from audiencekit.preparation.columnar.phones import plans as phone_plans
-from audiencekit.preparation.columnar.phones import tables as phone_tables
-from audiencekit.preparation.columnar.phones import trunks as phone_trunks
+from audiencekit.preparation.columnar.phones import (
+    column as phone_column,
+    digits,
+    e164,
+    numbers as phone_numbers,
+    patterns as phone_patterns,
+    plans as phone_plans,
+    tables as phone_tables,
+    trunks as phone_trunks,
+)
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from benchmarks.values.phone_numbers import FEW, ODD, REGIONS, Numbers, Row
 

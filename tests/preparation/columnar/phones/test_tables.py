@@ -5,8 +5,7 @@ from __future__ import annotations
 import phonenumbers
 import pytest
 
-from audiencekit.preparation.columnar.phones import plans as phone_plans
-from audiencekit.preparation.columnar.phones import tables as phone_tables
+from audiencekit.preparation.columnar.phones import plans as phone_plans, tables as phone_tables
 from audiencekit.preparation.columnar.phones.tables import (
     WIDTH,
     PhoneTables,
