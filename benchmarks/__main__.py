@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from .benchmark import Benchmark, count, tell
-from .results import NoPlace, split_results, write_results
-from .steps import Sizes, Step, list_steps
-from .trials import ROOT
+from benchmarks.benchmark import Benchmark, count, tell
+from benchmarks.results import NoPlace, split_results, write_results
+from benchmarks.steps import Sizes, Step, list_steps
+from benchmarks.trials import ROOT
 
 OUT: Final = ROOT / "benchmarks" / "RESULTS.md"
 ROWS: Final = (200_000, 2_000_000, 20_000_000)

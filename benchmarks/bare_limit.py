@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from .trials import Figures, trial_arguments
+from benchmarks.trials import Figures, trial_arguments
 
 _COLUMNS: Final = ("email", "phone", "country")
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from .machine import describe_machine, list_versions
-from .measures import known_measures
-from .series import Series, Spread
-from .trials import ROOT, Contestant
+from benchmarks.machine import describe_machine, list_versions
+from benchmarks.measures import known_measures
+from benchmarks.series import Series, Spread
+from benchmarks.trials import ROOT, Contestant
 
 CONTACTS: Final = "email,phone,country"
 EMAILS: Final = "email"

@@ -15,9 +15,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .draws import Draws
-from .emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS, Emails
-from .phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNumbers
+from benchmarks.draws import Draws
+from benchmarks.emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS, Emails
+from benchmarks.phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNumbers
 
 COLUMNS: Final = ("email", "phone", "country")
 DIRTY_ONE_IN: Final = 5

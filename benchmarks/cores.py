@@ -12,9 +12,9 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from .benchmark import Benchmark, benchmark_parser, contact_list, settings_of, split_available, tell
-from .series import Series, Spread, run_series
-from .trials import Contestant
+from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, settings_of, split_available, tell
+from benchmarks.series import Series, Spread, run_series
+from benchmarks.trials import Contestant
 
 ALL: Final = "all cores"
 ONE: Final = "one core"

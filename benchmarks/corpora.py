@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from .benchmark import Benchmark, benchmark_parser, settings_of, tell
-from .series import Series, run_series
-from .trials import ROOT, Contestant
+from benchmarks.benchmark import Benchmark, benchmark_parser, settings_of, tell
+from benchmarks.series import Series, run_series
+from benchmarks.trials import ROOT, Contestant
 
 LISTS: Final = "published contact lists"
 CORPORA: Final = ROOT.parent / "shared" / "corpora"

@@ -27,9 +27,8 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-
-from .values.kinds import KINDS, ValueKind
-from .values.phone_numbers import Row
+from benchmarks.values.kinds import KINDS, ValueKind
+from benchmarks.values.phone_numbers import Row
 
 BLOCK: Final = 2_000  # values; what one process decides in one go
 PROCESSES: Final = 2

@@ -19,8 +19,7 @@ from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import TAG
 from audiencekit.settings import load_settings
-
-from .trials import Figures, trial_arguments
+from benchmarks.trials import Figures, trial_arguments
 
 
 class UncountedKeySets(KeySets):

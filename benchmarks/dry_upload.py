@@ -16,8 +16,7 @@ from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
-
-from .trials import Figures, trial_arguments
+from benchmarks.trials import Figures, trial_arguments
 
 
 def run_dry(path: Path) -> Figures:

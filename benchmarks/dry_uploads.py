@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .trials import Contestant, Figures, core_numbers, start, trial_arguments
+from benchmarks.trials import Contestant, Figures, core_numbers, start, trial_arguments
 
 
 def run_apart(path: Path) -> Figures:

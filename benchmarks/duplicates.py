@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from .benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
-from .series import run_series
-from .trials import Contestant
+from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
+from benchmarks.series import run_series
+from benchmarks.trials import Contestant
 
 CHECK: Final = "check"
 WITHOUT: Final = "check that takes every record for a new one"

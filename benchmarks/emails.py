@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .draws import Draws
+from benchmarks.draws import Draws
 
 DOMAINS: Final = 20_000
 PROVIDERS: Final = 10  # domains at the head, each with four times what its place would give it

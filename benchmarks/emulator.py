@@ -25,9 +25,8 @@ from urllib.parse import quote, urlsplit
 
 from audiencekit.emulator.signatures import SignedCall, base_string, sign
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-
-from .benchmark import count
-from .trials import start
+from benchmarks.benchmark import count
+from benchmarks.trials import start
 
 MIN_APPLIED: Final = 5.0  # bodies a second of one core
 MIN_COUNTED: Final = 30.0

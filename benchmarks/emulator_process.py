@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from .trials import Contestant, Figures, run_trial, start
+from benchmarks.trials import Contestant, Figures, run_trial, start
 
 AUDIENCE: Final = "BENCHMARK_AUDIENCE_ID"  # in the environment of a trial: the audience to fill
 

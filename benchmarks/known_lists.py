@@ -15,9 +15,8 @@ from audiencekit.planning.planner import plan_run
 from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
-
-from .dry_upload import share_in_bulk
-from .trials import Figures, trial_arguments
+from benchmarks.dry_upload import share_in_bulk
+from benchmarks.trials import Figures, trial_arguments
 
 COUNTRIES: Final = {"uk-500": "GB", "data-orginal": "GB", "ca-500": "CA"}  # of numbers without one, by the file's name
 

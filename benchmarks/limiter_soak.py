@@ -25,12 +25,11 @@ from typing import Final
 
 from audiencekit.delivery.limiter.boot import boot_seconds
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW, WINDOW_SECONDS
-
-from .arrivals import Arrivals
-from .limiter_sender import HOST
-from .machine import describe_machine, list_versions
-from .overhead import write_section
-from .redis_server import RestartedRedis
+from benchmarks.arrivals import Arrivals
+from benchmarks.limiter_sender import HOST
+from benchmarks.machine import describe_machine, list_versions
+from benchmarks.overhead import write_section
+from benchmarks.redis_server import RestartedRedis
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BEGIN: Final = "<!-- limiter: what follows is written by python -m benchmarks.limiter_soak -->"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import audiencekit
 from audiencekit.settings import load_settings
-
-from .trials import Figures, trial_arguments
+from benchmarks.trials import Figures, trial_arguments
 
 
 def run_prepare(path: Path) -> Figures:

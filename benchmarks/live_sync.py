@@ -17,9 +17,8 @@ from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import load_settings
-
-from .emulator_process import AUDIENCE
-from .trials import Figures, trial_arguments
+from benchmarks.emulator_process import AUDIENCE
+from benchmarks.trials import Figures, trial_arguments
 
 
 def run_sync(path: Path, *, everybody_anew: bool = False) -> Figures:

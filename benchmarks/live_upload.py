@@ -14,9 +14,8 @@ from pathlib import Path
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import load_settings
-
-from .emulator_process import AUDIENCE
-from .trials import Figures, trial_arguments
+from benchmarks.emulator_process import AUDIENCE
+from benchmarks.trials import Figures, trial_arguments
 
 
 class Stopwatch:

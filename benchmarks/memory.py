@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from .benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
-from .emulator_process import run_with_emulator
-from .series import run_series
-from .trials import Contestant, Figures, run_trial
+from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
+from benchmarks.emulator_process import run_with_emulator
+from benchmarks.series import run_series
+from benchmarks.trials import Contestant, Figures, run_trial
 
 PREPARE: Final = "prepare"
 UPLOAD: Final = "upload"

@@ -23,12 +23,11 @@ from typing import Any, Final
 from unittest import mock
 
 from audiencekit.delivery.journal import NoJournal
-
-from .contacts import write_contacts
-from .emulator_process import running_emulator
-from .live_upload import run_live
-from .machine import describe_machine, list_versions
-from .sdk_faults import OUT
+from benchmarks.contacts import write_contacts
+from benchmarks.emulator_process import running_emulator
+from benchmarks.live_upload import run_live
+from benchmarks.machine import describe_machine, list_versions
+from benchmarks.sdk_faults import OUT
 
 BEGIN: Final = "<!-- overhead: what follows is written by python -m benchmarks.overhead -->"
 END: Final = "<!-- overhead: end -->"

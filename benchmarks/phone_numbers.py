@@ -10,7 +10,7 @@ import phonenumbers
 import pyarrow as pa
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
-from .draws import Draws
+from benchmarks.draws import Draws
 
 COUNTRIES: Final = ("US", "GB", "DE", "FR", "IT", "ES", "NL", "SE", "PL", "BR", "IN", "JP", "AU", "CA", "MX", "ZA")
 FORMS: Final = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)

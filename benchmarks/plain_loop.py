@@ -16,7 +16,7 @@ from typing import Final
 import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 
-from .trials import Figures, trial_arguments
+from benchmarks.trials import Figures, trial_arguments
 
 USERS_PER_BODY: Final = 2_500  # how the tools of others read the limit
 EXPIRES_AT: Final = "2027-12-21T00:00:00Z"

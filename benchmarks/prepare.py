@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from .benchmark import Benchmark, benchmark_parser, contact_list, count, settings_of, split_available, tell
-from .series import Series, Spread, run_series
-from .trials import Contestant
+from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, count, settings_of, split_available, tell
+from benchmarks.series import Series, Spread, run_series
+from benchmarks.trials import Contestant
 
 OURS: Final = "audiencekit"
 DATAFUSION: Final = "bare limit, DataFusion"

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from .benchmark import Benchmark
-from .measures import known_measures
-from .plot import draw_throughput
-from .series import Series
-from .steps import Sizes
-from .targets import Finished, list_targets
+from benchmarks.benchmark import Benchmark
+from benchmarks.measures import known_measures
+from benchmarks.plot import draw_throughput
+from benchmarks.series import Series
+from benchmarks.steps import Sizes
+from benchmarks.targets import Finished, list_targets
 
 BEGIN: Final = "<!-- measured: what follows is written by python -m benchmarks -->"
 END: Final = "<!-- measured: end -->"

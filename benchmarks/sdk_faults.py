@@ -26,9 +26,8 @@ from typing import Any, Final
 
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.faults import read_faults
-
-from .emulator_process import AUDIENCE
-from .trials import ROOT
+from benchmarks.emulator_process import AUDIENCE
+from benchmarks.trials import ROOT
 
 BEGIN: Final = "<!-- faults: what follows is written by python -m benchmarks.sdk_faults -->"
 END: Final = "<!-- faults: end -->"

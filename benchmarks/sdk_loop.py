@@ -15,8 +15,8 @@ from pathlib import Path
 
 from facebook_business.adobjects.serverside.normalize import Normalize
 
-from .plain_loop import User, measure_bodies
-from .trials import Figures, trial_arguments
+from benchmarks.plain_loop import User, measure_bodies
+from benchmarks.trials import Figures, trial_arguments
 
 
 def hash_field(field: str, text: str) -> str | None:

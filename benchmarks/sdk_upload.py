@@ -19,8 +19,7 @@ from twitter_ads.client import Client
 from twitter_ads.http import Request
 
 from audiencekit.api.catalogue import VERSION
-
-from .emulator_process import AUDIENCE
+from benchmarks.emulator_process import AUDIENCE
 
 
 def main(path: str, *options: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .trials import Contestant, Figures, run_trial
+from benchmarks.trials import Contestant, Figures, run_trial
 
 
 @dataclass(frozen=True, slots=True)

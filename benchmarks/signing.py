@@ -22,9 +22,8 @@ from urllib.parse import unquote
 
 from audiencekit.api.oauth import Credentials, authorization_header
 from audiencekit.personal import Secret
-
-from .benchmark import count
-from .trials import ROOT
+from benchmarks.benchmark import count
+from benchmarks.trials import ROOT
 
 OUT: Final = ROOT / "benchmarks" / "RESULTS.md"
 BEGIN: Final = "<!-- signing: what follows is written by python -m benchmarks.signing -->"

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from .trials import ROOT
+from benchmarks.trials import ROOT
 
 _PYTEST: Final = ("-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider")
 _SEEDS, _KILLS, _LIMITER_MINUTES = 2_000, 40, 5

@@ -29,15 +29,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.integrations import spark
-
-from .benchmark import benchmark_parser, tell
-from .machine import describe_machine, list_versions
-from .overhead import write_section
-from .sdk_faults import OUT
-from .series import Spread
-from .spark_core import KEYWORDS, CoreProcesses, core_processes, seconds_alone, timed_core
-from .spark_session import EXECUTORS, SparkTrial, spark_trial, started_processor_seconds
-from .stopwatch import Stopwatch
+from benchmarks.benchmark import benchmark_parser, tell
+from benchmarks.machine import describe_machine, list_versions
+from benchmarks.overhead import write_section
+from benchmarks.sdk_faults import OUT
+from benchmarks.series import Spread
+from benchmarks.spark_core import KEYWORDS, CoreProcesses, core_processes, seconds_alone, timed_core
+from benchmarks.spark_session import EXECUTORS, SparkTrial, spark_trial, started_processor_seconds
+from benchmarks.stopwatch import Stopwatch
 
 BEGIN: Final = "<!-- spark: what follows is written by python -m benchmarks.spark -->"
 END: Final = "<!-- spark: end -->"

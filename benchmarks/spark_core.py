@@ -24,8 +24,7 @@ from audiencekit.profile import find_profile
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.opening import open_source
-
-from .stopwatch import Stopwatch
+from benchmarks.stopwatch import Stopwatch
 
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}
 _SPARK_BATCH_ROWS: Final = 10_000  # spark.sql.execution.arrow.maxRecordsPerBatch, unless somebody sets it

@@ -27,12 +27,11 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations import spark
 from audiencekit.sources.arrow.bytehashes import as_digits
 from audiencekit.sources.arrow.types import is_bytes, is_list
-
-from .benchmark import count, tell
-from .machine import describe_machine, list_versions
-from .overhead import write_section
-from .sdk_faults import OUT
-from .spark_session import NUMBER, spark_trial
+from benchmarks.benchmark import count, tell
+from benchmarks.machine import describe_machine, list_versions
+from benchmarks.overhead import write_section
+from benchmarks.sdk_faults import OUT
+from benchmarks.spark_session import NUMBER, spark_trial
 
 BEGIN: Final = "<!-- spark equality: what follows is written by python -m benchmarks.spark_equality -->"
 END: Final = "<!-- spark equality: end -->"

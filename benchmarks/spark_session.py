@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from .benchmark import contact_list
-from .trials import ROOT
+from benchmarks.benchmark import contact_list
+from benchmarks.trials import ROOT
 
 NUMBER: Final = "number"
 EXECUTORS: Final = 2  # of one core each

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .benchmark import CONTACTS, EMAILS, Benchmark, write_options
-from .machine import describe_machine, list_versions
+from benchmarks.benchmark import CONTACTS, EMAILS, Benchmark, write_options
+from benchmarks.machine import describe_machine, list_versions
 
 MAIN_ROWS: Final = 2_000_000
 LOOP_ROWS: Final = 200_000

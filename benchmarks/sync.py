@@ -20,13 +20,12 @@ from typing import Final
 
 import audiencekit
 from audiencekit.settings import load_settings
-
-from .benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
-from .emulator_process import running_emulator
-from .overhead import write_section
-from .sdk_faults import OUT
-from .series import Run, Series, Spread
-from .trials import Contestant, Figures, run_trial
+from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
+from benchmarks.emulator_process import running_emulator
+from benchmarks.overhead import write_section
+from benchmarks.sdk_faults import OUT
+from benchmarks.series import Run, Series, Spread
+from benchmarks.trials import Contestant, Figures, run_trial
 
 BEGIN: Final = "<!-- sync: what follows is written by python -m benchmarks.sync -->"
 END: Final = "<!-- sync: end -->"

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from .benchmark import CONTACTS, EMAILS, Benchmark
-from .cores import ALL, APART, ONE
-from .corpora import LISTS
-from .duplicates import CHECK, WITHOUT
-from .memory import IN_FLIGHT, PREPARE, UPLOAD
-from .prepare import DATAFUSION, DUCKDB, OURS, PLAIN_LOOP, SDK_LOOP
-from .series import Series, Spread
-from .steps import CORPORA, Sizes, cores_step, duplicates_step, memory_step, prepare_step, upload_step
-from .upload import CEILING
+from benchmarks.benchmark import CONTACTS, EMAILS, Benchmark
+from benchmarks.cores import ALL, APART, ONE
+from benchmarks.corpora import LISTS
+from benchmarks.duplicates import CHECK, WITHOUT
+from benchmarks.memory import IN_FLIGHT, PREPARE, UPLOAD
+from benchmarks.prepare import DATAFUSION, DUCKDB, OURS, PLAIN_LOOP, SDK_LOOP
+from benchmarks.series import Series, Spread
+from benchmarks.steps import CORPORA, Sizes, cores_step, duplicates_step, memory_step, prepare_step, upload_step
+from benchmarks.upload import CEILING
 
 Finished = Mapping[str, Benchmark]  # by the name of the step that measured it
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from audiencekit.limits import MAX_BODY_BYTES, REQUESTS_PER_WINDOW, WINDOW_SECONDS
-
-from .benchmark import CONTACTS, EMAILS, Benchmark, benchmark_parser, contact_list, settings_of, tell
-from .emulator_process import run_with_emulator
-from .series import run_series
-from .trials import Contestant
+from benchmarks.benchmark import CONTACTS, EMAILS, Benchmark, benchmark_parser, contact_list, settings_of, tell
+from benchmarks.emulator_process import run_with_emulator
+from benchmarks.series import run_series
+from benchmarks.trials import Contestant
 
 OURS: Final = "audiencekit"
 CEILING: Final = REQUESTS_PER_WINDOW / WINDOW_SECONDS * MAX_BODY_BYTES / 1e6  # what the service allows, megabytes/s

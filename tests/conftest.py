@@ -19,9 +19,8 @@ import pytest
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.machine.workers import cores
 from audiencekit.settings import Settings, load_settings
-
-from .crashes.killing import Driver
-from .processes import Commands
+from tests.crashes.killing import Driver
+from tests.processes import Commands
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = Path("/dev/shm")

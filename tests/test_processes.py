@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .processes import PIPE, Commands, environment
+from tests.processes import PIPE, Commands, environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere commands are started, and nothing is forked")
 

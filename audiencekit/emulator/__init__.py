@@ -1,7 +1,7 @@
 """A local ads API for tests, demos and rehearsals, written from the specification alone."""
 
-from .options import EmulatorOptions
-from .server import Emulator, serve
-from .state import StateError
+from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.server import Emulator, serve
+from audiencekit.emulator.state import StateError
 
 __all__ = ["Emulator", "EmulatorOptions", "StateError", "serve"]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from .bodies import Received, receive
-from .calls import Address
-from .faults.trial import Trial
-from .journal import RequestEntry
+from audiencekit.emulator.bodies import Received, receive
+from audiencekit.emulator.calls import Address
+from audiencekit.emulator.faults.trial import Trial
+from audiencekit.emulator.journal import RequestEntry
 
 
 @dataclass(frozen=True, slots=True)

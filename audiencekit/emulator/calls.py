@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .accounts.records import Account
-from .envelope import RefusalError, refuse
-from .options import EmulatorOptions
-from .signatures import Pair, decode_pairs
-from .store import Store
+from audiencekit.emulator.accounts.records import Account
+from audiencekit.emulator.envelope import RefusalError, refuse
+from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.signatures import Pair, decode_pairs
+from audiencekit.emulator.store import Store
 
 
 class Address(StrEnum):

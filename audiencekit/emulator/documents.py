@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .bodies import parse_json
-from .calls import Call
+from audiencekit.emulator.bodies import parse_json
+from audiencekit.emulator.calls import Call
 
 
 def check_body(call: Call) -> None:

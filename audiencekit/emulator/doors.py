@@ -8,15 +8,15 @@ from typing import Final
 
 import orjson
 
-from .audiences.entries import Span
-from .audiences.fields import name_tags, show_key_set
-from .bodies import parse_json
-from .clock import Clock
-from .data_api.activity import read_event
-from .envelope import Answer, RefusalError, refuse
-from .options import EmulatorOptions
-from .store import Store
-from .times import format_time
+from audiencekit.emulator.audiences.entries import Span
+from audiencekit.emulator.audiences.fields import name_tags, show_key_set
+from audiencekit.emulator.bodies import parse_json
+from audiencekit.emulator.clock import Clock
+from audiencekit.emulator.data_api.activity import read_event
+from audiencekit.emulator.envelope import Answer, RefusalError, refuse
+from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.store import Store
+from audiencekit.emulator.times import format_time
 
 _NDJSON: Final = "application/x-ndjson"
 _LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which there are no times to print

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from .calls import Address, Call
-from .envelope import Answer, RefusalError
-from .options import EmulatorOptions
-from .routing import Match, Router
-from .signatures import decode_pairs
-from .state import LOST_MEMBERS, ReceivedCall, StateError, StateFile
-from .store import Store
+from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.envelope import Answer, RefusalError
+from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.routing import Match, Router
+from audiencekit.emulator.signatures import decode_pairs
+from audiencekit.emulator.state import LOST_MEMBERS, ReceivedCall, StateError, StateFile
+from audiencekit.emulator.store import Store
 
 
 class Handlers:

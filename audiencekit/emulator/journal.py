@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import orjson
 
-from .sealed import Place, SealedFile
-from .times import format_time
+from audiencekit.emulator.sealed import Place, SealedFile
+from audiencekit.emulator.times import format_time
 
 
 class Logged(Protocol):

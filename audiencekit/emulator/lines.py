@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from .envelope import Piece
+from audiencekit.emulator.envelope import Piece
 
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .audiences.processing import PROCESSING_SECONDS
-from .faults.fault import Fault
+from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
+from audiencekit.emulator.faults.fault import Fault
 
 DEFAULT_MATCH_RATE: Final = 0.6
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from .parameters import Parameters
+from audiencekit.emulator.parameters import Parameters
 
 DEFAULT_COUNT, MAX_COUNT = 200, 1_000
 MAX_QUERY_LENGTH = 255  # characters of `q`

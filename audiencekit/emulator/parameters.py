@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from .calls import Call
-from .envelope import RefusalError
-from .times import format_time, parse_time
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.envelope import RefusalError
+from audiencekit.emulator.times import format_time, parse_time
 
 MAX_IDS: Final = 200  # specification part 1, section 8
 MAX_LONG: Final = 2**63 - 1  # ids of users and tweets are long integers (specification part 1, section 2)

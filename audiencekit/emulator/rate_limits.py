@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from audiencekit.emulator.envelope import RefusalError, refuse, refuse_legacy, refuse_problem
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
-
-from .envelope import RefusalError, refuse, refuse_legacy, refuse_problem
 
 
 @dataclass(frozen=True, slots=True)

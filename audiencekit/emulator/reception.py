@@ -14,29 +14,29 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from .arrivals import Arrival, greet, take_in
-from .bodies import Received, receive
-from .calls import Address
-from .clock import Clock
-from .doors import Doors
-from .envelope import Answer, RefusalError, refuse
-from .faults.door import FaultDoor
-from .faults.effects import Cut, Hold, Late, Outage
-from .faults.fault import Place, Situation
-from .faults.lateness import LateApplies
-from .faults.register import Register
-from .faults.trial import SeveredError, StruckError, Trial
-from .handlers import Handlers
-from .lines import Line
-from .oauth.gate import Gate
-from .options import EmulatorOptions
-from .rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
-from .routes import ROUTES
-from .routing import EARLIER, Match, Router
-from .sending import Sender
-from .signatures import SignedCall, decode_pairs
-from .state import ReceivedCall, open_state
-from .store import Store
+from audiencekit.emulator.arrivals import Arrival, greet, take_in
+from audiencekit.emulator.bodies import Received, receive
+from audiencekit.emulator.calls import Address
+from audiencekit.emulator.clock import Clock
+from audiencekit.emulator.doors import Doors
+from audiencekit.emulator.envelope import Answer, RefusalError, refuse
+from audiencekit.emulator.faults.door import FaultDoor
+from audiencekit.emulator.faults.effects import Cut, Hold, Late, Outage
+from audiencekit.emulator.faults.fault import Place, Situation
+from audiencekit.emulator.faults.lateness import LateApplies
+from audiencekit.emulator.faults.register import Register
+from audiencekit.emulator.faults.trial import SeveredError, StruckError, Trial
+from audiencekit.emulator.handlers import Handlers
+from audiencekit.emulator.lines import Line
+from audiencekit.emulator.oauth.gate import Gate
+from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
+from audiencekit.emulator.routes import ROUTES
+from audiencekit.emulator.routing import EARLIER, Match, Router
+from audiencekit.emulator.sending import Sender
+from audiencekit.emulator.signatures import SignedCall, decode_pairs
+from audiencekit.emulator.state import ReceivedCall, open_state
+from audiencekit.emulator.store import Store
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")

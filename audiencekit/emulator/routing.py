@@ -9,9 +9,9 @@ from enum import Enum, auto
 from typing import Final
 from urllib.parse import unquote
 
-from .calls import Address, Call
-from .envelope import Answer, RefusalError, refuse
-from .rate_limits import Window
+from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.envelope import Answer, RefusalError, refuse
+from audiencekit.emulator.rate_limits import Window
 
 VERSION: Final = "12"
 # The public service's earlier versions, which its own clients still call.

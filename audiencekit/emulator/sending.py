@@ -9,12 +9,12 @@ from typing import Final
 
 from aiohttp import web
 
-from .arrivals import Arrival
-from .clock import Clock
-from .envelope import Answer, Feed
-from .faults.trial import SeveredError
-from .lines import Line
-from .routing import VERSION
+from audiencekit.emulator.arrivals import Arrival
+from audiencekit.emulator.clock import Clock
+from audiencekit.emulator.envelope import Answer, Feed
+from audiencekit.emulator.faults.trial import SeveredError
+from audiencekit.emulator.lines import Line
+from audiencekit.emulator.routing import VERSION
 
 # What stands on answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
 _OF_DATA: Final = {

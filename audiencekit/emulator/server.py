@@ -11,15 +11,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from .calls import Address
-from .clock import Clock
-from .faults.effects import Outage
-from .faults.register import Register
-from .faults.sites import FaultSites
-from .listening import Listener
-from .options import EmulatorOptions
-from .reception import Reception
-from .store import Store
+from audiencekit.emulator.calls import Address
+from audiencekit.emulator.clock import Clock
+from audiencekit.emulator.faults.effects import Outage
+from audiencekit.emulator.faults.register import Register
+from audiencekit.emulator.faults.sites import FaultSites
+from audiencekit.emulator.listening import Listener
+from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.reception import Reception
+from audiencekit.emulator.store import Store
 
 
 class Emulator:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from .credentials import Credentials
-from .envelope import RefusalError, refuse_legacy
+from audiencekit.emulator.credentials import Credentials
+from audiencekit.emulator.envelope import RefusalError, refuse_legacy
 
 TIMESTAMP_TOLERANCE_SECONDS: Final = 300
 

@@ -15,9 +15,9 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from .clock import Clock
-from .journal import RequestEntry
-from .options import EmulatorOptions
+from audiencekit.emulator.clock import Clock
+from audiencekit.emulator.journal import RequestEntry
+from audiencekit.emulator.options import EmulatorOptions
 
 _FORMAT: Final = 1
 _SCHEMA: Final = """

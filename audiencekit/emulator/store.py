@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from .accounts.endowment import endow
-from .accounts.records import Account
-from .audiences.flexible.evaluation import count_matched
-from .audiences.flexible.segments import Segment
-from .audiences.membership import Membership
-from .audiences.population import Population
-from .audiences.processing import PROCESSING_SECONDS
-from .audiences.records import Audience
-from .credentials import base36, long_id, make_origin
-from .data_api.activity import Activity
-from .do_not_reach.records import DoNotReachList
-from .journal import OperationLog, RequestLog
-from .media.stock import stock
-from .oauth.tokens import Tokens
-from .options import DEFAULT_MATCH_RATE
+from audiencekit.emulator.accounts.endowment import endow
+from audiencekit.emulator.accounts.records import Account
+from audiencekit.emulator.audiences.flexible.evaluation import count_matched
+from audiencekit.emulator.audiences.flexible.segments import Segment
+from audiencekit.emulator.audiences.membership import Membership
+from audiencekit.emulator.audiences.population import Population
+from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
+from audiencekit.emulator.audiences.records import Audience
+from audiencekit.emulator.credentials import base36, long_id, make_origin
+from audiencekit.emulator.data_api.activity import Activity
+from audiencekit.emulator.do_not_reach.records import DoNotReachList
+from audiencekit.emulator.journal import OperationLog, RequestLog
+from audiencekit.emulator.media.stock import stock
+from audiencekit.emulator.oauth.tokens import Tokens
+from audiencekit.emulator.options import DEFAULT_MATCH_RATE
 
 
 class Store:

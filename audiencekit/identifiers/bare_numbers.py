@@ -12,10 +12,10 @@ from typing import Final
 
 from phonenumbers import PhoneMetadata, country_code_for_region
 
-from .countries import find_country
-from .invisible import trim
-from .phone_number import normalize_phone_number
-from .reasons import Reason
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.phone_number import normalize_phone_number
+from audiencekit.identifiers.reasons import Reason
 
 # Where most people live who stand in lists of customers. Their numbers are known without a country being said.
 LARGE_COUNTRIES: Final = (

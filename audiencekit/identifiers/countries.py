@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from .country_names import COUNTRIES
-from .placeholders import is_placeholder
-from .unicodeforms import in_form
+from audiencekit.identifiers.country_names import COUNTRIES
+from audiencekit.identifiers.placeholders import is_placeholder
+from audiencekit.identifiers.unicodeforms import in_form
 
 
 def find_country(text: str) -> str | None:

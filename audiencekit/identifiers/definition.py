@@ -5,16 +5,16 @@ Nothing here or below it raises, whatever the text.
 
 from __future__ import annotations
 
-from .device_id import normalize_device_id
-from .email import normalize_email
-from .handle import normalize_handle
-from .kinds import Kind
-from .normalized import Normalized
-from .partner_user_id import normalize_partner_user_id
-from .phone_number import normalize_phone_number
-from .platform_id import normalize_platform_id
-from .reasons import Reason
-from .rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.device_id import normalize_device_id
+from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.handle import normalize_handle
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.normalized import Normalized
+from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
+from audiencekit.identifiers.phone_number import normalize_phone_number
+from audiencekit.identifiers.platform_id import normalize_platform_id
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 
 __all__ = ["Normalized", "normalize_identifier"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .invisible import trim
-from .normalized import NormalizedDeviceId
-from .opening import refuse_at_once
-from .reasons import Reason
-from .rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.normalized import NormalizedDeviceId
+from audiencekit.identifiers.opening import refuse_at_once
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 
 # IDFA and AAID: the form of a UUID. Version bits are not looked at: a device may show any.
 _ADVERTISING_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -17,12 +17,12 @@ from typing import Final
 
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
-from .invisible import trim
-from .normalized import NormalizedEmail
-from .opening import refuse_at_once
-from .placeholders import is_placeholder_email
-from .reasons import Reason
-from .unicodeforms import in_form
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.normalized import NormalizedEmail
+from audiencekit.identifiers.opening import refuse_at_once
+from audiencekit.identifiers.placeholders import is_placeholder_email
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.unicodeforms import in_form
 
 # RFC 5321 section 4.5.3.1 and RFC 3696, erratum 1690; RFC 1035 section 2.3.4.
 MAX_ADDRESS_BYTES: Final = 254

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from audiencekit.identifiers.hashing import looks_hashed
+from audiencekit.identifiers.invisible import has_invisible, trim
+from audiencekit.identifiers.normalized import NormalizedHandle
+from audiencekit.identifiers.placeholders import is_placeholder
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_HANDLE_LENGTH
-
-from .hashing import looks_hashed
-from .invisible import has_invisible, trim
-from .normalized import NormalizedHandle
-from .placeholders import is_placeholder
-from .reasons import Reason
 
 # ASCII: without it, IGNORECASE lets the Kelvin sign and the dotless i pass as k and i.
 _PROFILE_ADDRESS: Final = re.compile(

@@ -6,12 +6,11 @@ import hashlib
 import re
 from typing import Final, NewType
 
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.normalized import Hashable
+from audiencekit.identifiers.placeholders import is_placeholder, spellings
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
-
-from .invisible import trim
-from .normalized import Hashable
-from .placeholders import is_placeholder, spellings
-from .reasons import Reason
 
 Sha256Hex = NewType("Sha256Hex", str)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .hashing import looks_hashed
-from .invisible import has_invisible
-from .placeholders import is_placeholder
-from .reasons import Reason
+from audiencekit.identifiers.hashing import looks_hashed
+from audiencekit.identifiers.invisible import has_invisible
+from audiencekit.identifiers.placeholders import is_placeholder
+from audiencekit.identifiers.reasons import Reason
 
 
 def refuse_at_once(trimmed: str) -> Reason | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .invisible import has_control, trim
-from .normalized import NormalizedPartnerUserId
-from .placeholders import is_placeholder
-from .reasons import Reason
+from audiencekit.identifiers.invisible import has_control, trim
+from audiencekit.identifiers.normalized import NormalizedPartnerUserId
+from audiencekit.identifiers.placeholders import is_placeholder
+from audiencekit.identifiers.reasons import Reason
 
 # Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
 _CONTAINED: Final = re.compile(

@@ -16,14 +16,14 @@ from typing import Final
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, ValidationResult
 
-from .countries import find_country
-from .excel import is_mangled, unmarked
-from .invisible import trim
-from .normalized import NormalizedPhoneNumber
-from .opening import refuse_at_once
-from .placeholders import is_placeholder_number, is_repeated
-from .reasons import Reason
-from .rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.excel import is_mangled, unmarked
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.normalized import NormalizedPhoneNumber
+from audiencekit.identifiers.opening import refuse_at_once
+from audiencekit.identifiers.placeholders import is_placeholder_number, is_repeated
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 
 # The punctuation that phonenumbers knows, and a plus only in front.
 _WRITTEN: Final = re.compile(r"[(\[ ]*\+{0,2}[0-9\-‐-―−ー－／/()（）［］\[\].~⁓∼～ ]+")

@@ -6,13 +6,12 @@ import re
 import unicodedata
 from typing import Final
 
+from audiencekit.identifiers.excel import is_mangled, unmarked
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.normalized import NormalizedPlatformId
+from audiencekit.identifiers.opening import refuse_at_once
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
-
-from .excel import is_mangled, unmarked
-from .invisible import trim
-from .normalized import NormalizedPlatformId
-from .opening import refuse_at_once
-from .reasons import Reason
 
 _DIGITS: Final = re.compile(r"\d+")  # the digits of every script
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from .device_id import is_advertising_id
-from .email import normalize_email
-from .handle import is_marked_handle
-from .hashing import looks_hashed
-from .invisible import trim
-from .kinds import Kind
-from .phone_number import is_international, normalize_phone_number
-from .reasons import Reason
+from audiencekit.identifiers.device_id import is_advertising_id
+from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.handle import is_marked_handle
+from audiencekit.identifiers.hashing import looks_hashed
+from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
+from audiencekit.identifiers.reasons import Reason
 
 __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
 

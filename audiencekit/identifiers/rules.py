@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from audiencekit.errors import UsageError
-
-from .countries import find_country
+from audiencekit.identifiers.countries import find_country
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

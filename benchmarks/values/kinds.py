@@ -23,9 +23,8 @@ from audiencekit.preparation.columnar.partner_user_ids import decide_partner_use
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
-
-from . import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
-from .phone_numbers import REGIONS, Numbers, Row
+from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
+from benchmarks.values.phone_numbers import REGIONS, Numbers, Row
 
 Draw: TypeAlias = Callable[[random.Random], Row]
 Plain: TypeAlias = Callable[[Any, Any], tuple[Codes, Matrix] | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from .conftest import Run, Service
+from tests.cli.conftest import Run, Service
 
 
 def test_audiences_live_and_die(run: Run, service: Service) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .conftest import Run
+from tests.cli.conftest import Run
 
 
 def test_the_demo_closes(run: Run) -> None:

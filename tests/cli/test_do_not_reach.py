@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run, Service
+from tests.cli.conftest import Run, Service
 
 
 @pytest.fixture

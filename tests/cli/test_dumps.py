@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Service
 from tests.processes import COMMAND, environment
-
-from .conftest import Service
 
 LIMITED = 'ulimit -c unlimited 2> /dev/null; exec "$@"'
 

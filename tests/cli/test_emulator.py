@@ -13,8 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from audiencekit.cli import cli
-
-from .conftest import Begin
+from tests.cli.conftest import Begin
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from audiencekit import cli
+from tests.cli.conftest import Run
 from tests.processes import Commands, environment
-
-from .conftest import Run
 
 # As libraries in Rust raise it.
 PanicException = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})

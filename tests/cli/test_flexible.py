@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Begin, Run, Service
 from tests.processes import ROOT
-
-from .conftest import Begin, Run, Service
 
 SAMPLE = str(ROOT / "samples/flexible.toml")
 

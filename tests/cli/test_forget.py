@@ -7,7 +7,7 @@ import os
 import pty
 from pathlib import Path
 
-from .conftest import Run, Service
+from tests.cli.conftest import Run, Service
 
 
 def _members(service: Service) -> int:

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from .conftest import Run
+from tests.cli.conftest import Run
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Service
 from tests.hostileservice import FORGED, HOSTILE, HostileService
 from tests.processes import Commands, environment
-
-from .conftest import Service
 
 # What our own bars of progress are drawn with: colours, the line cleared, the cursor moved up, hidden or shown.
 _BARS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[2K|\x1b\[\d*A|\x1b\[\?25[lh]")

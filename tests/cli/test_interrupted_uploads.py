@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Begin, Run, Service
 from tests.processes import Process
-
-from .conftest import Begin, Run, Service
 
 
 def _list(tmp_path: Path, text: str) -> str:

@@ -21,9 +21,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Service
 from tests.processes import COMMAND, PIPE, Commands, Process, environment
-
-from .conftest import Service
 
 
 class Machine:

@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser import MISSING, Browser, processes_of
+from tests.cli.conftest import Service
+from tests.cli.test_login import Machine
 from tests.processes import Commands, Process
-
-from .conftest import Service
-from .test_login import Machine
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
 

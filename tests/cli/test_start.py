@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Service
 from tests.processes import COMMAND, Commands, environment
-
-from .conftest import Service
 
 PEOPLE = "email,phone\n" + "".join(f"p{number}@example.com,+120155501{number:02}\n" for number in range(3))
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Run, Service
 from tests.processes import PIPE, Commands, environment
-
-from .conftest import Run, Service
 
 ROWS = 600
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run, Service
+from tests.cli.conftest import Run, Service
 
 
 def _list(tmp_path: Path, text: str) -> str:

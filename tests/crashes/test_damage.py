@@ -19,11 +19,10 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-
-from .damage import do_damage, leave_half_a_commit
-from .driver import RUN_ID
-from .killing import Driver, Ended
-from .scenario import ROWS, Source, environment, log_of, members_of, upload_command
+from tests.crashes.damage import do_damage, leave_half_a_commit
+from tests.crashes.driver import RUN_ID
+from tests.crashes.killing import Driver, Ended
+from tests.crashes.scenario import ROWS, Source, environment, log_of, members_of, upload_command
 
 TRIALS = int(os.environ.get("DAMAGE_TRIALS", "10"))
 FIRST = int(os.environ.get("DAMAGE_FIRST", "0"))

@@ -19,10 +19,9 @@ from pathlib import Path
 import pytest
 
 from audiencekit.emulator import Emulator
-
-from .driver import RUN_ID
-from .killing import ROOT, Driver, Ended
-from .scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
+from tests.crashes.driver import RUN_ID
+from tests.crashes.killing import ROOT, Driver, Ended
+from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
 

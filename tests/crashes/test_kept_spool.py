@@ -10,10 +10,9 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.runs.resumption import KEPT
-
-from .driver import RUN_ID
-from .killing import Driver, Ended
-from .scenario import Source, check_finished, environment, log_of, requests_in_flight, upload_command
+from tests.crashes.driver import RUN_ID
+from tests.crashes.killing import Driver, Ended
+from tests.crashes.scenario import Source, check_finished, environment, log_of, requests_in_flight, upload_command
 
 KILLS: list[list[tuple[str, int]]] = [
     [("before plan", 1)],

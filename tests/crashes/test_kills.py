@@ -18,9 +18,16 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import POINTS
-
-from .killing import Driver, Ended
-from .scenario import CONCURRENCY, Source, check_finished, environment, log_of, requests_in_flight, upload_command
+from tests.crashes.killing import Driver, Ended
+from tests.crashes.scenario import (
+    CONCURRENCY,
+    Source,
+    check_finished,
+    environment,
+    log_of,
+    requests_in_flight,
+    upload_command,
+)
 
 TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
 FIRST = int(os.environ.get("CRASH_FIRST", "0"))

@@ -12,10 +12,9 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults import read_fault
-
-from .driver import RUN_ID
-from .killing import Driver
-from .scenario import environment, log_of, members_of
+from tests.crashes.driver import RUN_ID
+from tests.crashes.killing import Driver
+from tests.crashes.scenario import environment, log_of, members_of
 
 PEOPLE = [f"person{number}@example.com" for number in range(36)]
 BAD = (4, 30)  # in the first request, and in the last but one

@@ -17,9 +17,8 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import POINTS, SYNC_POINTS
-
-from .killing import Driver
-from .scenario import Entry, environment, log_of
+from tests.crashes.killing import Driver
+from tests.crashes.scenario import Entry, environment, log_of
 
 KILLS = int(os.environ.get("SYNC_KILLS", "12"))
 KILLED = -9

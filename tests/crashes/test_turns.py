@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from audiencekit.emulator import Emulator
-
-from .killing import Driver
-from .turns import Turns
+from tests.crashes.killing import Driver
+from tests.crashes.turns import Turns
 
 FIRST, TURNS = int(os.environ.get("TURNS_FIRST", "0")), int(os.environ.get("TURNS", "6"))
 STEPS = 9

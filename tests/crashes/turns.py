@@ -14,9 +14,8 @@ from typing import Any, Final
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults.reading import read_faults
 from audiencekit.machine.crashpoints import POINTS, SYNC_POINTS
-
-from .killing import Driver, Ended
-from .scenario import Entry, environment, log_of, members_of
+from tests.crashes.killing import Driver, Ended
+from tests.crashes.scenario import Entry, environment, log_of, members_of
 
 KILLED: Final = -9
 PEOPLE: Final = 40

@@ -25,9 +25,8 @@ from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.planning import planner
 from audiencekit.runs import execution
 from audiencekit.settings import Settings, load_settings
+from tests.live_faults.cases import At, Case
 from tests.oracle.reckoning import Verdict, compare, read_applied, read_expected
-
-from .cases import At, Case
 
 FASTER = 100.0
 CLIENT_TRANSPORT = "audiencekit.api.opening.HttpTransport"

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from audiencekit.delivery.faults import FAULTS
-
-from .cases import CASES, OUTSIDE, At, Case
-from .run import LAST, MIDDLE, live_run, strike
+from tests.live_faults.cases import CASES, OUTSIDE, At, Case
+from tests.live_faults.run import LAST, MIDDLE, live_run, strike
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

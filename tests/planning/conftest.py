@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .withheld import write
+from tests.planning.withheld import write
 
 
 @pytest.fixture

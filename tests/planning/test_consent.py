@@ -14,8 +14,7 @@ import pytest
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.pipeline import prepare
 from audiencekit.settings import load_settings
-
-from .withheld import SAYS_NOT, checked, sent_rows, write
+from tests.planning.withheld import SAYS_NOT, checked, sent_rows, write
 
 
 def test_consent_is_one_word_and_nothing_else(tmp_path: Path, source: Path) -> None:

@@ -14,8 +14,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import UsageError
 from audiencekit.pipeline import check, prepare, upload_async
 from audiencekit.settings import Settings, load_settings
-
-from .withheld import FORMATS, checked, sent_rows, sha256, write
+from tests.planning.withheld import FORMATS, checked, sent_rows, sha256, write
 
 
 @pytest.mark.parametrize("written", FORMATS)

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from .withheld import FORMATS, SAYS_NOT, sent_rows
+from tests.planning.withheld import FORMATS, SAYS_NOT, sent_rows
 
 CASES: Final = 5_000
 ROWS_AT_A_TIME: Final = 250

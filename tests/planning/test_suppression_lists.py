@@ -11,8 +11,7 @@ import pytest
 from audiencekit.errors import AudiencekitError, MappingRefused, PlanRefused, SourceRefused, UsageError
 from audiencekit.pipeline import prepare
 from audiencekit.settings import load_settings
-
-from .withheld import as_parquet, checked, sent_rows, write
+from tests.planning.withheld import as_parquet, checked, sent_rows, write
 
 
 def test_the_columns_of_a_list_can_be_named(tmp_path: Path, source: Path) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from audiencekit.planning import planner
 from audiencekit.settings import Settings
-
-from .begun import HEADER, LINES
+from tests.runs.begun import HEADER, LINES
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async
 from audiencekit.planning import planner
 from audiencekit.settings import Settings
-
-from .begun import HEADER, LINES, ROWS, begin, members, rewrite_journal, sent
+from tests.runs.begun import HEADER, LINES, ROWS, begin, members, rewrite_journal, sent
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 

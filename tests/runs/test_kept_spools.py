@@ -15,8 +15,7 @@ from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.runs.kept import list_runs
 from audiencekit.runs.resumption import KEPT
 from audiencekit.settings import Settings
-
-from .begun import HEADER, LINES, ROWS, begin, members
+from tests.runs.begun import HEADER, LINES, ROWS, begin, members
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 

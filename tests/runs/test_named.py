@@ -28,8 +28,7 @@ from audiencekit.runs import execution
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.kept import list_runs
 from audiencekit.settings import Settings
-
-from .begun import EndsAfter
+from tests.runs.begun import EndsAfter
 
 RUN = "20261121-000000-task"
 ROWS = 30

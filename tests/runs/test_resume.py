@@ -24,9 +24,8 @@ from audiencekit.runs.journal.moments import this_moment
 from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
+from tests.runs.begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 from tests.runs.journal.conftest import FACTS
-
-from .begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 

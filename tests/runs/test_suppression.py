@@ -17,8 +17,7 @@ from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.planning import planner
 from audiencekit.runs.kept import read_report
 from audiencekit.settings import Settings
-
-from .begun import EndsAfter
+from tests.runs.begun import EndsAfter
 
 ROWS = 40
 Change = Callable[[Path], None]

@@ -19,8 +19,7 @@ from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.settings import Settings
 from audiencekit.target import Target
-
-from .begun import EndsAfter
+from tests.runs.begun import EndsAfter
 
 ROWS = 30
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .seeding import HERE, ROOT, Bug, applies, known_bugs, passes_as_it_is, survivors
+from tests.seeded_bugs.seeding import HERE, ROOT, Bug, applies, known_bugs, passes_as_it_is, survivors
 
 BUGS = known_bugs()
 

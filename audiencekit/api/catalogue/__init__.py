@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from . import (
+from audiencekit.api.catalogue import (
     account_media,
     accounts,
     campaigns,
@@ -38,7 +38,7 @@ from . import (
     tweets,
     users_access,
 )
-from .endpoint import VERSION, Endpoint, RateWindow
+from audiencekit.api.catalogue.endpoint import VERSION, Endpoint, RateWindow
 
 __all__ = ["BY_NAME", "ENDPOINTS", "PARAMETER_NAMES", "VERSION", "Endpoint", "RateWindow"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import (
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
@@ -19,7 +19,7 @@ from .parameters import (
     text,
     time,
 )
-from .rules import CURSOR_OR_TOTAL
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.limits import MAX_CAMPAIGN_OPERATIONS
-
-from .endpoint import Endpoint
-from .parameters import (
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
@@ -23,7 +21,8 @@ from .parameters import (
     one_of,
     text,
 )
-from .rules import CURSOR_OR_TOTAL, NotAbove, OnlyIf, RequiredIn
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, NotAbove, OnlyIf, RequiredIn
+from audiencekit.limits import MAX_CAMPAIGN_OPERATIONS
 
 _BUDGETS: Final = ("CAMPAIGN", "LINE_ITEM")
 _BUDGET_RULES: Final = (

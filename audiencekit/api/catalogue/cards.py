@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import (
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     CARD_Q,
     CURSOR,
@@ -20,7 +20,7 @@ from .parameters import (
     some_of,
     text,
 )
-from .rules import ExactlyOneOf, NotTogether
+from audiencekit.api.catalogue.rules import ExactlyOneOf, NotTogether
 
 _BY_ID: Final = ("the word all stands where other paths have the id: an id all is refused",)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from .parameters import Parameter, array, json_object, one_of, text, url
-from .rules import RequiredIf, RequiredUnless, Rule
+from audiencekit.api.catalogue.parameters import Parameter, array, json_object, one_of, text, url
+from audiencekit.api.catalogue.rules import RequiredIf, RequiredUnless, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import (
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     CARD_Q,
     COUNT,
@@ -20,7 +20,7 @@ from .parameters import (
     text,
     url,
 )
-from .rules import CURSOR_OR_TOTAL, RequiredIf, RequiredUnless
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIf, RequiredUnless
 
 _CTA_LENGTH: Final = 20
 _THANKS_LENGTH: Final = 23

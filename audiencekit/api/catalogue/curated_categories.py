@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import ACCOUNT_ID, CURSOR, in_path, text, texts
 from audiencekit.limits import MAX_LIST_IDS
-
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, CURSOR, in_path, text, texts
 
 ENDPOINTS: Final = (
     Endpoint(

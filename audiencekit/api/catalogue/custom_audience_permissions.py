@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_TOTAL_COUNT, ids, in_path, one_of, text
-from .rules import CURSOR_OR_TOTAL
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    COUNT,
+    CURSOR,
+    SORT_BY,
+    WITH_TOTAL_COUNT,
+    ids,
+    in_path,
+    one_of,
+    text,
+)
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 
 # Of tailored audiences too: section 4.2.
 PERMISSION_LEVELS: Final = ("READ_ONLY", "READ_WRITE")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.endpoint import USERS_WINDOW, Endpoint
+from audiencekit.api.catalogue.parameters import ACCOUNT_ID, array, hashes, in_path, json_object, one_of, time
+from audiencekit.api.catalogue.rules import LaterThan
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-
-from .endpoint import USERS_WINDOW, Endpoint
-from .parameters import ACCOUNT_ID, array, hashes, in_path, json_object, one_of, time
-from .rules import LaterThan
 
 ENDPOINTS: Final = (
     Endpoint(

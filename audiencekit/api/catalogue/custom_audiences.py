@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
-
-from .endpoint import Endpoint
-from .parameters import (
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
@@ -24,7 +22,8 @@ from .parameters import (
     text,
     whole,
 )
-from .rules import CURSOR_OR_TOTAL, RequiredIf, RequiredIn
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIf, RequiredIn
+from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
 
 ENDPOINTS: Final = (
     Endpoint(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import longs, text, texts
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import longs, text, texts
 
 # What the specification names of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
 _FIELDS: Final = (

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.endpoint import USERS_WINDOW, Endpoint
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    WITH_DELETED,
+    array,
+    hashes,
+    in_path,
+    json_object,
+    one_of,
+    text,
+    time,
+)
+from audiencekit.api.catalogue.rules import UnderMonthsAhead
 from audiencekit.limits import EXPIRY_MONTHS, MAX_BODY_BYTES, MAX_OPERATIONS
-
-from .endpoint import USERS_WINDOW, Endpoint
-from .parameters import ACCOUNT_ID, WITH_DELETED, array, hashes, in_path, json_object, one_of, text, time
-from .rules import UnderMonthsAhead
 
 ENDPOINTS: Final = (
     Endpoint(

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    CARD_URI,
+    CURSOR,
+    SHORT_COUNT,
+    flag,
+    long,
+    long_in_path,
+    text,
+    texts,
+    time,
+)
+from audiencekit.api.catalogue.rules import RequiredUnless
 from audiencekit.limits import MAX_TWEET_MEDIA
-
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, CARD_URI, CURSOR, SHORT_COUNT, flag, long, long_in_path, text, texts, time
-from .rules import RequiredUnless
 
 ENDPOINTS: Final = (
     Endpoint(

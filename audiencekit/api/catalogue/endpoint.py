@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from audiencekit.api.catalogue.parameters import ACCOUNT_ID, CURSOR, WITH_TOTAL_COUNT, Parameter
+from audiencekit.api.catalogue.rules import Rule
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
-
-from .parameters import ACCOUNT_ID, CURSOR, WITH_TOTAL_COUNT, Parameter
-from .rules import Rule
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Base: TypeAlias = Literal["ads_url", "ads_sandbox_url", "base_url"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, some_of
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import ACCOUNT_ID, some_of
 
 _SANDBOX_KEYS: Final = (
     "AGE_TARGETING",

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, currency, ids, in_path, time
-from .rules import CURSOR_OR_TOTAL
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    COUNT,
+    CURSOR,
+    SORT_BY,
+    WITH_DELETED,
+    WITH_TOTAL_COUNT,
+    currency,
+    ids,
+    in_path,
+    time,
+)
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 
 ENDPOINTS: Final = (
     Endpoint(

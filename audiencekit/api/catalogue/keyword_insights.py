@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import one_of, text, texts, time
-from .rules import DaysBetween, ItemsTogether
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import one_of, text, texts, time
+from audiencekit.api.catalogue.rules import DaysBetween, ItemsTogether
 
 ENDPOINTS: Final = (
     Endpoint(

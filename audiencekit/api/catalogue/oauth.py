@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import flag, one_of, text
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import flag, one_of, text
 
 _IN_THE_HEADER: Final = "stands in the Authorization header, which the client makes"
 

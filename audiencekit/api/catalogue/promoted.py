@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.limits import MAX_PROMOTED_TWEETS
-
-from .endpoint import Endpoint
-from .parameters import (
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
@@ -20,7 +18,8 @@ from .parameters import (
     longs,
     text,
 )
-from .rules import CURSOR_OR_TOTAL
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
+from audiencekit.limits import MAX_PROMOTED_TWEETS
 
 ENDPOINTS: Final = (
     Endpoint(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, in_path
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import ACCOUNT_ID, in_path
 
 _OLD_VERSION: Final = ("version 5 stands in the path, which the public service has ended: it is called as written",)
 

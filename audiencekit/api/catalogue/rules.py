@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from .parameters import Level
+from audiencekit.api.catalogue.parameters import Level
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from .custom_audience_permissions import PERMISSION_LEVELS, SHARING
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, COUNT, CURSOR, SORT_BY, WITH_TOTAL_COUNT, ids, in_path, one_of, text
-from .rules import CURSOR_OR_TOTAL
+from audiencekit.api.catalogue.custom_audience_permissions import PERMISSION_LEVELS, SHARING
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    COUNT,
+    CURSOR,
+    SORT_BY,
+    WITH_TOTAL_COUNT,
+    ids,
+    in_path,
+    one_of,
+    text,
+)
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 
 _PERMISSIONS: Final = "/5/accounts/{account_id}/tailored_audiences/{tailored_audience_id}/permissions"
 _OLD_VERSION: Final = ("version 5 stands in the path, which the public service has ended: it is called as written",)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    CARD_URI,
+    COUNT,
+    CURSOR,
+    flag,
+    long,
+    long_in_path,
+    longs,
+    one_of,
+    text,
+    texts,
+)
+from audiencekit.api.catalogue.rules import RequiredUnless
 from audiencekit.limits import MAX_LIST_IDS, MAX_TWEET_MEDIA
-
-from .endpoint import Endpoint
-from .parameters import ACCOUNT_ID, CARD_URI, COUNT, CURSOR, flag, long, long_in_path, longs, one_of, text, texts
-from .rules import RequiredUnless
 
 _OWNER: Final = "the FULL promotable user of the account"
 _TEXT_OR_MEDIA: Final = RequiredUnless("text", "media_keys")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from .parameters import CARD_ID, CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
+from audiencekit.api.catalogue.parameters import CARD_ID, CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
 
 _PATTERNS: Final = {
     IDENTIFIER: "an id of 1 to 32 lower-case letters and digits",

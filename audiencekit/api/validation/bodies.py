@@ -14,12 +14,11 @@ from audiencekit.api.catalogue import BY_NAME
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import Level, Parameter
 from audiencekit.api.catalogue.wording import expectation
+from audiencekit.api.validation.breaches import is_broken
+from audiencekit.api.validation.components import check_components
+from audiencekit.api.validation.values import is_json_value
 from audiencekit.errors import UsageError
 from audiencekit.limits import FLEXIBLE_MAX_DEPTH
-
-from .breaches import is_broken
-from .components import check_components
-from .values import is_json_value
 
 # What else these levels hold is up to the service: the specification does not show it.
 _OPEN: Final = frozenset({"criterion"})

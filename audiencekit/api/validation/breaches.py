@@ -22,9 +22,8 @@ from audiencekit.api.catalogue.rules import (
     Rule,
     UnderMonthsAhead,
 )
-
-from .moments import is_under_months, read_moment
-from .values import split_list
+from audiencekit.api.validation.moments import is_under_months, read_moment
+from audiencekit.api.validation.values import split_list
 
 Given = Mapping[str, Any]
 

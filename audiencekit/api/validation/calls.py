@@ -14,11 +14,10 @@ from audiencekit.api.catalogue.parameters import Parameter, Place
 from audiencekit.api.catalogue.wording import expectation
 from audiencekit.api.documents import read_json
 from audiencekit.api.exchange import Body
+from audiencekit.api.validation.bodies import check_body
+from audiencekit.api.validation.breaches import is_broken
+from audiencekit.api.validation.values import write_value
 from audiencekit.errors import UsageError
-
-from .bodies import check_body
-from .breaches import is_broken
-from .values import write_value
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_.-]{0,63}", re.ASCII)  # anything else may be a value at the wrong place
 

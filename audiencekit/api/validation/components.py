@@ -12,10 +12,9 @@ from typing import Any
 from audiencekit.api.catalogue.components import COMPONENTS, Shape
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.wording import expectation
+from audiencekit.api.validation.breaches import is_broken
+from audiencekit.api.validation.values import is_json_value
 from audiencekit.errors import UsageError
-
-from .breaches import is_broken
-from .values import is_json_value
 
 
 def check_components(endpoint: Endpoint, body: Mapping[str, Any], *, now: datetime) -> None:

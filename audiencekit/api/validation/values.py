@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audiencekit.api.catalogue.parameters import LISTS, Parameter, Type
+from audiencekit.api.validation.moments import is_whole_hour, read_moment, write_moment
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.personal import Secret
-
-from .moments import is_whole_hour, read_moment, write_moment
 
 _INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
 _LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)

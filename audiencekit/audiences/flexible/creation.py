@@ -12,6 +12,8 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from audiencekit.api.audiences import PermissionScope
 from audiencekit.api.wire import Answer
+from audiencekit.audiences.flexible.document import Document, Problem
+from audiencekit.audiences.flexible.wire import to_operations
 from audiencekit.delivery.clock import Clock
 from audiencekit.errors import (
     AudiencekitError,
@@ -25,9 +27,6 @@ from audiencekit.errors import (
 )
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
 from audiencekit.serviceids import is_service_id
-
-from .document import Document, Problem
-from .wire import to_operations
 
 State: TypeAlias = Literal["created", "found", "missing", "unknown"]
 

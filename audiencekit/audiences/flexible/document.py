@@ -21,10 +21,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from audiencekit.audiences.flexible.tree import (
+    LOOKBACK_DAYS,
+    Comparator,
+    FlexibleAudience,
+    Group,
+    Leaf,
+    Operator,
+    Segment,
+    leaves,
+)
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH, MAX_DEFINITION_BYTES
-
-from .tree import LOOKBACK_DAYS, Comparator, FlexibleAudience, Group, Leaf, Operator, Segment, leaves
 
 COMPARATORS: Final = {
     ">=": Comparator.AT_LEAST,

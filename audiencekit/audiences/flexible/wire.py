@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from .tree import Comparator, FlexibleAudience, Leaf, Segment
+from audiencekit.audiences.flexible.tree import Comparator, FlexibleAudience, Leaf, Segment
 
 # The service's example fills these in for groups (public documentation, "flexible audiences").
 _GROUP_FREQUENCY: Final = 1

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from audiencekit.audiences.flexible.tree import Comparator, FlexibleAudience, Group, Leaf, Segment
 from audiencekit.shown import shown
-
-from .tree import Comparator, FlexibleAudience, Group, Leaf, Segment
 
 _COMPARED: Final = {
     Comparator.AT_LEAST: "at least",

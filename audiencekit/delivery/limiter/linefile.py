@@ -16,12 +16,11 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
+from audiencekit.delivery.limiter.line import Line, Waiter
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.machine.statedirectory import make_directory
-
-from .line import Line, Waiter
 
 T = TypeVar("T")
 

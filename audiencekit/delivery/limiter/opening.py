@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.limiter.host import HostLimiter
+from audiencekit.delivery.limiter.redis import RedisLimiter
 from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import Settings
-
-from .host import HostLimiter
-from .redis import RedisLimiter
 
 USERS: Final = "users"
 QUOTA_LENGTH: Final = 32  # hex digits: 128 bits

@@ -6,9 +6,8 @@ import asyncio
 import math
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.limiter.line import CATCH_UP_INTERVALS, interval_seconds
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
-
-from .line import CATCH_UP_INTERVALS, interval_seconds
 
 
 class PacedLimiter:

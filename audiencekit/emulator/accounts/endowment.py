@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.credentials import base36, long_id
 from audiencekit.emulator.resources.records import Record
-
-from .records import Account
 
 FULL, RETWEETS_ONLY = "FULL", "RETWEETS_ONLY"
 USER_KIND, APP_KIND, TWEET_KIND = "promotable_users", "account_apps", "tweets"

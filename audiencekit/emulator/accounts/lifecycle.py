@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-
-from .records import Account
 
 _LISTING: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted"))
 # Specification part 1, section 2.

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.accounts.access import show_access
+from audiencekit.emulator.accounts.apps import ACCOUNT_APPS
+from audiencekit.emulator.accounts.features import add_features, list_features, remove_features
+from audiencekit.emulator.accounts.lifecycle import (
+    change_account,
+    create_account,
+    delete_account,
+    list_accounts,
+    show_account,
+)
+from audiencekit.emulator.accounts.tax import change_tax_settings
 from audiencekit.emulator.calls import Address
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .access import show_access
-from .apps import ACCOUNT_APPS
-from .features import add_features, list_features, remove_features
-from .lifecycle import change_account, create_account, delete_account, list_accounts, show_account
-from .tax import change_tax_settings
 
 _SANDBOX: Final = frozenset({Address.SANDBOX})
 _ONE: Final = "/accounts/:account_id"

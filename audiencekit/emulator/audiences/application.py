@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audiencekit.emulator.accounts.records import Account
+from audiencekit.emulator.audiences.operations import Operation
+from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.do_not_reach.records import DoNotReachList
-
-from .operations import Operation
-from .records import Audience
 
 
 def apply_operations(

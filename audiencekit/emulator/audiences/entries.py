@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .fields import are_hashes, is_one_hash, split_key_set
+from audiencekit.emulator.audiences.fields import are_hashes, is_one_hash, split_key_set
 
 
 class Span(NamedTuple):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.accounts.records import Account
+from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-
-from .records import Audience
 
 _LISTING: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted"))
 _SCOPES: Final = ("OWNER", "SHARED")

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .entries import Entries, Span
-from .fields import split_key_set
+from audiencekit.emulator.audiences.entries import Entries, Span
+from audiencekit.emulator.audiences.fields import split_key_set
 
 
 @dataclass(slots=True)

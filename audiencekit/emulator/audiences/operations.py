@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise, repeat
 from typing import Any, Final
 
+from audiencekit.emulator.audiences.entries import Span
+from audiencekit.emulator.audiences.users import UserRules, find_problems, read_key_sets
 from audiencekit.emulator.envelope import Problem, problem, refuse, refuse_items
 from audiencekit.emulator.times import add_months, parse_time
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS
-
-from .entries import Span
-from .users import UserRules, find_problems, read_key_sets
 
 OPERATION_TYPES: Final = ("Update", "Delete")
 

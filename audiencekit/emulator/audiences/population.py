@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 
-from .entries import Span
-from .fields import split_key_set
+from audiencekit.emulator.audiences.entries import Span
+from audiencekit.emulator.audiences.fields import split_key_set
 
 
 class Population:

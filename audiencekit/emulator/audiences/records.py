@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from audiencekit.emulator.audiences.flexible.segments import Segment
+from audiencekit.emulator.audiences.membership import Membership
+from audiencekit.emulator.audiences.permissions.records import Permission
+from audiencekit.emulator.audiences.processing import Processing
 from audiencekit.emulator.times import format_time
-
-from .flexible.segments import Segment
-from .membership import Membership
-from .permissions.records import Permission
-from .processing import Processing
 
 
 @dataclass(slots=True)

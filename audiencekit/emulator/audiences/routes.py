@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.audiences.flexible.batch import batch_audiences
+from audiencekit.emulator.audiences.lifecycle import (
+    change_audience,
+    create_audience,
+    delete_audience,
+    list_audiences,
+    show_audience,
+)
+from audiencekit.emulator.audiences.permissions.grants import CUSTOM, TAILORED
+from audiencekit.emulator.audiences.uploads import upload_users
 from audiencekit.emulator.rate_limits import READS, USERS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .flexible.batch import batch_audiences
-from .lifecycle import change_audience, create_audience, delete_audience, list_audiences, show_audience
-from .permissions.grants import CUSTOM, TAILORED
-from .uploads import upload_users
 
 _ALL: Final = "/accounts/:account_id/custom_audiences"
 _ONE: Final = _ALL + "/:custom_audience_id"

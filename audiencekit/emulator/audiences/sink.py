@@ -13,10 +13,9 @@ from typing import Any, Final
 
 import orjson
 
+from audiencekit.emulator.audiences.operations import OPERATION_TYPES
+from audiencekit.emulator.audiences.users import UserRules
 from audiencekit.limits import MAX_OPERATIONS
-
-from .operations import OPERATION_TYPES
-from .users import UserRules
 
 _HASH_DIGITS: Final = b"0123456789abcdef"
 _MAX_LOOKS: Final = 32

@@ -3,17 +3,16 @@ part 2, section 4.4)."""
 
 from __future__ import annotations
 
+from audiencekit.emulator.audiences.application import apply_operations
+from audiencekit.emulator.audiences.lifecycle import find_audience
+from audiencekit.emulator.audiences.operations import read_operations
+from audiencekit.emulator.audiences.records import Audience
+from audiencekit.emulator.audiences.sink import count_users
+from audiencekit.emulator.audiences.users import UserRules
 from audiencekit.emulator.bodies import collector_paused
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.documents import check_body, read_document
 from audiencekit.emulator.envelope import Answer, success
-
-from .application import apply_operations
-from .lifecycle import find_audience
-from .operations import read_operations
-from .records import Audience
-from .sink import count_users
-from .users import UserRules
 
 
 def upload_users(call: Call) -> Answer:

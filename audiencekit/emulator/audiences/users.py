@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
+from audiencekit.emulator.audiences.fields import FIELDS, PARTNER_USER_ID, make_key, make_key_set
 from audiencekit.emulator.envelope import Problem, problem
 from audiencekit.limits import SHA256_HEX_LENGTH
-
-from .fields import FIELDS, PARTNER_USER_ID, make_key, make_key_set
 
 _LOWER: Final = b"0123456789abcdef"
 _DIGEST_BYTES: Final = 32

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from audiencekit.emulator.audiences.operations import check_array, echo_item, item_problems, missing
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.campaigns.campaigns import make_campaign, update_campaign
+from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, show_campaign
 from audiencekit.emulator.documents import read_document
 from audiencekit.emulator.envelope import Answer, Problem, RefusalError, problem, refuse_items, success_of_items
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-
-from .campaigns import make_campaign, update_campaign
-from .kinds import CAMPAIGNS, show_campaign
 
 MAX_ITEMS: Final = 40  # specification part 1, section 8
 _OPERATION_TYPES: Final = ("Create", "Update", "Delete")

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, show_campaign
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-
-from .kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, show_campaign
 
 MAX_ACTIVE: Final = 200  # campaigns of an account; specification part 1, section 8
 _MAX_NAME, _MAX_ORDER_NUMBER, _MAX_AMOUNT = 255, 50, 10**18 - 1

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.campaigns.kinds import FUNDING_INSTRUMENTS, show_funding_instrument
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.times import format_time
-
-from .kinds import FUNDING_INSTRUMENTS, show_funding_instrument
 
 # The specification shows the first two parameters; the others are the public documentation's.
 _TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_ORDER", "PARTNER_MANAGED")

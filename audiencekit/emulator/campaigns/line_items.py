@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.categories import are_business_categories
-
-from .kinds import CAMPAIGNS, LINE_ITEMS
 
 _OBJECTIVES: Final = (
     "APP_ENGAGEMENTS",

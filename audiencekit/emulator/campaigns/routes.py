@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.calls import Address
+from audiencekit.emulator.campaigns.batch import batch_campaigns
+from audiencekit.emulator.campaigns.campaigns import change_campaign, create_campaign, list_campaigns
+from audiencekit.emulator.campaigns.funding import create_funding_instrument
+from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS, TARGETING_CRITERIA
+from audiencekit.emulator.campaigns.line_items import create_line_item
+from audiencekit.emulator.campaigns.targeting import create_criterion, list_criteria, list_targeted
 from audiencekit.emulator.rate_limits import CORE_READS, READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .batch import batch_campaigns
-from .campaigns import change_campaign, create_campaign, list_campaigns
-from .funding import create_funding_instrument
-from .kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS, TARGETING_CRITERIA
-from .line_items import create_line_item
-from .targeting import create_criterion, list_criteria, list_targeted
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _FUNDING: Final = _ACCOUNT + "/funding_instruments"

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from audiencekit.emulator.audiences.lifecycle import find_audience
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.categories import CONTENT_IAB_CATEGORIES
 from audiencekit.emulator.resources.records import Record
-
-from .kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
 
 _CURSOR_ALONE: Final = Listing(
     takes_count=False, takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False

@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.cards.components import MAX_SWIPEABLE, MIN_SWIPEABLE, type_of_components, type_of_slides
+from audiencekit.emulator.cards.kinds import CARD_TYPES, CARDS, MAX_NAME, card_uri
+from audiencekit.emulator.cards.members import Members
 from audiencekit.emulator.documents import read_document
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-
-from .components import MAX_SWIPEABLE, MIN_SWIPEABLE, type_of_components, type_of_slides
-from .kinds import CARD_TYPES, CARDS, MAX_NAME, card_uri
-from .members import Members
 
 _FORMS = ("components", "slides")
 

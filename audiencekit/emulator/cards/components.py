@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.cards.members import Members
 from audiencekit.emulator.envelope import RefusalError
 from audiencekit.emulator.media.kinds import choose_media
 from audiencekit.emulator.media.records import IMAGE, VIDEO
 from audiencekit.emulator.parameters import is_web_address
-
-from .members import Members
 
 MIN_SWIPEABLE, MAX_SWIPEABLE = 2, 6
 LABELS: Final = ("BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP")

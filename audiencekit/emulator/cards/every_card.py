@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.cards.kinds import CARDS
 from audiencekit.emulator.conversation_cards.kinds import IMAGE_CONVERSATION, VIDEO_CONVERSATION
 from audiencekit.emulator.envelope import Answer, RefusalError, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.resources.resource import Resource
-
-from .kinds import CARDS
 
 _KINDS = (CARDS, IMAGE_CONVERSATION, VIDEO_CONVERSATION)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.cards.cards import change_card, create_card, delete_card, list_cards, show_card
+from audiencekit.emulator.cards.every_card import list_by_uri, show_any
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .cards import change_card, create_card, delete_card, list_cards, show_card
-from .every_card import list_by_uri, show_any
 
 _CARDS: Final = "/accounts/:account_id/cards"
 

@@ -7,12 +7,17 @@ from typing import Any, Final
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.kinds import card_uri
+from audiencekit.emulator.conversation_cards.content import (
+    ReadMedia,
+    check_content,
+    read_content,
+    read_image,
+    read_video,
+)
+from audiencekit.emulator.conversation_cards.kinds import IMAGE_CONVERSATION, VIDEO_CONVERSATION
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.resource import Resource
-
-from .content import ReadMedia, check_content, read_content, read_image, read_video
-from .kinds import IMAGE_CONVERSATION, VIDEO_CONVERSATION
 
 
 @dataclass(frozen=True, slots=True)

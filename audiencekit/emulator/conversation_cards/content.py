@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.conversation_cards.kinds import MAX_NAME
 from audiencekit.emulator.media.kinds import choose_media
 from audiencekit.emulator.media.records import IMAGE, VIDEO
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-
-from .kinds import MAX_NAME
 
 _ORDINALS: Final = ("first", "second", "third", "fourth")
 _MAX_HASHTAG, _MAX_THANKS, _MAX_TITLE = 20, 23, 23  # characters, the # not counted

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from audiencekit.emulator.conversation_cards.cards import IMAGE_CARDS, VIDEO_CARDS, ConversationCards
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .cards import IMAGE_CARDS, VIDEO_CARDS, ConversationCards
 
 
 def _routes(cards: ConversationCards) -> Iterator[Route]:

@@ -6,11 +6,10 @@ from typing import Final
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import LINE_ITEMS
+from audiencekit.emulator.curated.categories import find_category
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.resource import Resource
-
-from .categories import find_category
 
 LINE_ITEM_CURATED_CATEGORIES: Final = Resource(
     kind="line_item_curated_categories",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.curated.categories import list_categories, show_category
+from audiencekit.emulator.curated.line_items import LINE_ITEM_CURATED_CATEGORIES, change, create
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .categories import list_categories, show_category
-from .line_items import LINE_ITEM_CURATED_CATEGORIES, change, create
 
 _CATEGORIES: Final = "/accounts/:account_id/curated_categories"
 _LINE_ITEMS: Final = "/accounts/:account_id/line_item_curated_categories"

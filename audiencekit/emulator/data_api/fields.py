@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .query import Query
+from audiencekit.emulator.data_api.query import Query
 
 TWEET_FIELDS: Final = (
     "id",

@@ -13,16 +13,22 @@ import orjson
 
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.data_api.fields import (
+    AUTHOR_EXPANSION,
+    MEDIA_EXPANSION,
+    TWEET_EXPANSION,
+    Wish,
+    choose,
+    read_wish,
+)
+from audiencekit.emulator.data_api.objects import show_media, show_post, show_user
+from audiencekit.emulator.data_api.query import Query, invalid
 from audiencekit.emulator.envelope import Answer, show_problem
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due
 from audiencekit.emulator.tweets.statuses import name_author
-
-from .fields import AUTHOR_EXPANSION, MEDIA_EXPANSION, TWEET_EXPANSION, Wish, choose, read_wish
-from .objects import show_media, show_post, show_user
-from .query import Query, invalid
 
 MAX_POSTS: Final = 100
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)

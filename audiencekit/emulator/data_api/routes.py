@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Final
 
 from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.data_api.posts import get_posts
+from audiencekit.emulator.data_api.subscriptions import open_stream, subscribe
+from audiencekit.emulator.data_api.webhooks import link_webhook, replay
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.rate_limits import DATA
 from audiencekit.emulator.routing import Credential, Route
-
-from .posts import get_posts
-from .subscriptions import open_stream, subscribe
-from .webhooks import link_webhook, replay
 
 
 def _route(method: str, path: str, handler: Callable[[Call], Answer]) -> Route:

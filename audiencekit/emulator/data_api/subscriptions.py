@@ -12,11 +12,10 @@ import orjson
 
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.data_api.activity import DIRECTIONS, EVENT_TYPES, Subscription
+from audiencekit.emulator.data_api.query import Query, invalid
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.times import format_time
-
-from .activity import DIRECTIONS, EVENT_TYPES, Subscription
-from .query import Query, invalid
 
 _NAMES: Final = ("event_type", "user_id", "keyword", "direction")
 _BACKFILL_MINUTES: Final = ("1", "2", "3", "4", "5")

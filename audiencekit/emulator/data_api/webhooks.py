@@ -11,11 +11,10 @@ from typing import Final
 import orjson
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.data_api.fields import read_wish
+from audiencekit.emulator.data_api.query import Query, invalid
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.times import format_time
-
-from .fields import read_wish
-from .query import Query, invalid
 
 _WEBHOOK_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.do_not_reach.records import DoNotReachList
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
-
-from .records import DoNotReachList
 
 
 def find_list(call: Call) -> DoNotReachList:

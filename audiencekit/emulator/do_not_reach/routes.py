@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.do_not_reach.lists import create_list, delete_list, show_lists
+from audiencekit.emulator.do_not_reach.users import upload_users
 from audiencekit.emulator.rate_limits import READS, USERS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .lists import create_list, delete_list, show_lists
-from .users import upload_users
 
 _ALL: Final = "/accounts/:account_id/do_not_reach_lists"
 _ONE: Final = _ALL + "/:do_not_reach_list_id"

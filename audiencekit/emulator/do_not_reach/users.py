@@ -13,10 +13,9 @@ from audiencekit.emulator.audiences.operations import Terms, echo_item, read_ope
 from audiencekit.emulator.audiences.users import UserRules
 from audiencekit.emulator.bodies import collector_paused
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.do_not_reach.lists import find_list
 from audiencekit.emulator.documents import read_document
 from audiencekit.emulator.envelope import Answer, success_of_items
-
-from .lists import find_list
 
 _FIELDS: Final = ("email", "phone_number")
 _TERMS: Final = Terms(times=("expires_at",), caps_expiry=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from . import deliveries, records, replies, settings, successes, traffic
-from .fault import Place
-from .kinds import Kind
-from .settings import Setting
+from audiencekit.emulator.faults import deliveries, records, replies, settings, successes, traffic
+from audiencekit.emulator.faults.fault import Place
+from audiencekit.emulator.faults.kinds import Kind
+from audiencekit.emulator.faults.settings import Setting
 
 _CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
 _BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY

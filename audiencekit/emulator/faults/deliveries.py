@@ -9,10 +9,9 @@ from http import HTTPStatus
 from typing import Final
 
 from audiencekit.emulator.envelope import Delivery, Piece
-
-from .effects import Reply
-from .fault import Strike
-from .successes import genuine
+from audiencekit.emulator.faults.effects import Reply
+from audiencekit.emulator.faults.fault import Strike
+from audiencekit.emulator.faults.successes import genuine
 
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096

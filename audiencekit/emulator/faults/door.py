@@ -9,9 +9,8 @@ import orjson
 
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.envelope import Answer, refuse
-
-from .reading import FaultError, read_fault, read_faults, read_rehearsal
-from .register import Register
+from audiencekit.emulator.faults.reading import FaultError, read_fault, read_faults, read_rehearsal
+from audiencekit.emulator.faults.register import Register
 
 
 class FaultDoor:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .effects import Effect
-from .fault import Fault, Place, Situation, Strike
-from .settings import Setting
+from audiencekit.emulator.faults.effects import Effect
+from audiencekit.emulator.faults.fault import Fault, Place, Situation, Strike
+from audiencekit.emulator.faults.settings import Setting
 
 Act = Callable[[Strike], Effect]
 Condition = Callable[[Fault, Situation], bool]

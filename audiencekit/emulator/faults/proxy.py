@@ -10,10 +10,10 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
-from .effects import Detour
-from .fault import Place, Situation
-from .kinds import Site
-from .register import Register
+from audiencekit.emulator.faults.effects import Detour
+from audiencekit.emulator.faults.fault import Place, Situation
+from audiencekit.emulator.faults.kinds import Site
+from audiencekit.emulator.faults.register import Register
 
 _LOOPBACK: Final = "127.0.0.1"
 _HEAD_BYTES: Final = 65_536

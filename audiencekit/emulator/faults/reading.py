@@ -9,10 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from .catalogue import CATALOGUE
-from .fault import Fault, Place
-from .kinds import Kind
-from .settings import is_number, is_whole
+from audiencekit.emulator.faults.catalogue import CATALOGUE
+from audiencekit.emulator.faults.fault import Fault, Place
+from audiencekit.emulator.faults.kinds import Kind
+from audiencekit.emulator.faults.settings import is_number, is_whole
 
 _KNOWN: Final = ("fault", "where", "match", "nth", "p", "times", "seed")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)

@@ -9,9 +9,8 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.emulator.envelope import Answer, problem
-
-from .effects import Reply
-from .fault import Fault, Situation, Strike
+from audiencekit.emulator.faults.effects import Reply
+from audiencekit.emulator.faults.fault import Fault, Situation, Strike
 
 _MESSAGE: Final = "The user is not valid"
 _SHARE_BITS: Final = 64

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from .catalogue import CATALOGUE
-from .effects import Effect
-from .fault import Fault, Place, Situation, Strike
-from .kinds import Site, site_of
+from audiencekit.emulator.faults.catalogue import CATALOGUE
+from audiencekit.emulator.faults.effects import Effect
+from audiencekit.emulator.faults.fault import Fault, Place, Situation, Strike
+from audiencekit.emulator.faults.kinds import Site, site_of
 
 _MOST_FIRED: Final = 100_000  # the oldest are forgotten first
 

@@ -11,9 +11,8 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.emulator.envelope import JSON, Answer
-
-from .effects import Reply
-from .fault import Strike
+from audiencekit.emulator.faults.effects import Reply
+from audiencekit.emulator.faults.fault import Strike
 
 _HTML: Final = "text/html;charset=utf-8"
 _CODES: Final[Mapping[int, str]] = MappingProxyType(

@@ -6,13 +6,12 @@ import asyncio
 import ssl
 from collections.abc import Callable
 
+from audiencekit.emulator.faults.handshakes import Handshakes
+from audiencekit.emulator.faults.kinds import Site
+from audiencekit.emulator.faults.proxy import Proxy
+from audiencekit.emulator.faults.register import Register
 from audiencekit.emulator.lines import Line
 from audiencekit.emulator.listening import Handler, Listener
-
-from .handshakes import Handshakes
-from .kinds import Site
-from .proxy import Proxy
-from .register import Register
 
 
 class FaultSites:
@@ -46,7 +45,7 @@ class FaultSites:
         return dict(self._shown)
 
     def _make_contexts(self) -> None:
-        from .certificates import make_certificates
+        from audiencekit.emulator.faults.certificates import make_certificates
 
         made = make_certificates()
         self._contexts = made.contexts

@@ -10,11 +10,10 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.emulator.envelope import JSON, Answer, problem, success
-
-from .effects import Reply
-from .fault import Fault, Situation, Strike
-from .lists import MISLEADING, is_list, mislead
-from .records import list_operations
+from audiencekit.emulator.faults.effects import Reply
+from audiencekit.emulator.faults.fault import Fault, Situation, Strike
+from audiencekit.emulator.faults.lists import MISLEADING, is_list, mislead
+from audiencekit.emulator.faults.records import list_operations
 
 _HTML: Final = "text/html;charset=utf-8"
 

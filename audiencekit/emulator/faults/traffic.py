@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import ssl
 
-from .effects import Cut, Detour, Handshake, Hold, Late, Outage, Reply, Skew, Throttle, Unannounced, Wait
-from .fault import Place, Situation, Strike
-from .replies import plain_status
+from audiencekit.emulator.faults.effects import (
+    Cut,
+    Detour,
+    Handshake,
+    Hold,
+    Late,
+    Outage,
+    Reply,
+    Skew,
+    Throttle,
+    Unannounced,
+    Wait,
+)
+from audiencekit.emulator.faults.fault import Place, Situation, Strike
+from audiencekit.emulator.faults.replies import plain_status
 
 _PROXY_STATUSES = {"auth": 407, "refused": 403, "unreachable": 502, "mitm": None}
 

@@ -8,11 +8,21 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from aiohttp import web
 
 from audiencekit.emulator.envelope import Answer
+from audiencekit.emulator.faults.effects import (
+    Cut,
+    Effect,
+    Hold,
+    Late,
+    Outage,
+    Reply,
+    Skew,
+    Throttle,
+    Unannounced,
+    Wait,
+)
+from audiencekit.emulator.faults.fault import Place, Situation
+from audiencekit.emulator.faults.register import Fired, Register
 from audiencekit.emulator.lines import Line
-
-from .effects import Cut, Effect, Hold, Late, Outage, Reply, Skew, Throttle, Unannounced, Wait
-from .fault import Place, Situation
-from .register import Fired, Register
 
 
 class SeveredError(Exception):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.insights.keywords import search_keywords
 from audiencekit.emulator.rate_limits import KEYWORD_READS
 from audiencekit.emulator.routing import Route
-
-from .keywords import search_keywords
 
 ROUTES: Final = (Route("GET", "/insights/keywords/search", search_keywords, KEYWORD_READS),)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.media.kinds import ACCOUNT_MEDIA, MEDIA_CREATIVES
+from audiencekit.emulator.media.records import PREROLL_TYPES
 from audiencekit.emulator.parameters import Parameters
-
-from .kinds import ACCOUNT_MEDIA, MEDIA_CREATIVES
-from .records import PREROLL_TYPES
 
 
 def list_creatives(call: Call) -> Answer:

@@ -6,10 +6,9 @@ from collections.abc import Collection
 from typing import Final
 
 from audiencekit.emulator.calls import Call
+from audiencekit.emulator.media.records import show_media
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.resources.resource import Resource
-
-from .records import show_media
 
 MEDIA: Final = Resource(
     kind="media_library",

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
+from audiencekit.emulator.media.kinds import MEDIA
+from audiencekit.emulator.media.records import GIF, IMAGE, VIDEO, is_media_key, make_media, show_media
 from audiencekit.emulator.parameters import Parameters
-
-from .kinds import MEDIA
-from .records import GIF, IMAGE, VIDEO, is_media_key, make_media, show_media
 
 _NAMES = ("name", "file_name")
 

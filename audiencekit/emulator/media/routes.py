@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.media.account_media import list_account_media
+from audiencekit.emulator.media.creatives import create_creative, list_creatives
+from audiencekit.emulator.media.kinds import ACCOUNT_MEDIA, MEDIA, MEDIA_CREATIVES
+from audiencekit.emulator.media.library import add_media, change_media, list_media
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .account_media import list_account_media
-from .creatives import create_creative, list_creatives
-from .kinds import ACCOUNT_MEDIA, MEDIA, MEDIA_CREATIVES
-from .library import add_media, change_media, list_media
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _LIBRARY: Final = _ACCOUNT + "/media_library"

@@ -11,8 +11,7 @@ import orjson
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, refuse_legacy
-
-from .tokens import OUT_OF_BAND, SCREEN_NAME
+from audiencekit.emulator.oauth.tokens import OUT_OF_BAND, SCREEN_NAME
 
 # The captured type of these answers, which are no HTML.
 _PAIRS: Final = "text/html; charset=utf-8"

@@ -10,10 +10,9 @@ from urllib.parse import unquote
 
 from audiencekit.emulator.credentials import Credentials
 from audiencekit.emulator.envelope import RefusalError, refuse_legacy, refuse_problem
+from audiencekit.emulator.oauth.tokens import Tokens
 from audiencekit.emulator.routing import Credential
 from audiencekit.emulator.signatures import Signatures, SignedCall
-
-from .tokens import Tokens
 
 # What a handler is told of the header besides the token: never the signature or the nonce.
 _SHOWN: Final = ("oauth_token", "oauth_callback", "oauth_verifier", "platform_auth_access_type", "x_auth_access_type")

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer
-
-from .tokens import OUT_OF_BAND, RequestToken
+from audiencekit.emulator.oauth.tokens import OUT_OF_BAND, RequestToken
 
 _HTML: Final = "text/html; charset=utf-8"
 # A page of this kind must not be shown inside of another.

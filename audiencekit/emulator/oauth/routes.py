@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.calls import Address
+from audiencekit.emulator.oauth.bearer import give_bearer, invalidate_bearer
+from audiencekit.emulator.oauth.exchange import give_access_token, give_request_token, invalidate_token
+from audiencekit.emulator.oauth.pages import ask, authenticate, decide
 from audiencekit.emulator.rate_limits import BEARER_TOKENS, OAUTH
 from audiencekit.emulator.routing import Credential, Route
-
-from .bearer import give_bearer, invalidate_bearer
-from .exchange import give_access_token, give_request_token, invalidate_token
-from .pages import ask, authenticate, decide
 
 _BASE: Final = frozenset({Address.BASE})
 

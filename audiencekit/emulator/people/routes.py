@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.people.promotable import list_promotable_users, show_promotable_user
+from audiencekit.emulator.people.settings import change_settings, show_settings
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .promotable import list_promotable_users, show_promotable_user
-from .settings import change_settings, show_settings
 
 _PROMOTABLE: Final = "/accounts/:account_id/promotable_users"
 _SETTINGS: Final = "/accounts/:account_id/user_settings/:user_id"

@@ -12,10 +12,9 @@ from audiencekit.emulator.campaigns.kinds import LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.people.promotable import type_of
+from audiencekit.emulator.promotions.kinds import PROMOTED_ACCOUNTS
+from audiencekit.emulator.promotions.line_items import FOR_ACCOUNTS, find_line_item, incompatible
 from audiencekit.emulator.resources.records import Record
-
-from .kinds import PROMOTED_ACCOUNTS
-from .line_items import FOR_ACCOUNTS, find_line_item, incompatible
 
 
 def list_promoted_accounts(call: Call) -> Answer:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.promotions.accounts import create_promoted_account, list_promoted_accounts
+from audiencekit.emulator.promotions.kinds import PROMOTED_ACCOUNTS, PROMOTED_TWEETS
+from audiencekit.emulator.promotions.scheduled import create_scheduled, delete_scheduled, list_scheduled, show_scheduled
+from audiencekit.emulator.promotions.tweets import create_promoted_tweets, list_promoted_tweets
 from audiencekit.emulator.rate_limits import CORE_READS, READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .accounts import create_promoted_account, list_promoted_accounts
-from .kinds import PROMOTED_ACCOUNTS, PROMOTED_TWEETS
-from .scheduled import create_scheduled, delete_scheduled, list_scheduled, show_scheduled
-from .tweets import create_promoted_tweets, list_promoted_tweets
 
 _ACCOUNTS: Final = "/accounts/:account_id/promoted_accounts"
 _ONE_ACCOUNT: Final = _ACCOUNTS + "/:promoted_account_id"

@@ -8,12 +8,11 @@ from __future__ import annotations
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.promotions.kinds import SCHEDULED_PROMOTED_TWEETS
+from audiencekit.emulator.promotions.line_items import FOR_TWEETS, find_line_item
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.tweets.kinds import SCHEDULED_TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due
-
-from .kinds import SCHEDULED_PROMOTED_TWEETS
-from .line_items import FOR_TWEETS, find_line_item
 
 
 def list_scheduled(call: Call) -> Answer:

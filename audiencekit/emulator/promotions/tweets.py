@@ -13,14 +13,13 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.promotions.kinds import PROMOTED_TWEETS
+from audiencekit.emulator.promotions.line_items import FOR_ACCOUNTS, FOR_TWEETS, find_line_item
 from audiencekit.emulator.reference.placements import EVERYWHERE, TIMELINE
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
 from audiencekit.emulator.tweets.publication import publish
 from audiencekit.emulator.tweets.scheduled import publish_due
-
-from .kinds import PROMOTED_TWEETS
-from .line_items import FOR_ACCOUNTS, FOR_TWEETS, find_line_item
 
 MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
 

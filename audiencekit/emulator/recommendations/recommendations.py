@@ -14,10 +14,9 @@ from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS,
 from audiencekit.emulator.credentials import base36
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.recommendations.changes import change_campaign
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
-
-from .changes import change_campaign
 
 
 def list_recommendations(call: Call) -> Answer:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.rate_limits import READS
+from audiencekit.emulator.recommendations.recommendations import list_recommendations, show_recommendation
 from audiencekit.emulator.routing import Route
-
-from .recommendations import list_recommendations, show_recommendation
 
 _ALL: Final = "/accounts/:account_id/recommendations"
 

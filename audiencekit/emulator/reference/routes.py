@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.rate_limits import REFERENCE_READS
+from audiencekit.emulator.reference.bidding import list_bidding_rules
+from audiencekit.emulator.reference.categories import list_business_categories, list_content_categories
+from audiencekit.emulator.reference.placements import list_placements
+from audiencekit.emulator.reference.publishers import list_publishers
 from audiencekit.emulator.routing import Route
-
-from .bidding import list_bidding_rules
-from .categories import list_business_categories, list_content_categories
-from .placements import list_placements
-from .publishers import list_publishers
 
 ROUTES: Final = (
     Route("GET", "/advertiser_business_categories", list_business_categories, REFERENCE_READS),

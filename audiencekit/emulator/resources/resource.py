@@ -11,8 +11,7 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-
-from .records import Record
+from audiencekit.emulator.resources.records import Record
 
 
 def show_fields(record: Record) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from typing import Final
 
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from .tags import TRACKING_TAGS, change_tag, create_tag
+from audiencekit.emulator.tracking.tags import TRACKING_TAGS, change_tag, create_tag
 
 _TAGS: Final = "/accounts/:account_id/tracking_tags"
 _ONE: Final = _TAGS + "/:tracking_tag_id"

@@ -15,8 +15,7 @@ from audiencekit.emulator.cards.every_card import choose_card
 from audiencekit.emulator.media.kinds import choose_media
 from audiencekit.emulator.media.records import GIF, IMAGE, VIDEO
 from audiencekit.emulator.parameters import Parameters
-
-from .kinds import MAX_NAME
+from audiencekit.emulator.tweets.kinds import MAX_NAME
 
 MAX_TEXT: Final = 25_000  # characters
 _MAX_OF_TYPE: Final = {IMAGE: 4, GIF: 1, VIDEO: 1}

@@ -11,10 +11,9 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.oauth.tokens import SCREEN_NAME
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-
-from .content import check_content, read_changes, read_new
-from .kinds import DRAFTS, show_draft
-from .listing import read_page
+from audiencekit.emulator.tweets.content import check_content, read_changes, read_new
+from audiencekit.emulator.tweets.kinds import DRAFTS, show_draft
+from audiencekit.emulator.tweets.listing import read_page
 
 
 def list_drafts(call: Call) -> Answer:

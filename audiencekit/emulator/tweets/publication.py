@@ -7,8 +7,7 @@ from typing import Any
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.resources.records import Record
-
-from .kinds import TWEETS
+from audiencekit.emulator.tweets.kinds import TWEETS
 
 
 def publish(account: Account, tweet_id: str, moment: float, content: dict[str, Any]) -> Record:

@@ -6,9 +6,8 @@ from typing import Final
 
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route
-
-from . import drafts, scheduled
-from .tweets import create_tweet, list_previews, list_tweets, rename_tweet
+from audiencekit.emulator.tweets import drafts, scheduled
+from audiencekit.emulator.tweets.tweets import create_tweet, list_previews, list_tweets, rename_tweet
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _DRAFTS: Final = _ACCOUNT + "/draft_tweets"

@@ -15,11 +15,10 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import add_months
-
-from .content import check_content, read_changes, read_new
-from .kinds import SCHEDULED_TWEETS, show_scheduled
-from .listing import read_page
-from .publication import publish
+from audiencekit.emulator.tweets.content import check_content, read_changes, read_new
+from audiencekit.emulator.tweets.kinds import SCHEDULED_TWEETS, show_scheduled
+from audiencekit.emulator.tweets.listing import read_page
+from audiencekit.emulator.tweets.publication import publish
 
 _MINUTE: Final = 60
 _WAITING, _OUT = "SCHEDULED", "SUCCESS"

@@ -12,8 +12,7 @@ from audiencekit.emulator.media.records import VIDEO
 from audiencekit.emulator.oauth.tokens import SCREEN_NAME
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
-
-from .entities import Entity, find_entities, show_address
+from audiencekit.emulator.tweets.entities import Entity, find_entities, show_address
 
 MEDIA_TYPES: Final = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 

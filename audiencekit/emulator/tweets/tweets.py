@@ -12,13 +12,12 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-
-from .content import read_name, read_new
-from .kinds import DRAFT, DRAFTS, MAX_NAME, PUBLISHED, SCHEDULED_TWEETS, TWEET_TYPES, TWEETS
-from .listing import read_page
-from .publication import publish
-from .scheduled import publish_due
-from .statuses import show_listed, show_status
+from audiencekit.emulator.tweets.content import read_name, read_new
+from audiencekit.emulator.tweets.kinds import DRAFT, DRAFTS, MAX_NAME, PUBLISHED, SCHEDULED_TWEETS, TWEET_TYPES, TWEETS
+from audiencekit.emulator.tweets.listing import read_page
+from audiencekit.emulator.tweets.publication import publish
+from audiencekit.emulator.tweets.scheduled import publish_due
+from audiencekit.emulator.tweets.statuses import show_listed, show_status
 
 _SETTINGS: Final = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
 _MAX_TITLE, _MAX_DESCRIPTION = 70, 200  # characters; specification part 2, section 8

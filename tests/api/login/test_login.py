@@ -18,8 +18,7 @@ from audiencekit.api.login.login import application_of, log_in, log_out
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, RequestRefused, Unauthorized, UsageError
 from audiencekit.personal import Secret
-
-from .conftest import Person
+from tests.api.login.conftest import Person
 
 
 async def _log_in(person: Person, decision: str = "approve", **options: Any) -> Any:

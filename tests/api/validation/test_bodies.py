@@ -13,8 +13,7 @@ from audiencekit.api.catalogue.parameters import Level, Parameter, Type
 from audiencekit.api.exchange import Body
 from audiencekit.api.validation.calls import check_call
 from audiencekit.errors import UsageError
-
-from .values import BODIES, CANARY, HASH, LEAF, NOW, check, complete
+from tests.api.validation.values import BODIES, CANARY, HASH, LEAF, NOW, check, complete
 
 
 def _at(body: Any, level: Level) -> dict[str, Any]:

@@ -23,8 +23,7 @@ from audiencekit.api.catalogue.rules import (
     UnderMonthsAhead,
 )
 from audiencekit.errors import UsageError
-
-from .values import CANARY, bad_values, check, complete, good_values, outside
+from tests.api.validation.values import CANARY, bad_values, check, complete, good_values, outside
 
 EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
 

@@ -20,8 +20,7 @@ from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import Tagger, tags_of_sets
-
-from .service import ACCOUNT, AUDIENCE, Person
+from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 
 TAGGER = Tagger()
 

@@ -16,9 +16,8 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.plan import PlannedRequest
 from audiencekit.selection.selection import Layout, Selection
-
-from .people import days, records, store
-from .service import Person
+from tests.audiences.synchronisation.people import days, records, store
+from tests.audiences.synchronisation.service import Person
 
 NEW, GONE, BACK = ("a", ""), ("b", "1"), ("c", "1")
 EVERYBODY = [NEW, GONE, BACK]

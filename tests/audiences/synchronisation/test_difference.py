@@ -19,10 +19,9 @@ from audiencekit.preparation.bits import Bits
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
+from tests.audiences.synchronisation.people import TAGGER, Known, names, records
+from tests.audiences.synchronisation.service import Person
 from tests.examples import examples
-
-from .people import TAGGER, Known, names, records
-from .service import Person
 
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]

@@ -15,9 +15,8 @@ from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.machine.spool import Spool
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import tags_of_sets
-
-from .people import TAGGER, days, members
-from .service import Person
+from tests.audiences.synchronisation.people import TAGGER, days, members
+from tests.audiences.synchronisation.service import Person
 
 PEOPLE: dict[Person, int] = {(f"{number}", "" if number % 3 else f"n{number}"): 400 + number for number in range(600)}
 

@@ -9,8 +9,7 @@ import pytest
 from audiencekit.audiences.synchronisation.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
 from audiencekit.errors import PlanRefused
-
-from .service import Owner
+from tests.audiences.synchronisation.service import Owner
 
 NOW = 1_795_000_000.0
 

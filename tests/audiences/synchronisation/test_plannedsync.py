@@ -13,8 +13,7 @@ import pytest
 from audiencekit.audiences.synchronisation import plannedsync
 from audiencekit.audiences.synchronisation.sync import plan_sync
 from audiencekit.reporting.plan import Plan
-
-from .service import AUDIENCE, Owner, Person
+from tests.audiences.synchronisation.service import AUDIENCE, Owner, Person
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD: list[Person] = [(str(number), str(number)) for number in range(20)]

@@ -28,9 +28,8 @@ from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.columnar.hexadecimal import hash_array
 from audiencekit.preparation.lists import list_array
 from audiencekit.selection.tags import TAG
-
-from .people import TAGGER, members, names, records
-from .service import Person
+from tests.audiences.synchronisation.people import TAGGER, members, names, records
+from tests.audiences.synchronisation.service import Person
 
 EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c", "d") for name in ("", "1", "2", "3") if mail or name]
 PEOPLE = st.lists(st.sampled_from(EVERYBODY), unique=True, min_size=1, max_size=8)

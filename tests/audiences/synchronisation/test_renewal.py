@@ -23,8 +23,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.run import Run
 from audiencekit.target import Target
-
-from .service import AUDIENCE, NEVER, Entry, Owner, entries_of
+from tests.audiences.synchronisation.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]
 LATER = [(str(number), str(number)) for number in range(5, 12)]

@@ -20,10 +20,9 @@ from audiencekit.preparation.bits import Bits
 from audiencekit.profile import SPEC
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Layout, Selection
+from tests.audiences.synchronisation.people import TAGGER, Known, names, records
+from tests.audiences.synchronisation.service import Person
 from tests.examples import examples
-
-from .people import TAGGER, Known, names, records
-from .service import Person
 
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 Revise = Callable[..., tuple[Revision, Selection]]

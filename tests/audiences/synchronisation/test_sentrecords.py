@@ -15,9 +15,8 @@ from audiencekit.audiences.synchronisation import sentrecords as module
 from audiencekit.audiences.synchronisation.sentrecords import SentRecords, records_at
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
-
-from .people import names, records
-from .service import Person
+from tests.audiences.synchronisation.people import names, records
+from tests.audiences.synchronisation.service import Person
 
 BATCHES = 8
 PEOPLE: list[list[Person]] = [[(f"{batch}-{number}", "") for number in range(40)] for batch in range(BATCHES)]

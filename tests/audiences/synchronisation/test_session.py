@@ -17,8 +17,7 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
 from audiencekit.planning import planner
-
-from .service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
+from tests.audiences.synchronisation.service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
 
 EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "6"))
 

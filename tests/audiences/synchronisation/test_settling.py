@@ -15,9 +15,8 @@ from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import find_state_key
 from audiencekit.runs.store import RunStore
-
-from .people import store
-from .service import LOST, NEVER, Owner
+from tests.audiences.synchronisation.people import store
+from tests.audiences.synchronisation.service import LOST, NEVER, Owner
 
 NOW = datetime.fromtimestamp(1_795_000_000, UTC)
 PEOPLE = [(str(number), str(number)) for number in range(12)]

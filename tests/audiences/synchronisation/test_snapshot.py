@@ -12,8 +12,7 @@ from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
-
-from .service import ACCOUNT, AUDIENCE, Owner, entries_of
+from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Owner, entries_of
 
 PEOPLE = [(str(number), str(number)) for number in range(20)]
 

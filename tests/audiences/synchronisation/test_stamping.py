@@ -19,8 +19,19 @@ from audiencekit.audiences.synchronisation.stampfile import STAMP
 from audiencekit.errors import AudiencekitError, RequestRefused, SnapshotRefused, TemporarilyUnavailable
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
 from audiencekit.runs.overtaking import overtake_sync
-
-from .service import ACCOUNT, AUDIENCE, FINE, LATE, LOST, NEVER, Entry, Owner, Person, Service, entries_of
+from tests.audiences.synchronisation.service import (
+    ACCOUNT,
+    AUDIENCE,
+    FINE,
+    LATE,
+    LOST,
+    NEVER,
+    Entry,
+    Owner,
+    Person,
+    Service,
+    entries_of,
+)
 
 FIRST, HISTORIES = int(os.environ.get("STAMP_FIRST", "0")), int(os.environ.get("STAMP_HISTORIES", "15"))
 PEOPLE: list[Person] = [(str(number), "") for number in range(12)]

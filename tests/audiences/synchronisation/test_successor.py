@@ -33,10 +33,9 @@ from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import tags_of_sets
+from tests.audiences.synchronisation.people import days, members, store
+from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples
-
-from .people import days, members, store
-from .service import ACCOUNT, AUDIENCE, Person
 
 EVERYBODY = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
 CHANGES = st.dictionaries(

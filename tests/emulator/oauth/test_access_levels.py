@@ -12,8 +12,7 @@ import pytest
 from audiencekit.emulator.calls import Address
 from audiencekit.emulator.routes import ROUTES
 from audiencekit.emulator.routing import Credential
-
-from .test_authorization import access_token
+from tests.emulator.oauth.test_authorization import access_token
 
 # Nothing of the user's is changed by these, although their method is POST: a token is ended, an estimate is made.
 ENDS = {"/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json", "/oauth2/invalidate_token"}

@@ -22,8 +22,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.readiness import read_readiness
 from audiencekit.pipeline import upload
 from audiencekit.runs.kept import list_runs
-
-from .conftest import ROOT, Call, Service
+from tests.integrations.airflow.conftest import ROOT, Call, Service
 
 pytestmark = pytest.mark.airflow
 PEOPLE = 150  # of whom 135 said yes

@@ -14,8 +14,7 @@ import pytest
 from audiencekit.errors import UsageError
 from audiencekit.runs.locks import TargetLock
 from audiencekit.target import Target
-
-from .conftest import Service, emulator
+from tests.integrations.airflow.conftest import Service, emulator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
 PEOPLE = 120

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Service
+from tests.integrations.airflow.conftest import Service
 
 pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
 MANY = 1_000_000.0  # seconds that are not waited

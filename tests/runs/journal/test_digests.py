@@ -18,8 +18,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
-
-from .conftest import KEY
+from tests.runs.journal.conftest import KEY
 
 OTHER: SubKey = StateKey(bytes(32)).derive("digests", "another")
 Record = dict[str, Any]

@@ -10,8 +10,7 @@ import pytest
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.errors import Outcome
 from audiencekit.runs.journal.facts import PlannedBody, Sums
-
-from .conftest import PLAN, result_of
+from tests.runs.journal.conftest import PLAN, result_of
 
 
 @pytest.mark.parametrize(

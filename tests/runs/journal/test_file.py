@@ -20,8 +20,7 @@ from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
 from audiencekit.runs.journal.facts import Ending, PlannedBody, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.writer import RunJournal
-
-from .conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
+from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
 
 KILLED_IN_A_COMMIT = """
 import os, sqlite3, sys

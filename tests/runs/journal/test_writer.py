@@ -17,8 +17,7 @@ from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.file import Entry, JournalFile
 from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.journal.writer import RunJournal
-
-from .conftest import KEY, packed, result_of
+from tests.runs.journal.conftest import KEY, packed, result_of
 
 States = Callable[[], dict[int, str]]
 

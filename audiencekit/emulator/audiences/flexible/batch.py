@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from audiencekit.emulator.audiences.flexible.parsing import SegmentReader
+from audiencekit.emulator.audiences.flexible.segments import Segment
 from audiencekit.emulator.audiences.operations import check_array, echo_item, item_problems, missing, unknown
 from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.documents import read_document
 from audiencekit.emulator.envelope import Answer, Problem, problem, refuse_items, success_of_items
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
-
-from .parsing import SegmentReader
-from .segments import Segment
 
 _OPERATION_TYPES: Final = ("Create", "Update", "Delete")
 # What records call the types of the batch (public documentation).

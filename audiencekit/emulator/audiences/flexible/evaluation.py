@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from functools import reduce
 from operator import and_, or_
 
+from audiencekit.emulator.audiences.flexible.segments import Segment
 from audiencekit.emulator.audiences.population import Population
 from audiencekit.emulator.audiences.records import Audience
-
-from .segments import Segment
 
 People = frozenset[bytes]
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from audiencekit.emulator.audiences.flexible.segments import Segment
 from audiencekit.emulator.envelope import Problem, problem
-
-from .segments import Segment
 
 _MAX_DEPTH: Final = 100  # no limit of the specification; JSON that is deeper is refused, not followed
 _OPERATORS: Final = ("AND", "OR")

@@ -11,13 +11,12 @@ from typing import Final
 
 from audiencekit.emulator.accounts.records import SHARING_FEATURE
 from audiencekit.emulator.audiences.lifecycle import find_own_audience
+from audiencekit.emulator.audiences.permissions.records import Permission
 from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
-
-from .records import Permission
 
 _LEVELS: Final = ("READ_ONLY", "READ_WRITE")
 _LISTING: Final = Listing(takes_with_deleted=False)
