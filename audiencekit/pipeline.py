@@ -21,8 +21,8 @@ from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.heap import give_back
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
@@ -69,7 +69,7 @@ def prepare(
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
     # Parquet takes as long to load as the rest of Arrow, and nothing else writes it.
-    from audiencekit.planning.prepared import write_prepared
+    from audiencekit.planning.prepareddirectory import write_prepared
 
     source, settings = items_of(source), settings or load_settings()
     terms = _terms(keywords, settings, TargetKind.AUDIENCE)
@@ -142,7 +142,7 @@ async def upload_to(
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
     from audiencekit.runs.execution import execute
-    from audiencekit.runs.named import NamedRun
+    from audiencekit.runs.namedruns import NamedRun
     from audiencekit.runs.run import Run
     from audiencekit.runs.store import check_chosen_run_id
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.planning.options import Keywords, read_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
 from benchmarks.dry_upload import share_in_bulk

@@ -11,8 +11,8 @@ import os
 import time
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation import successor
-from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot import successor
+from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key

@@ -49,7 +49,7 @@ def main() -> None:
 def import_everything() -> None:
     """What commands import, now or inside their functions."""
     import audiencekit
-    from audiencekit.machine.leftout import leave_out_pandas
+    from audiencekit.machine.librarystartup import leave_out_pandas
 
     leave_out_pandas()  # as a command does
     for module in pkgutil.walk_packages(audiencekit.__path__, "audiencekit."):

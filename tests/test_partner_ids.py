@@ -18,7 +18,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.judgement import Bounds, judge
+from audiencekit.preparation.bounds import Bounds, judge
 from audiencekit.preparation.records import UPDATE
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.arrow.typedcolumns import TypedColumns

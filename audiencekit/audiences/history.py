@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from audiencekit.audiences.erasure.kept import PREFIX, ErasureStore, is_erasure
+from audiencekit.audiences.erasure.erasurestore import PREFIX, ErasureStore, is_erasure
 from audiencekit.errors import UsageError
 from audiencekit.machine.keys import StateKey
-from audiencekit.runs.kept import list_runs
+from audiencekit.runs.runorder import Place, Succession
 from audiencekit.runs.store import LAST, RunStore, place_of, time_of
-from audiencekit.runs.succession import Place, Succession
+from audiencekit.runs.storedreports import list_runs
 
 
 def list_history(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:

@@ -76,7 +76,7 @@ def resume_erasure(erasure: str, *, as_json: bool, **given: Any) -> NoReturn:
 
 def show_receipt(erasure: str, *, as_json: bool) -> None:
     """Print the receipt of an erasure as it stands."""
-    from audiencekit.audiences.erasure.kept import ErasureStore
+    from audiencekit.audiences.erasure.erasurestore import ErasureStore
 
     store = ErasureStore(command_settings().state_dir)
     _print(store.read(store.find(erasure)), as_json=as_json)

@@ -65,7 +65,7 @@ def report(run: str, as_json: bool) -> None:
     from audiencekit.audiences.history import find_in_history
     from audiencekit.machine.keys import known_state_key
     from audiencekit.reporting.text import render_report
-    from audiencekit.runs.kept import read_report
+    from audiencekit.runs.storedreports import read_report
 
     settings = command_settings()
     run_id, is_erasure = find_in_history(settings.state_dir, run)

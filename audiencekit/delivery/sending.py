@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
-from audiencekit.delivery.lanes import Lanes, Losses
 from audiencekit.delivery.limiter import Pausable, RateLimiter
 from audiencekit.delivery.results import Counts, PackedRequest
 from audiencekit.delivery.retry import RetryPolicy

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.course import Course
+from audiencekit.delivery.concurrency import Lanes
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
-from audiencekit.delivery.lanes import Lanes
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.parts import OpenedBody
+from audiencekit.delivery.requesthistory import Course
+from audiencekit.delivery.requestparts import OpenedBody
 from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.sending import Send, Sending

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from audiencekit.machine.dumps import prevent_dumps
 from audiencekit.machine.heap import share_heap
-from audiencekit.machine.leftout import leave_out_blas_threads, leave_out_pandas
+from audiencekit.machine.librarystartup import leave_out_blas_threads, leave_out_pandas
 
 ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ask a process from outside to end
 

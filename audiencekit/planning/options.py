@@ -12,7 +12,7 @@ from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, DEFAULT_MAX_UNREAD_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
-from audiencekit.preparation.judgement import Bounds
+from audiencekit.preparation.bounds import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
 from audiencekit.sources.files import FilePath, absolute_path, paths_of

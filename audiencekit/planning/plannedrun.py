@@ -12,11 +12,11 @@ from audiencekit.errors import Refused
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.remarks import lost_numbers, what_it_does
+from audiencekit.planning.plannotes import lost_numbers, what_it_does
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.plan import PlannedRequest
+from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.preparation.users import EncodedUsers, encode_users

@@ -10,17 +10,17 @@ from audiencekit.errors import UsageError
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import SealedFile, Spool
-from audiencekit.planning.gathering import Gathered, Listeners
-from audiencekit.planning.keptreading import Keeping, KeptReading
+from audiencekit.planning.batchresults import Gathered, Listeners
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plannotes import expired, nobody_left, refuse_options, refuse_other_kinds, unheeded_operation
 from audiencekit.planning.reading import read_batches
-from audiencekit.planning.readsource import ReadSource
-from audiencekit.planning.remarks import expired, nobody_left, refuse_options, refuse_other_kinds, unheeded_operation
+from audiencekit.planning.sourcefacts import ReadSource
+from audiencekit.planning.spooledsource import Keeping, KeptReading
 from audiencekit.planning.suppression import ReadList, notes_of, read_lists
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.judgement import judge
-from audiencekit.preparation.plan import Packing
+from audiencekit.preparation.bounds import judge
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import NEIGHBOURS, Selection

@@ -16,8 +16,8 @@ from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.plan import Sizes
 from audiencekit.preparation.records import prepare_batch
+from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.users import measure_users
 from audiencekit.profile import Profile

@@ -26,6 +26,7 @@ from audiencekit.limits import WRONG_KIND_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.certainvalues import decide_plain
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
@@ -38,7 +39,6 @@ from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
-from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally
 

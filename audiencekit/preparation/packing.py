@@ -12,8 +12,8 @@ import numpy.typing as npt
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import Personal, guarded
 from audiencekit.preparation.entries import Octets, write_operations
-from audiencekit.preparation.plan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.records import DELETE, UPDATE
+from audiencekit.preparation.requestplan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import EncodedUsers
 

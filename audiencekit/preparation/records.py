@@ -19,10 +19,10 @@ from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATI
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
-from audiencekit.preparation.lists import value_lists
 from audiencekit.preparation.normalisation import ColumnResult, normalize_column, resolve_countries
 from audiencekit.preparation.rejections import Rejections
 from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.valuelists import value_lists
 
 UPDATE: Final = "Update"
 DELETE: Final = "Delete"

@@ -16,8 +16,8 @@ from audiencekit.preparation.chunks import value_counts
 from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between
 from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hex_texts, to_hex
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import DELETE, UPDATE
+from audiencekit.preparation.valuelists import list_array
 
 # What the key `format` of a file's metadata says. Other engines cannot say it: they are known by their columns.
 PREPARED_FORMAT: Final = "audiencekit-prepared/1"

@@ -16,8 +16,8 @@ from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
 from audiencekit.runs.journal.refusals import NOTHING_SENT
 from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.kept import opened_journal
 from audiencekit.runs.store import RUNS
+from audiencekit.runs.storedreports import opened_journal
 from audiencekit.target import Target
 
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"

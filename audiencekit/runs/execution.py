@@ -27,10 +27,10 @@ from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.planning.reading import OnRecords
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.reporting.plan import how_resumable
@@ -41,10 +41,10 @@ from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, 
 from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
-from audiencekit.runs.overtaking import overtake_sync
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
+from audiencekit.runs.syncstamp import overtake_sync
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings
 from audiencekit.shown import shown

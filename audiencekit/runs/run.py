@@ -35,11 +35,11 @@ from audiencekit.runs.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.kept import check_report, known_of, updated
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
 from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
+from audiencekit.runs.storedreports import check_report, known_of, updated
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames.frames import Frame

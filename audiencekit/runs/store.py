@@ -18,7 +18,7 @@ from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
-from audiencekit.runs.succession import Place, Succession
+from audiencekit.runs.runorder import Place, Succession
 
 RUNS: Final = "runs"
 REPORT: Final = "report.json"

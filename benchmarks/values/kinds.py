@@ -12,6 +12,7 @@ from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.preparation.columnar.certainvalues import decide_plain
 from audiencekit.preparation.columnar.decisions import Codes, Decisions
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
@@ -21,7 +22,6 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
-from audiencekit.preparation.columnar.plain import decide_plain
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
 from benchmarks.values.phone_numbers import REGIONS, Numbers, Row

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.audiences.erasure.erasurestore import RECEIPT, ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget_async
-from audiencekit.audiences.erasure.kept import RECEIPT, ErasureStore
 from audiencekit.audiences.history import find_in_history, list_history
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.pipeline import upload_async
 from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore, new_run_id
-from audiencekit.runs.succession import BEGUN
 from audiencekit.settings import Settings
 from audiencekit.target import Target
 

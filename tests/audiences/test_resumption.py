@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import audiencekit
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget_async
-from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.resumption import resume_async
 from audiencekit.emulator import Emulator

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import upload_async
-from audiencekit.runs.kept import opened_journal
+from audiencekit.runs.storedreports import opened_journal
 from audiencekit.settings import Settings
 from benchmarks.overhead import BEGIN, END, main, without_journal_and_checks
 from benchmarks.sdk_faults import OUT

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
 from benchmarks import emails, phone_numbers

@@ -21,7 +21,7 @@ import threading
 import time
 from typing import Any
 
-from audiencekit.machine.leftout import leave_out_pandas
+from audiencekit.machine.librarystartup import leave_out_pandas
 from tests.forking import import_everything
 
 MAX_BODY_BYTES = 1_000  # so that a few rows are several requests

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.audiences.erasure.kept import ErasureStore
-from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
+from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.delivery.limiter.linefile import LineFile
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, Kept

@@ -14,8 +14,8 @@ from audiencekit.errors import UsageError
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.pipeline import check, upload_async
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.profile import find_profile
 from audiencekit.settings import Settings, load_settings
 

@@ -16,7 +16,7 @@ from audiencekit.cli import cli
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused, SourceRefused, UsageError
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
-from audiencekit.runs.kept import list_runs
+from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"

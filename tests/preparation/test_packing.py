@@ -16,7 +16,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.packing import PackedRequest, pack_requests
-from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.times import pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC

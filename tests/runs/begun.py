@@ -13,7 +13,7 @@ from audiencekit.errors import NotFinished
 from audiencekit.machine.keys import find_state_key
 from audiencekit.pipeline import upload_async
 from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.kept import opened_journal
+from audiencekit.runs.storedreports import opened_journal
 from audiencekit.settings import Settings
 from tests.runs.journal.conftest import rewrite
 

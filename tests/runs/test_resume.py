@@ -21,8 +21,8 @@ from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution, run as run_module
 from audiencekit.runs.journal.moments import this_moment
-from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.runs.run import Run
+from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 from tests.runs.journal.conftest import FACTS

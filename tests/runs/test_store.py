@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
+from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore, new_run_id
-from audiencekit.runs.succession import BEGUN
 
 OLD, NEW, NEWEST = "20261120-120000-aaaaaa", "20261121-013000-1f3a9c", "20261121-013000-1f4b00"
 REPORT = {

@@ -15,7 +15,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.planning import planner
-from audiencekit.runs.kept import read_report
+from audiencekit.runs.storedreports import read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import EndsAfter
 

@@ -15,8 +15,8 @@ from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refuse
 from audiencekit.pipeline import resume_async, upload_async, upload_to
 from audiencekit.planning import planner
 from audiencekit.reporting.text import render_report
-from audiencekit.runs.kept import list_runs, read_report
 from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
 from audiencekit.target import Target
 from tests.runs.begun import EndsAfter

@@ -24,7 +24,7 @@ from unittest import mock
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt

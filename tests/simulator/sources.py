@@ -14,9 +14,9 @@ from unittest import mock
 
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.terms import Means, Terms
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.preparation.packing import PackedRequest, pack_requests
-from audiencekit.preparation.plan import Packing
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.profile import SPEC
 
 SOURCES = 48

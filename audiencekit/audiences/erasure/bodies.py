@@ -11,7 +11,7 @@ import numpy as np
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.packing import PackedRequest, pack_request
-from audiencekit.preparation.plan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import Profile

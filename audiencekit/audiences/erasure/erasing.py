@@ -15,9 +15,9 @@ from audiencekit.api.wire import Counts
 from audiencekit.audiences.do_not_reach import ensure_list
 from audiencekit.audiences.erasure.account import ErasureService, list_account, patiently
 from audiencekit.audiences.erasure.bodies import Bodies
-from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.erasurepass import Means, Pass
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import as_updates
-from audiencekit.audiences.erasure.passes import Means, Pass
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy

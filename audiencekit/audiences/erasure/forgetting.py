@@ -21,13 +21,13 @@ from typing import Final, Unpack
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.account import ErasureService
-from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
+from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.retry import RetryPolicy

@@ -16,8 +16,8 @@ from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.chunks import to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.hexadecimal import from_hex
-from audiencekit.preparation.lists import list_array
 from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.preparation.valuelists import list_array
 
 FINGERPRINT_BYTES: Final = 16
 

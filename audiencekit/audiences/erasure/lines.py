@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.forms import Forms, keys_of, keys_of_hash
+from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.hashing import looks_hashed
 from audiencekit.identifiers.invisible import trim

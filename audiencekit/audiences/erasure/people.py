@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.rows import read_rows
+from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import UsageError
 from audiencekit.planning.options import Keywords, SourceKeywords, read_keywords
 from audiencekit.profile import Profile

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.forms import Forms, keys_of, keys_of_hash
+from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason

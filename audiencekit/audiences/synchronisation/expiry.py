@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.synchronisation.members import DOUBTFUL, date_of, day_of
-from audiencekit.audiences.synchronisation.snapshotstore import SNAPSHOTS, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, date_of, day_of
+from audiencekit.audiences.synchronisation.snapshot.store import SNAPSHOTS, SnapshotStore
 from audiencekit.errors import PlanRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import Settings, load_settings

@@ -15,14 +15,14 @@ import numpy as np
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.durations import parse_duration
-from audiencekit.audiences.synchronisation.guards import warn_of_pace
-from audiencekit.audiences.synchronisation.members import chosen, day_of, days_of
-from audiencekit.audiences.synchronisation.partsfile import PARTS
-from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncChanges
-from audiencekit.audiences.synchronisation.removals import as_records
-from audiencekit.audiences.synchronisation.sentrecords import SentRecords
+from audiencekit.audiences.synchronisation.plan.guards import warn_of_pace
+from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncChanges
+from audiencekit.audiences.synchronisation.plan.removals import as_records
+from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.session import Session
-from audiencekit.audiences.synchronisation.snapshot import Snapshot
+from audiencekit.audiences.synchronisation.snapshot.members import chosen, day_of, days_of
+from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.errors import PlanRefused, Refused
@@ -32,9 +32,9 @@ from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.gathering import Gathered
+from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.planning.terms import Means, Terms
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.reporting.progress import Progress, heard_by

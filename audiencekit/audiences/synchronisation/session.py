@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from typing import Final
 
 from audiencekit.api.client import AdsClient
-from audiencekit.audiences.synchronisation.changes import ChangesFacts, write_changes
-from audiencekit.audiences.synchronisation.members import day_of
-from audiencekit.audiences.synchronisation.partsfile import PARTS
-from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
-from audiencekit.audiences.synchronisation.settling import settle_left, settle_run
-from audiencekit.audiences.synchronisation.snapshot import Snapshot
-from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
-from audiencekit.audiences.synchronisation.stampfile import KnownStamps
-from audiencekit.audiences.synchronisation.stamping import Stamping, refuse_what_is_behind
+from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
+from audiencekit.audiences.synchronisation.snapshot.members import day_of
+from audiencekit.audiences.synchronisation.snapshot.notedchanges import ChangesFacts, write_changes
+from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot.settling import settle_left, settle_run
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
+from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
+from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
+from audiencekit.audiences.synchronisation.stamp.stamping import Stamping, refuse_what_is_behind
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy

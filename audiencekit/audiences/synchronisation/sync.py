@@ -9,7 +9,7 @@ from typing import Final, Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.synchronisation.plannedsync import PlannedSync, SyncPlanner
+from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
@@ -17,7 +17,7 @@ from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planning.terms import Means, Terms
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report

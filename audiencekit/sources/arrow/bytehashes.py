@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.preparation.chunks import value_counts
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_matrix, to_hex
-from audiencekit.preparation.lists import list_array
+from audiencekit.preparation.valuelists import list_array
 from audiencekit.sources.arrow.types import is_list, plain
 
 _LARGEST_ASCII: Final = 0x7F

@@ -18,8 +18,8 @@ from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.faults import Faults
+from audiencekit.sources.frames.batchmerging import gathered
 from audiencekit.sources.frames.frames import Frame, FrameColumns, attempt, open_columns
-from audiencekit.sources.frames.gathering import gathered
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look

@@ -14,7 +14,7 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import Keys, count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, Receipt
 from audiencekit.delivery.limiter import PacedLimiter

@@ -17,8 +17,8 @@ import pytest
 import audiencekit
 from audiencekit.api import calls
 from audiencekit.api.opening import open_client
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
-from audiencekit.audiences.erasure.kept import ErasureStore
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults import read_faults

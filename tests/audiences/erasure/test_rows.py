@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.erasure.asked import Asked
 from audiencekit.audiences.erasure.rows import read_rows
+from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import MappingRefused, PlanRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.reporting.progress import NoProgress

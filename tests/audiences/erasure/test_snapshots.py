@@ -11,10 +11,10 @@ from pathlib import Path
 
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
-from audiencekit.audiences.synchronisation.partsfile import PARTS
 from audiencekit.audiences.synchronisation.renewal import renew_async
-from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshotstore import RECENT, SNAPSHOT, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key

@@ -22,7 +22,7 @@ from typing import Any
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.kept import ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt

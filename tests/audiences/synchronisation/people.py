@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from audiencekit.audiences.synchronisation.marks import Marks
-from audiencekit.audiences.synchronisation.members import MEMBER_SCHEMA, chosen, days_of
-from audiencekit.audiences.synchronisation.partsfile import PARTS
-from audiencekit.audiences.synchronisation.removals import as_records
-from audiencekit.audiences.synchronisation.snapshot import Index, Snapshot
-from audiencekit.audiences.synchronisation.snapshotfacts import SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshotstore import SnapshotStore
+from audiencekit.audiences.synchronisation.plan.removals import as_records
+from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshot.marks import Marks
+from audiencekit.audiences.synchronisation.snapshot.members import MEMBER_SCHEMA, chosen, days_of
+from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Index, Snapshot
+from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.selection.partitions import part_of

@@ -18,8 +18,8 @@ from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.terms import Means, Terms
 from audiencekit.reporting.report import Report
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.moments import Moment

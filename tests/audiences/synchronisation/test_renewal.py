@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.synchronisation.expiry import expiry
-from audiencekit.audiences.synchronisation.plannedsync import PlannedSync
+from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.renewal import plan_renewal
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
 from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.planning.terms import Means, Terms
+from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.report import Report
 from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.run import Run

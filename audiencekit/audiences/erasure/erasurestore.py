@@ -1,0 +1,233 @@
+"""The erasures of a state directory: one directory each, with the receipt, and the keys sealed until it is complete.
+
+erasures/<id>/receipt.json      the receipt as it stands, whole at every moment
+erasures/<id>/keys.sealed       the keys of the people, sealed; removed when every audience has confirmed
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import SPOOL, StateKey, SubKey
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.runs.runorder import Succession
+from audiencekit.runs.store import new_run_id, time_of
+from audiencekit.selection.forgotten.notes import ERASURES, MAX_RECEIPT_BYTES, RECEIPT
+
+SEALED, LOCK = "keys.sealed", ".lock"
+PREFIX: Final = "forget-"
+_MOST_ID_BYTES: Final = 64
+ERASURE_ID: Final = re.compile(r"forget-[0-9a-z-]{8,33}")
+
+
+def is_erasure(run: str) -> bool:
+    """Whether `run` means an erasure, not a run."""
+    return run.startswith(PREFIX)
+
+
+class ErasureStore:
+    """The erasures of one state directory. Raises InputOutputFailed when it cannot be written or read."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir, self._directory = state_dir, state_dir / ERASURES
+        self._succession = Succession(state_dir)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[Callable[[str], None]]:
+        """Nobody else erases from this state directory meanwhile. Raises AudienceBusy when somebody does.
+
+        Yields what notes the id of the erasure that is at work.
+        """
+        make_directory(self._state_dir, ERASURES)
+        with explained("the directory of erasures cannot be made", self._directory):
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            file = os.open(self._directory / LOCK, flags, 0o600)
+        try:
+            _take(file)
+            os.ftruncate(file, 0)
+            yield lambda erasure_id: _note(file, erasure_id)
+        finally:
+            os.close(file)
+
+    @staticmethod
+    def new_id(now: float) -> str:
+        """The id of an erasure that begins now."""
+        return PREFIX + new_run_id(now)
+
+    def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey) -> None:
+        """Keep a new erasure: its keys, sealed, then its receipt. One without a receipt was never begun."""
+        directory = self.directory(receipt.erasure_id)
+        with explained("the directory of the erasure cannot be made", directory):
+            self._remove_stillborn()
+            self._succession.begin(receipt.erasure_id, {})
+            directory.mkdir(mode=0o700)
+            sync_directory(self._directory)
+        pass_point("before begin")
+        _seal(directory / SEALED, to_chunk(records), _spool_key(key, receipt.erasure_id))
+        self.write(receipt)
+        pass_point("after begin")
+
+    def write(self, receipt: Receipt) -> None:
+        """Keep the receipt as it stands."""
+        path = self.directory(receipt.erasure_id) / RECEIPT
+        with explained("the receipt cannot be written", path):
+            replace_file(path, orjson.dumps(receipt.to_kept(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+    def complete(self, receipt: Receipt, now: datetime) -> None:
+        """Destroy the keys, then keep the receipt as complete: one that says so has nothing sealed beside it."""
+        directory = self.directory(receipt.erasure_id)
+        pass_point("before finish")
+        with explained("the sealed keys cannot be removed", directory):
+            (directory / SEALED).unlink(missing_ok=True)
+            sync_directory(directory)
+        receipt.state, receipt.fingerprint = "complete", ""
+        receipt.finished_at = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.write(receipt)
+        pass_point("after finish")
+
+    def has_keys(self, erasure_id: str) -> bool:
+        """Whether its keys are still there: without them it had confirmed everything."""
+        return os.path.lexists(self.directory(erasure_id) / SEALED)
+
+    def records(self, erasure_id: str, key: StateKey) -> HashedRecords:
+        """The keys that were sealed. Raises InputOutputFailed when they are gone, damaged, or of another state key."""
+        hint = "forget the same people again: a repeated Delete changes nothing"
+        try:
+            with KeptSpool.open(self.directory(erasure_id) / SEALED, _spool_key(key, erasure_id)) as spool:
+                return from_chunk(RecordChunk(spool.read(0)))
+        except InputOutputFailed as error:
+            raise InputOutputFailed(f"the keys of the erasure cannot be read: {error}", hint=hint) from None
+
+    def read(self, erasure_id: str) -> Receipt:
+        """The receipt of `erasure_id`. Raises InputOutputFailed for what is none."""
+        path = self.directory(erasure_id) / RECEIPT
+        with explained("the receipt cannot be read", path):
+            content = read_file(path, MAX_RECEIPT_BYTES)
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            return Receipt.from_json(orjson.loads(content))
+        raise InputOutputFailed(f"{str(path)!r} is not a receipt")
+
+    def directory(self, erasure_id: str) -> Path:
+        """Where `erasure_id` lives. Raises UsageError for what is no id."""
+        if not ERASURE_ID.fullmatch(erasure_id):
+            raise UsageError("this is not the id of an erasure")
+        return self._directory / erasure_id
+
+    def find(self, erasure: str) -> str:
+        """The id that `erasure` is, or is the beginning of alone. Raises UsageError."""
+        found = [erasure_id for erasure_id in self.ids() if is_erasure(erasure) and erasure_id.startswith(erasure)]
+        if len(found) == 1:
+            return found[0]
+        raise UsageError(f"{len(found)} erasures begin like this" if found else "there is no such erasure")
+
+    def ids(self) -> list[str]:
+        """Every erasure that was begun, newest first."""
+        check_root(self._state_dir)
+        with explained("the erasures cannot be listed", self._directory):
+            try:
+                entries = list(os.scandir(self._directory))
+            except FileNotFoundError:
+                return []
+            begun = [one.name for one in entries if ERASURE_ID.fullmatch(one.name) and _has_receipt(Path(one.path))]
+        return sorted(begun, reverse=True)
+
+    def at_work(self) -> str | None:
+        """The id of the erasure that is at work now, empty when it has not said it; None when there is none."""
+        try:
+            file = os.open(self._directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return os.pread(file, _MOST_ID_BYTES, 0).decode("ascii", "replace")
+        finally:
+            os.close(file)
+        return None
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """Every erasure, newest first: what sums it up, `resumable`, and `running` for the one that is at work now.
+
+        One whose receipt cannot be read is `unreadable`, and hides no other.
+        """
+        at_work = self.at_work()
+        return [self._summary(erasure_id, is_running=erasure_id == at_work) for erasure_id in self.ids()]
+
+    def _summary(self, erasure_id: str, *, is_running: bool) -> dict[str, Any]:
+        facts = {"run_id": erasure_id, "operation": "forget", "resumable": False, "running": is_running}
+        try:
+            receipt = self.read(erasure_id)
+        except InputOutputFailed:
+            return {**facts, "state": "unreadable", "started_at": time_of(erasure_id.removeprefix(PREFIX))}
+        return {
+            **facts,
+            "state": receipt.state,
+            "account_id": receipt.account_id,
+            "started_at": receipt.started_at,
+            "finished_at": receipt.finished_at,
+            "audiences": {"known": len(receipt.audiences), "settled": receipt.settled},
+            "resumable": receipt.state == "incomplete" and not is_running,
+        }
+
+    def unfinished(self, fingerprint: str, account_id: str, *, do_not_reach: bool) -> Receipt | None:
+        """The erasure of the same people that has not come to its end."""
+        for erasure_id in self.ids():
+            receipt = self.read(erasure_id)
+            same = (receipt.fingerprint, receipt.account_id) == (fingerprint, account_id)
+            if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
+                return receipt
+        return None
+
+    def _remove_stillborn(self) -> None:
+        """What a kill has left of erasures that were never begun."""
+        for entry in list(os.scandir(self._directory)):
+            if ERASURE_ID.fullmatch(entry.name) and not _has_receipt(Path(entry.path)):
+                shutil.rmtree(entry.path)
+
+
+def _take(file: int) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise AudienceBusy(
+            "another erasure is at work in this state directory: nothing was sent",
+            run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
+        ) from None  # fmt: skip
+
+
+def _note(file: int, erasure_id: str) -> None:
+    with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
+        os.pwrite(file, erasure_id.encode(), 0)
+
+
+def _has_receipt(directory: Path) -> bool:
+    return (directory / RECEIPT).is_file()
+
+
+def _spool_key(key: StateKey, erasure_id: str) -> SubKey:
+    return key.derive(SPOOL, erasure_id)
+
+
+@guarded
+def _seal(path: Path, chunk: RecordChunk, key: SubKey) -> None:
+    with KeptSpool.create(path, key) as spool:
+        spool.append(chunk.unwrap())
+        spool.finish()
+    sync_directory(path.parent)

@@ -1,0 +1,1 @@
+"""What a sync sends: the source compared with the snapshot, additions, removals, people put back."""

@@ -1,0 +1,132 @@
+"""A source compared with the snapshot, part by part: who is new, who is gone, whose entry lapses soon."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import asdict, dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from audiencekit.audiences.synchronisation.snapshot.marks import Marks
+from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, DROPPED, count_members, joined, to_bytes
+from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Index, Snapshot
+from audiencekit.machine.spool import Spool
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.columnar.kernels.comparing import Compared, DecidingDays
+from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.partitions import Entries, records_of
+
+_PUT_ASIDE: Final = 8_192  # members that leave, at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """Days that decide: an entry that lapses on `renewed_to` or earlier is renewed, one before `lapsed_before` is gone.
+
+    With `everybody`, entries are sent whether they need it or not.
+    """
+
+    lapsed_before: int
+    renewed_to: int
+    everybody: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """`sent` are the records of the source that are put in, of all those `wanted`; counts are of records.
+
+    `removed` are the chunks of the spool with the members that are to go (`members.MemberChunk`), and how many.
+    """
+
+    wanted: Bits = field(repr=False)
+    sent: Bits = field(repr=False)
+    additions: int = 0
+    renewals: int = 0
+    unchanged: int = 0
+    removed: list[tuple[int, int]] = field(default_factory=list, repr=False)
+
+    @property
+    def removals(self) -> int:
+        """How many members are to go."""
+        return sum(count for _, count in self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfPart:
+    additions: int
+    renewals: int
+    unchanged: int
+    sent: Indices  # records
+    removed: HashedRecords
+
+
+def find_difference(
+    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, aside: Spool
+) -> Difference:
+    """What makes the audience equal to the `wanted` records of a source; the tags of `keysets` are by its tagger.
+
+    Raises SnapshotRefused when the snapshot is damaged: all of it is read.
+    """
+    # Unsealed by one thread, as tags are in `KeySets.select`.
+    unsealed = ((part, keysets.tagged(part), snapshot.index(part)) for part in range(PARTS))
+    compare = functools.partial(_compare, wanted, snapshot, horizon)
+    found = Difference(wanted=wanted, sent=Bits.of(len(wanted), False))
+    leaving: list[HashedRecords] = []
+    count = 0
+    for part in in_order(compare, unsealed, workers=cores()):
+        found.sent.set(part.sent, True)
+        leaving.append(part.removed)
+        count += count_members(part.removed)
+        if count >= _PUT_ASIDE:
+            found.removed.append(_put_aside(leaving, aside))
+            leaving, count = [], 0
+        found = replace(
+            found,
+            additions=found.additions + part.additions,
+            renewals=found.renewals + part.renewals,
+            unchanged=found.unchanged + part.unchanged,
+        )
+    if count:
+        found.removed.append(_put_aside(leaving, aside))
+    return found
+
+
+@guarded
+def _compare(wanted: Bits, snapshot: Snapshot, horizon: Horizon, unsealed: tuple[int, list[Entries], Index]) -> _OfPart:
+    part, pieces, index = unsealed
+    found = _compare_marks(pieces, wanted, index, horizon)
+    return _OfPart(
+        additions=found.additions,
+        renewals=len(found.sent) - found.additions,
+        unchanged=found.wanted - len(found.sent),
+        sent=found.sent,
+        removed=snapshot.chosen(part, index.take(found.gone)),
+    )
+
+
+def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Compared:
+    if compiled := kernels():
+        by = DecidingDays(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
+        return compiled.comparing.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
+    entries = np.concatenate(pieces)
+    entries = entries[wanted.at(entries["record"])]
+    places, known = Marks.of(entries).find_in(index.marks)
+    places[~known] = len(index)
+    days = np.append(index.days, np.int16(DROPPED)).take(places)
+    unknown = (days == DOUBTFUL) | (days < horizon.lapsed_before)
+    is_sent = unknown | (days <= horizon.renewed_to) | horizon.everybody
+    gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
+    gone[places] = False
+    return Compared(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
+
+
+@guarded
+def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
+    """The number of the chunk, and how many members it holds."""
+    members = joined(leaving)
+    return aside.append(to_bytes(members).unwrap()), count_members(members)

@@ -1,0 +1,95 @@
+"""What a snapshot says of itself, and the refusals of one that cannot be relied on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Final, Self
+
+import orjson
+
+from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL
+from audiencekit.errors import InputOutputFailed, SnapshotRefused
+
+EARLIER_FORM, FORM = 1, 2
+_NO_LONGER: Final = frozenset({"updates_doubted_at", "deletes_doubted_at"})  # journals say it
+REBUILD_HINT: Final = (
+    "give the AUDIENCEKIT_KEY, keyring or key file of then, or restore the file; else `audiencekit sync … --rebuild` "
+    "sends everybody again and begins a new snapshot"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotFacts:
+    """What a snapshot says of itself. Times are in epoch seconds, None for what never happened.
+
+    `days` counts the members by the day that they lapse, 0 for those `in doubt`. `additions_at` and `removals_at` are
+    of the last runs that put people in and took people out.
+
+    `form` is that of the file. `whole_serial` is 0 for a file that holds everybody; one that holds what has changed
+    since says the serial of that one. `whole_at` is when everybody was last written.
+    """
+
+    account_id: str
+    audience_id: str
+    serial: int = 0
+    form: int = EARLIER_FORM
+    whole_serial: int = 0
+    whole_at: float | None = None
+    identifiers: int = 0
+    days: dict[str, int] = field(default_factory=dict)
+    additions_at: float | None = None
+    removals_at: float | None = None
+
+    @classmethod
+    def from_bytes(cls, content: bytes | memoryview) -> Self:
+        """What `to_bytes` had. Raises SnapshotRefused for those of another version."""
+        try:
+            known = orjson.loads(content)
+            facts = cls(**{name: known[name] for name in known if name not in _NO_LONGER})
+        except (ValueError, TypeError):
+            raise _of_another_version() from None
+        if facts.form not in (EARLIER_FORM, FORM):
+            raise _of_another_version()
+        return facts
+
+    def to_bytes(self) -> bytes:
+        """As JSON."""
+        return orjson.dumps(asdict(self))
+
+    @property
+    def members(self) -> int:
+        """How many there are, those in doubt included."""
+        return sum(self.days.values())
+
+    def live(self, lapsed_before: int) -> int:
+        """How many of them have not lapsed before that day."""
+        return sum(count for day, count in self.days.items() if int(day) == DOUBTFUL or int(day) >= lapsed_before)
+
+    @property
+    def doubtful(self) -> int:
+        """How many may be in the audience or not."""
+        return self.days.get(str(DOUBTFUL), 0)
+
+
+def untrusted() -> SnapshotRefused:
+    """The refusal of a file that does not open under our key."""
+    return SnapshotRefused(
+        "the snapshot of the audience is damaged, or was made under another state key: nothing was sent",
+        hint=REBUILD_HINT,
+    )
+
+
+@contextlib.contextmanager
+def trusted() -> Iterator[None]:
+    """Raises SnapshotRefused in the place of what the sealed file says."""
+    try:
+        yield
+    except InputOutputFailed:
+        raise untrusted() from None
+
+
+def _of_another_version() -> SnapshotRefused:
+    hint = "use the version of audiencekit that wrote it, or a later one"
+    return SnapshotRefused("the snapshot is of another version", hint=hint)

@@ -1,0 +1,180 @@
+"""One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the marks.
+
+A sealed file (`delivery.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
+
+    int16 each          days
+    9 bytes each        marks (`Marks.to_bytes`)
+
+and chunk n + 257 holds the identifiers of the same members. So whoever compares reads a fraction of the file. In the
+earlier form chunk n + 1 holds days and identifiers, and the marks are made anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+
+from audiencekit.audiences.synchronisation.snapshot.facts import EARLIER_FORM, FORM, SnapshotFacts, trusted
+from audiencekit.audiences.synchronisation.snapshot.marks import MARK_BYTES, NO_MARKS, Marks
+from audiencekit.audiences.synchronisation.snapshot.members import (
+    NO_MEMBERS,
+    Days,
+    MemberChunk,
+    between,
+    chosen,
+    days_of,
+    from_bytes,
+    from_identifier_bytes,
+    to_identifier_bytes,
+)
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import SubKey
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Indices
+from audiencekit.selection.partitions import PARTITION_BITS
+from audiencekit.selection.tags import Tagger, tags_of_sets
+
+PARTS: Final = 2**PARTITION_BITS
+
+_INDEX, _IDENTIFIERS = 1, 1 + PARTS  # the first chunk of each kind
+_DAY_BYTES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PartIndex:
+    """The members of one part, or of neighbouring ones, ascending: the mark and the day of each."""
+
+    marks: Marks
+    days: Days = field(repr=False)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PartIndex]) -> Self:
+        """That of neighbouring parts as if they were one."""
+        return cls(Marks.joined([each.marks for each in parts]), np.concatenate([each.days for each in parts]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewParts:
+    """A part to be written, or neighbouring ones: the `members` (MEMBER_SCHEMA) in the order of their `marks`.
+
+    `days` and `identifiers` are what they add to those facts.
+    """
+
+    marks: Marks = NO_MARKS
+    members: HashedRecords = NO_MEMBERS
+    days: Counter[int] = field(default_factory=Counter)
+    identifiers: int = 0
+
+
+class PartsFile:
+    """An opened file. Its parts may be read from any thread; what is damaged raises SnapshotRefused. Close it."""
+
+    def __init__(self, spool: KeptSpool, facts: SnapshotFacts, tagger: Tagger) -> None:
+        self.facts, self._spool, self._tagger = facts, spool, tagger
+
+    @classmethod
+    def open(cls, path: Path, key: SubKey, tagger: Tagger) -> PartsFile | None:
+        """The file at `path`, whose members have marks by `tagger`; None when there is none.
+
+        Raises SnapshotRefused for one that cannot be trusted.
+        """
+        if not os.path.lexists(path):
+            return None
+        with trusted():
+            spool = KeptSpool.open(path, key)
+        try:
+            with trusted():
+                facts = SnapshotFacts.from_bytes(spool.read(0))
+        except BaseException:
+            spool.close()
+            raise
+        return (_EarlierFile if facts.form == EARLIER_FORM else PartsFile)(spool, facts, tagger)
+
+    @property
+    def stored_bytes(self) -> int:
+        """The size of the file."""
+        return os.fstat(self._spool.fileno()).st_size
+
+    def index(self, part: int) -> PartIndex:
+        """Who is in one part."""
+        content = self._read(_INDEX + part).unwrap()
+        count = len(content) // (_DAY_BYTES + MARK_BYTES)
+        days = np.frombuffer(content, dtype="<i2", count=count).astype(np.int16, copy=False)
+        return PartIndex(Marks.from_bytes(memoryview(content)[_DAY_BYTES * count :], part), days)
+
+    def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
+        """The identifiers of the same members, or of those at `places`, MEMBER_SCHEMA; the days are those of the index.
+
+        All of the part is read, whoever is asked for.
+        """
+        return from_identifier_bytes(self._read(_IDENTIFIERS + part), places)
+
+    def close(self) -> None:
+        """Give up the file."""
+        self._spool.close()
+
+    def _read(self, number: int) -> MemberChunk:
+        with trusted():
+            return MemberChunk(self._spool.read(number))
+
+
+class _EarlierFile(PartsFile):
+    """One of the earlier form."""
+
+    def index(self, part: int) -> PartIndex:
+        members = self._members(part)
+        return PartIndex(Marks.of(tags_of_sets(members, self._tagger)), days_of(members))
+
+    def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
+        members = self._members(part)
+        return members if places is None else chosen(members, places)
+
+    def _members(self, part: int) -> HashedRecords:
+        return from_bytes(self._read(_INDEX + part))
+
+
+def write_parts(
+    spool: KeptSpool,
+    parts: Callable[[range], NewParts],
+    facts: SnapshotFacts,
+    *,
+    together: int = 1,
+    workers: int | None = None,
+) -> None:
+    """Fill an empty `spool` and finish it. What the `parts` add is added to `facts`.
+
+    They are made so many `together`, by so many `workers`, one a core by default. Raises InputOutputFailed when the
+    disk fails.
+    """
+
+    def write(numbers: range) -> tuple[Counter[int], int]:
+        made = parts(numbers)
+        _seal(spool, made, numbers)
+        return made.days, made.identifiers
+
+    days = Counter({int(day): count for day, count in facts.days.items()})
+    identifiers = facts.identifiers
+    stretches = (range(PARTS)[first : first + together] for first in range(0, PARTS, together))
+    for added, count in in_order(write, stretches, workers=workers or cores()):
+        days.update(added)
+        identifiers += count
+    counted = {str(day): days[day] for day in sorted(days) if days[day]}
+    spool.append(replace(facts, form=FORM, days=counted, identifiers=identifiers).to_bytes(), 0)
+    spool.finish()
+
+
+@guarded
+def _seal(spool: KeptSpool, made: NewParts, numbers: range) -> None:
+    ends = made.marks.ends(numbers)
+    for part, begin, end in zip(numbers, [0, *ends], ends, strict=False):
+        marks, members = made.marks.take(slice(begin, end)), between(made.members, begin, end)
+        index = days_of(members).astype("<i2").tobytes() + marks.to_bytes() if len(marks) else b""
+        spool.append(index, _INDEX + part)
+        spool.append(to_identifier_bytes(members).unwrap(), _IDENTIFIERS + part)

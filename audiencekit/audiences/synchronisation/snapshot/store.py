@@ -1,0 +1,220 @@
+"""Where the snapshot of one audience lives.
+
+Each of its files is written aside, synced, and renamed, under a key of its own that is made from the state key.
+`serial` counts the snapshots of an audience up, and is kept, sealed, in a file of its own: so a snapshot that was
+removed, or put back from a copy, is noticed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from audiencekit.audiences.synchronisation.snapshot.facts import REBUILD_HINT, SnapshotFacts, untrusted
+from audiencekit.audiences.synchronisation.snapshot.partsfile import NewParts, PartsFile, write_parts
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
+from audiencekit.errors import SnapshotRefused
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import StateKey, SubKey
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
+from audiencekit.machine.spool import NONCE_BYTES
+from audiencekit.machine.statedirectory import make_directory, safe_child
+from audiencekit.selection.tags import Tagger
+
+SNAPSHOTS: Final = "snapshots"
+SNAPSHOT, RECENT, SERIAL, CHANGES = "snapshot", "recent", "serial", "changes"
+
+_ASIDE: Final = ".new-"
+_MOST_SERIAL_BYTES: Final = 1_000
+
+
+class SnapshotStore:
+    """The directory of one audience. Whoever writes holds the lock of the audience."""
+
+    def __init__(self, state_dir: Path, account_id: str, audience_id: str, key: StateKey) -> None:
+        self._first = SnapshotFacts(account_id=account_id, audience_id=audience_id)
+        self._state_dir = state_dir
+        self._directory = safe_child(state_dir / SNAPSHOTS, f"{account_id}-{audience_id}")
+        self._key = key.derive("snapshot", f"{account_id}/{audience_id}")
+        self._tags = key.derive("snapshot tags", f"{account_id}/{audience_id}")
+
+    @property
+    def changes_path(self) -> Path:
+        """Where what a run is about to change is noted."""
+        return self._directory / CHANGES
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the audience."""
+        return self._directory
+
+    def spool_key(self) -> SubKey:
+        """The key of the files."""
+        return self._key
+
+    def tagger(self) -> Tagger:
+        """Makes the tags that order this audience's members, the same in every run."""
+        return Tagger(self._tags)
+
+    def prepare(self) -> None:
+        """Make the directory, and remove what a kill left half written or out of date."""
+        make_directory(self._state_dir, SNAPSHOTS, self._directory.name)
+        with explained("the directory of the snapshot cannot be made", self._directory):
+            for left in self._directory.glob(f"{_ASIDE}*"):
+                left.unlink()
+        with contextlib.suppress(SnapshotRefused), contextlib.closing(self.open()) as snapshot:
+            if snapshot.recent is None:
+                self._remove_recent()
+
+    def open(self) -> Snapshot:
+        """The snapshot as it was last written; one without members when there never was one.
+
+        Raises SnapshotRefused for one that is damaged, of another key, removed, or older than the last.
+        """
+        serial = self._read_serial()
+        with contextlib.ExitStack() as stack:
+            # In this order, so that a writer who comes between leaves what belongs together.
+            recent, whole = (self._open_file(name, stack) for name in (RECENT, SNAPSHOT))
+            if whole is None:
+                if serial:
+                    raise SnapshotRefused("the snapshot of the audience is missing", hint=REBUILD_HINT)
+                return self.unknown()
+            if recent is not None and recent.facts.whole_serial < whole.facts.serial:
+                recent.close()  # a kill came before it was removed
+                recent = None
+            last = whole.facts if recent is None else recent.facts
+            belongs = whole.facts.whole_serial == 0 and (recent is None or last.whole_serial == whole.facts.serial)
+            if not belongs or last.serial not in (serial, serial + 1):  # a kill came before the serial was written
+                raise SnapshotRefused("the snapshot is not the last that was written", hint=REBUILD_HINT)
+            stack.pop_all()
+        return Snapshot(last, whole, recent)
+
+    def _open_file(self, name: str, stack: contextlib.ExitStack) -> PartsFile | None:
+        file = PartsFile.open(self._directory / name, self._key, self.tagger())
+        if file is None:
+            return None
+        stack.callback(file.close)
+        if (file.facts.account_id, file.facts.audience_id) != (self._first.account_id, self._first.audience_id):
+            raise SnapshotRefused("this is the snapshot of another audience", hint=REBUILD_HINT)
+        return file
+
+    def exists(self) -> bool:
+        """Whether the audience is under sync."""
+        return any(os.path.lexists(self._directory / name) for name in (SNAPSHOT, SERIAL, CHANGES))
+
+    def write_whole(self, parts: Callable[[int], NewParts], facts: SnapshotFacts, at: float | None) -> None:
+        """A new snapshot in the place of the last, with everybody in its `parts`; `facts` with the next serial.
+
+        `parts` is called from several threads. `at` is now, in epoch seconds.
+        """
+        self._write(
+            SNAPSHOT,
+            lambda numbers: parts(numbers[0]),
+            replace(facts, days={}, identifiers=0, whole_serial=0, whole_at=at),
+        )
+        self._remove_recent()
+
+    def write_recent(
+        self,
+        parts: Callable[[range], NewParts],
+        facts: SnapshotFacts,
+        whole: SnapshotFacts,
+        *,
+        together: int = 1,
+        workers: int | None = None,
+    ) -> None:
+        """The same, with `parts` that hold what has changed since everybody was written, with the facts `whole`.
+
+        What the parts count is added to what `facts` say. They are made so many `together`, by so many `workers`, one a
+        core by default.
+        """
+        followed = replace(facts, whole_serial=whole.serial, whole_at=whole.whole_at)
+        self._write(RECENT, parts, followed, together=together, workers=workers)
+
+    def _write(
+        self,
+        name: str,
+        parts: Callable[[range], NewParts],
+        facts: SnapshotFacts,
+        *,
+        together: int = 1,
+        workers: int | None = None,
+    ) -> None:
+        if self._read_serial() != facts.serial:  # a kill came before it was written
+            self._write_serial(facts.serial)
+        path = self._directory / f"{_ASIDE}{secrets.token_hex(8)}"
+        spool = KeptSpool.create(path, self.spool_key())
+        try:
+            following = replace(facts, serial=facts.serial + 1)
+            write_parts(spool, parts, following, together=together, workers=workers)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise
+        finally:
+            spool.close()
+        pass_point("before snapshot")
+        with explained("the snapshot cannot be written", path):
+            os.replace(path, self._directory / name)
+            sync_directory(self._directory)
+            pass_point("after snapshot")
+            self._write_serial(facts.serial + 1)
+
+    def unknown(self) -> Snapshot:
+        """A snapshot that knows nobody."""
+        return Snapshot(self._first)
+
+    def forget(self) -> int:
+        """Put an empty snapshot in the place of one that is of no use; its serial."""
+        serial = 0
+        with contextlib.suppress(SnapshotRefused):
+            serial = self._read_serial()
+        self.remove_changes()
+        self._write_serial(serial)
+        self.write_whole(lambda part: NewParts(), replace(self._first, serial=serial), None)
+        return serial + 1
+
+    def remove_changes(self) -> None:
+        """The changes are in the snapshot, or of no use."""
+        pass_point("before removal")
+        self._remove(self.changes_path)
+        pass_point("after removal")
+
+    def _remove_recent(self) -> None:
+        if os.path.lexists(path := self._directory / RECENT):
+            pass_point("before recent")
+            self._remove(path)
+            pass_point("after recent")
+
+    def _remove(self, path: Path) -> None:
+        with explained("what is of no use any more cannot be removed", path):
+            path.unlink(missing_ok=True)
+            sync_directory(self._directory)
+
+    def _write_serial(self, serial: int) -> None:
+        pass_point("before serial")
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        sealed = AESGCM(self._key.unwrap()).encrypt(nonce, str(serial).encode(), SERIAL.encode())
+        replace_file(self._directory / SERIAL, nonce + sealed)
+        pass_point("after serial")
+
+    def _read_serial(self) -> int:
+        path = self._directory / SERIAL
+        if not os.path.lexists(path):
+            return 0
+        with explained("the serial of the snapshot cannot be read", path):
+            content = read_file(path, _MOST_SERIAL_BYTES)
+        nonce, sealed = content[:NONCE_BYTES], content[NONCE_BYTES:]
+        try:
+            return int(AESGCM(self._key.unwrap()).decrypt(nonce, sealed, SERIAL.encode()))
+        except (InvalidTag, ValueError):
+            raise untrusted() from None

@@ -1,0 +1,1 @@
+"""Whether the snapshot is the last state of its audience: a stamp in the description tells."""

@@ -1,0 +1,90 @@
+"""What pass one makes of every batch that was read: counts, bits and sizes for the plan, lines for the rejections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from audiencekit.machine.spool import SealedFile, Spool
+from audiencekit.personal import HashedRecords
+from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
+from audiencekit.preparation.chunks import to_chunk
+from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.users import measure_users
+from audiencekit.profile import Profile
+from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.selection import Layout, Selection
+
+
+class Listeners:
+    """Who hears of every batch, in order: the file of rejections, and whoever wants the records."""
+
+    def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
+        self._file = RejectionsFile(Path(rejections)) if rejections else None
+        self._on_records = on_records
+
+    def __enter__(self) -> Self:
+        if self._file:
+            self._file.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._file:
+            self._file.__exit__(*exception)
+
+    def hear(self, batch: ReadBatch) -> None:
+        """Tell them of the next batch."""
+        if self._file:
+            self._file.add(batch.rejections)
+        if self._on_records and batch.chunk is not None:
+            self._on_records(batch.chunk, batch.refusing)
+
+
+class Gathered:
+    """What pass one keeps of the records, which are in `spool`: bits and counts in memory, tags and sizes put `aside`,
+    sealed."""
+
+    def __init__(self, spool: SealedFile, aside: Spool, keysets: KeySets, profile: Profile) -> None:
+        self.keysets, self.tally, self.spool, self.aside = keysets, Tally(), spool, aside
+        # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the spool alone.
+        self.unsealed: Callable[[int], HashedRecords] = partial(unseal, spool=spool)
+        self.batch_records: list[int] = []
+        self._profile = profile
+        self._sizes: list[int] = []  # chunks of `aside`, one a batch
+
+    def plan(
+        self, selection: Selection, times: PlanTimes, packing: Packing | None = None
+    ) -> tuple[Layout, list[PlannedRequest]]:
+        """Where the chosen records stand, and the requests that hold them."""
+        layout = Layout(selection, self.batch_records)
+
+        def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
+            for number, chosen in layout.of_wave((wave, deletes)):
+                yield self.sizes(number)[chosen]
+
+        return layout, plan_requests(selection.waves(), sizes_of, times=times, packing=packing or Packing())
+
+    def append(self, records: HashedRecords) -> None:
+        """Add records that are not of the source, as the next batch."""
+        seal(to_chunk(records), len(self.batch_records), self.spool)
+        sizes = measure_users(records, self._profile)
+        self.batch_records.append(len(sizes))
+        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
+
+    def add(self, batch: ReadBatch) -> None:
+        """Take in the next batch."""
+        self.tally.add(batch.tally)
+        self.keysets.add(batch.tagged)
+        self.batch_records.append(len(batch.user_bytes))
+        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
+
+    def sizes(self, batch: int) -> Sizes:
+        """Bytes of each user of `batch`, without its comma."""
+        return sizes_from_bytes(self.aside.read(self._sizes[batch]))

@@ -1,0 +1,175 @@
+"""The prepared directory: what `upload` would send, on disk.
+
+records.parquet         PREPARED_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
+manifest.json           what the records came from, the plan and its times, each request's sizes
+rejections.csv          row, column, reason
+requests/000001.json    with `requests`: each body, byte for byte
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any, Final
+
+import orjson
+
+from audiencekit import __version__
+from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.machine.heap import give_back
+from audiencekit.machine.privatefiles import explained, open_new
+from audiencekit.machine.statedirectory import make_missing
+from audiencekit.planning.bodyfiles import write_bodies
+from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import plan_run
+from audiencekit.planning.recordsfile import write_records
+from audiencekit.preparation.textrecords import PREPARED_FORMAT
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.progress import Progress
+from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
+from audiencekit.sources.files import AnySource, FilePath, paths_among
+
+RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
+STAGING: Final = ".preparing-"
+_UNWRITTEN: Final = "what is prepared cannot be written"
+_OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
+
+
+def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool, progress: Progress) -> Plan:
+    """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
+
+    Raises UsageError when `out` holds files that are not of an earlier `prepare`, InputOutputFailed when it cannot be
+    written, or another `prepare` is writing to it.
+    """
+    with ExitStack() as stack:
+        staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
+        means = Means(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
+        planned = plan_run(source, terms, means)
+        give_back()
+        plan = planned.to_plan()
+        if not planned.refusals:
+            _write_all(staging, planned, plan, requests=requests, progress=progress)
+        _replace(out, staging)
+        return plan
+
+
+@contextmanager
+def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
+    """A directory inside `out` to write in, so that what stands there stays whole until the new is.
+
+    Raises UsageError when `out` holds what no `prepare` wrote, or the source; InputOutputFailed while another
+    `prepare` writes to it.
+    """
+    with explained(_UNWRITTEN, out, hint=""):
+        make_missing(out)
+        if any(_lies_in(source, out) for source in sources if source != STANDARD_INPUT):
+            raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
+        if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
+            hint = "choose an empty directory, or one that `prepare` wrote"
+            files = "a file" if len(alien) == 1 else f"{len(alien)} files"
+            raise UsageError(f"{str(out)!r} holds {files} of something else", hint=hint)
+    with _alone_in(out):
+        with explained(_UNWRITTEN, out, hint=""):
+            for entry in out.glob(f"{STAGING}*"):  # of a `prepare` that was killed
+                shutil.rmtree(entry)
+            staging = out / f"{STAGING}{secrets.token_hex(8)}"
+            staging.mkdir(mode=0o700)
+        try:
+            yield staging
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """While it lasts no other `prepare` of this host writes to `out`. Raises InputOutputFailed while one does."""
+    with explained(_UNWRITTEN, out, hint=""):
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        hint = "wait until it has ended, or choose another directory"
+        raise InputOutputFailed(f"another `prepare` is writing to {str(out)!r}", hint=hint) from None
+    except OSError:
+        pass  # some network file systems lock no directory: there, whoever starts two of them must see to it
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lies_in(source: FilePath, out: Path) -> bool:
+    path = Path(source).resolve()
+    return out.resolve() in (path, *path.parents)
+
+
+def _entries(out: Path) -> Iterator[str]:
+    """Names in `out` and in its requests directory, those of a killed `prepare` left out."""
+    for entry in out.iterdir():
+        if entry.name == REQUESTS and entry.is_dir():
+            yield from (f"{REQUESTS}/{child.name}" for child in entry.iterdir())
+        elif not entry.name.startswith(STAGING):
+            yield entry.name
+
+
+def _replace(out: Path, staging: Path) -> None:
+    """The files of `staging` in place of those of an earlier `prepare`; the manifest goes first and comes last."""
+    with explained(_UNWRITTEN, out, hint=""):
+        for name in (MANIFEST, RECORDS, REJECTIONS):
+            (out / name).unlink(missing_ok=True)
+        if (out / REQUESTS).is_dir():
+            shutil.rmtree(out / REQUESTS)
+        for name in (REJECTIONS, REQUESTS, RECORDS, MANIFEST):
+            if (staging / name).exists():
+                (staging / name).rename(out / name)
+
+
+def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool, progress: Progress) -> None:
+    with explained(_UNWRITTEN, staging, hint=""):
+        if requests:
+            _write_side_by_side(staging, planned, progress)
+        else:
+            write_records(staging / RECORDS, planned, Event())
+        manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
+        with open_new(staging / MANIFEST) as file:
+            file.write(manifest)
+
+
+def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:
+    """The records in a thread of their own: one alone can write them, and takes as long as another for all bodies."""
+    halted = Event()
+    with ThreadPoolExecutor(1, "audiencekit") as pool:
+        records = pool.submit(write_records, staging / RECORDS, planned, halted)
+        try:
+            with closing(write_bodies(staging / REQUESTS, planned, progress)) as bodies:
+                for _ in bodies:
+                    if records.done():
+                        records.result()  # when it failed, no other body is written
+            records.result()
+        except BaseException:
+            halted.set()
+            raise
+
+
+def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
+    listed = [
+        {
+            "number": request.number,
+            "wave": request.wave,
+            "records": request.records,
+            "operations": request.operations,
+            "bytes": request.body_bytes,
+        }
+        for request in planned.requests
+    ]
+    return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}

@@ -1,0 +1,121 @@
+"""A source against a snapshot: who is new, who is gone, who is due, whoever they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from audiencekit.audiences.synchronisation.plan import difference
+from audiencekit.audiences.synchronisation.plan.difference import Difference, Horizon, find_difference
+from audiencekit.audiences.synchronisation.snapshot import marks
+from audiencekit.audiences.synchronisation.snapshot.marks import Marks
+from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, DROPPED, MemberChunk, from_bytes
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Index
+from audiencekit.machine.spool import Spool
+from audiencekit.preparation.bits import Bits
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.partitions import ENTRY
+from audiencekit.selection.tags import TAG
+from tests.audiences.synchronisation.people import TAGGER, Known, names, records
+from tests.audiences.synchronisation.service import Person
+from tests.examples import examples
+
+HORIZON = Horizon(lapsed_before=100, renewed_to=130)
+EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
+DAYS = st.sampled_from([DOUBTFUL, 99, 100, 130, 131, 400])
+MEMBERS = st.dictionaries(st.sampled_from(EVERYBODY), DAYS)
+SOURCE = st.lists(st.sampled_from(EVERYBODY), unique=True)
+
+
+def _find(
+    source: list[Person], days: dict[Person, int], horizon: Horizon = HORIZON, wanted: list[bool] | None = None
+) -> tuple[Difference, list[Person]]:
+    """The difference, and who is to go."""
+    with Spool(Path("/tmp")) as aside:
+        keysets = KeySets(aside, mixed=False, tagger=TAGGER)
+        keysets.add(keysets.tag(records(source)))
+        bits = Bits()
+        bits.append(np.array([True] * len(source) if wanted is None else wanted, dtype=bool))
+        found = find_difference(keysets, bits, Known(days), horizon, aside=aside)
+        gone = [from_bytes(MemberChunk(aside.read(number))) for number, _ in found.removed]
+        return found, [person for batch in gone for person in names(batch, EVERYBODY)]
+
+
+@settings(max_examples=examples(10), deadline=None)  # 256 parts each
+@given(SOURCE, MEMBERS)
+def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) -> None:
+    """Additions, renewals and unchanged are of the source; whoever is in it no more and may still be in goes."""
+    found, gone = _find(source, days)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (difference, marks):
+            patch.setattr(module, "kernels", lambda: None)
+        assert repr(_find(source, days)) == repr((found, gone))
+    live = {person for person, day in days.items() if day == DOUBTFUL or day >= 100}
+    known = {person for person in live if days[person] != DOUBTFUL}
+    assert sorted(gone) == sorted(live - set(source))
+    assert found.removals == len(gone)
+    assert found.additions == len(set(source) - known)
+    assert found.renewals == sum(days[person] <= 130 for person in known & set(source))
+    sent = found.sent.slice(0, len(source)).tolist()
+    assert sent == [person not in known or days[person] <= 130 for person in source]
+    assert found.unchanged == sent.count(False)
+
+
+HALVES = st.tuples(st.integers(0, 2), st.integers(0, 2))
+
+
+@settings(max_examples=examples(100))
+@given(
+    st.lists(st.lists(st.tuples(HALVES, st.integers(0, 19)), max_size=8), min_size=1, max_size=3),
+    st.lists(st.booleans(), min_size=20, max_size=20),
+    st.dictionaries(HALVES, DAYS | st.just(DROPPED), max_size=8),
+    st.booleans(),
+)
+def test_kernels_compare_alike(
+    pieces: list[list[tuple[tuple[int, int], int]]],
+    wanted: list[bool],
+    days: dict[tuple[int, int], int],
+    everybody: bool,
+) -> None:
+    """Also entries of one mark, marks that share their first half, and bits beyond a mark."""
+    given = [np.array([(high << 62, low << 48 | n, n) for (high, low), n in piece], dtype=ENTRY) for piece in pieces]
+    bits = Bits()
+    bits.append(np.array(wanted))
+    tags = np.array([(high << 62, low << 48) for high, low in sorted(days)], dtype=TAG)
+    own_days = np.array([days[key] for key in sorted(days)], dtype=np.int16)
+    index = Index(Marks.of(tags), own_days, np.arange(len(days)), len(days))
+    horizon = replace(HORIZON, everybody=everybody)
+    compared = difference._compare_marks(given, bits, index, horizon)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (difference, marks):
+            patch.setattr(module, "kernels", lambda: None)
+        expected = difference._compare_marks(given, bits, index, horizon)
+    assert (compared.wanted, compared.additions) == (expected.wanted, expected.additions)
+    assert compared.sent.tolist() == expected.sent.tolist()
+    assert compared.gone.tolist() == expected.gone.tolist()
+
+
+@pytest.mark.parametrize(
+    ("day", "counts"),
+    [(DOUBTFUL, (1, 0, 0)), (99, (1, 0, 0)), (100, (0, 1, 0)), (130, (0, 1, 0)), (131, (0, 0, 1))],
+)
+def test_the_day_decides(day: int, counts: tuple[int, int, int]) -> None:
+    """In doubt or lapsed is as good as new; what lapses soon is renewed."""
+    found, _ = _find([("a", "")], {("a", ""): day})
+    assert (found.additions, found.renewals, found.unchanged) == counts
+
+
+def test_who_is_not_wanted_goes() -> None:
+    """Although the source has them: a duplicate is no second person, and a suppressed one is none."""
+    found, gone = _find([("a", ""), ("b", "")], {("a", ""): 400, ("b", ""): 400}, wanted=[True, False])
+    assert (gone, found.unchanged, found.additions) == ([("b", "")], 1, 0)
+
+
+def test_everybody_is_sent_when_nothing_is_relied_on() -> None:
+    """Known ones count as renewals."""
+    found, _ = _find([("a", ""), ("b", "")], {("a", ""): 400}, Horizon(100, 130, everybody=True))
+    assert (found.additions, found.renewals, found.unchanged) == (1, 1, 0)

@@ -1,0 +1,200 @@
+"""One snapshot after the other: whatever changed, and whichever file it went to, the members are as a model says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from audiencekit.audiences.synchronisation.snapshot.facts import EARLIER_FORM, SnapshotFacts
+from audiencekit.audiences.synchronisation.snapshot.memberchanges import Effects
+from audiencekit.audiences.synchronisation.snapshot.members import (
+    DOUBTFUL,
+    DROPPED,
+    NO_MEMBERS,
+    UNSURE,
+    chosen,
+    identifiers_of,
+    joined,
+    to_bytes,
+)
+from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
+from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
+from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOT, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot.successor import Successor, is_old
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import find_state_key
+from audiencekit.machine.spool import Spool
+from audiencekit.personal import HashedRecords
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import tags_of_sets
+from tests.audiences.synchronisation.people import days, members, store
+from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
+from tests.examples import examples
+
+EVERYBODY = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
+CHANGES = st.dictionaries(
+    st.sampled_from(EVERYBODY), st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]), max_size=6
+)
+TODAY, LAPSED_BEFORE, DAY_SECONDS = 1_000_000.0, 19_500, 86_400
+
+
+def _advance(found: SnapshotStore, changes: Mapping[Person, int], at: float = TODAY) -> None:
+    with closing(found.open()) as snapshot, Spool(found.directory) as aside:
+        effects = Effects(aside, found.tagger())
+        effects.add(members(changes))
+        effects.close()
+        Successor(snapshot, effects, LAPSED_BEFORE).write(found, snapshot.facts, at)
+
+
+def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
+    """Who is in it, and its facts, which count them rightly."""
+    with closing(found.open()) as snapshot:
+        batch = joined([snapshot.members(part) for part in range(PARTS)])
+        known = days(batch, EVERYBODY)
+        assert snapshot.facts.members == len(known)
+        assert snapshot.facts.days == {str(day): list(known.values()).count(day) for day in set(known.values())}
+        assert snapshot.facts.identifiers == int(identifiers_of(batch).sum())
+        return known, snapshot.facts
+
+
+def _stored(snapshot: Snapshot) -> int:
+    """Members whose identifiers stand in the files."""
+    each = [identifiers_of(batch) for part in range(PARTS) for batch in snapshot.stored(part)]
+    return int((np.concatenate(each) > 0).sum())
+
+
+def _after(known: Mapping[Person, int], changes: Mapping[Person, int], *, whole: bool) -> dict[Person, int]:
+    """The model."""
+    after = dict(known)
+    for person, day in changes.items():
+        after[person] = after.get(person, DOUBTFUL) if day == UNSURE else day
+    stays = [DOUBTFUL, *range(LAPSED_BEFORE, 30_000)] if whole else [DOUBTFUL, *range(1, 30_000)]
+    return {person: day for person, day in after.items() if day in stays}
+
+
+@settings(max_examples=examples(5), deadline=None)  # 256 parts each
+@given(st.lists(st.tuples(CHANGES, st.integers(0, 3)), min_size=1, max_size=5))
+def test_changes_are_heeded(steps: list[tuple[dict[Person, int], int]]) -> None:
+    """As the words for days say, in either file; who lapsed long ago is left out of a whole one."""
+    with TemporaryDirectory() as directory:
+        found, known, at, whole_at = store(Path(directory)), {}, TODAY, TODAY - 100 * DAY_SECONDS
+        for changes, days_later in steps:
+            at += days_later * DAY_SECONDS
+            is_whole = at - whole_at >= 7 * DAY_SECONDS
+            whole_at = at if is_whole else whole_at
+            _advance(found, changes, at)
+            known = _after(known, changes, whole=is_whole)
+            assert _read(found)[0] == known
+            assert (found.directory / RECENT).exists() is not is_whole
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> SnapshotStore:
+    """A store with three members, one of whom has gone since, and one of whom is new."""
+    found = store(tmp_path)
+    _advance(found, {("a", ""): 20_000, ("b", "1"): 20_100, ("", "2"): 20_200})
+    _advance(found, {("a", ""): DROPPED, ("b", "2"): 20_300, ("b", "1"): 20_400})
+    return found
+
+
+def test_only_changes_are_written(found: SnapshotStore) -> None:
+    """Of those who are known already, no identifier."""
+    with closing(found.open()) as snapshot:
+        assert snapshot.recent is not None
+        assert _stored(snapshot) == 3 + 1
+    assert _read(found)[0] == {("b", "1"): 20_400, ("", "2"): 20_200, ("b", "2"): 20_300}
+
+
+@pytest.mark.parametrize("together_bytes", [0, 20_000])
+def test_parts_are_the_same_alone_and_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together_bytes: int
+) -> None:
+    """Whether one part is made after the other, or several in one go, the same stands in each of them."""
+    first = {(f"{number}", ""): 20_000 + number for number in range(600)}
+    second = {person: DROPPED if day % 3 else day + 300 for person, day in list(first.items())[:300]}
+    second |= {("", f"{number}"): 20_100 for number in range(300)}
+    third = {person: DROPPED if day == 20_100 else 20_400 for person, day in list(second.items())[150:450]}
+    written = []
+    monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.successor.SNAPSHOT_FRAME_BYTES", 1_000_000)
+    for name, most in (("all", 2_000_000), ("some", together_bytes)):
+        monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.successor._TOGETHER_BYTES", most)
+        found = SnapshotStore(tmp_path / name, ACCOUNT, AUDIENCE, find_state_key(tmp_path, None))
+        found.prepare()
+        for changes in (first, second, third):
+            _advance(found, changes)
+        with closing(KeptSpool.open(found.directory / RECENT, found.spool_key())) as spool:
+            written.append([bytes(spool.read(number)) for number in range(1, 1 + 2 * PARTS)])
+    assert written[0] == written[1]
+    assert len({len(chunk) for chunk in written[0]}) > 2
+
+
+def test_who_has_gone_is_gone_from_the_files_after_days(found: SnapshotStore) -> None:
+    """Everybody is written anew, whether there are changes or not."""
+    _advance(found, {}, TODAY + 7 * DAY_SECONDS)
+    assert not (found.directory / RECENT).exists()
+    with closing(found.open()) as snapshot:
+        assert _stored(snapshot) == 3
+        assert not is_old(snapshot.facts, TODAY + 7 * DAY_SECONDS)
+        assert is_old(snapshot.facts, TODAY + 14 * DAY_SECONDS)
+        assert is_old(snapshot.facts, TODAY), "a clock that went back"
+
+
+def test_many_changes_are_written_as_a_whole(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the files stay within their bound."""
+    monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.successor.SNAPSHOT_FRAME_BYTES", 0)
+    _advance(found, {("a", "1"): 20_000})
+    assert not (found.directory / RECENT).exists()
+    assert ("a", "1") in _read(found)[0]
+
+
+def test_what_was_overruled_by_a_whole_one_is_not_read(found: SnapshotStore) -> None:
+    """A kill came before it was removed; the next run removes it."""
+    recent = found.directory / RECENT
+    content = recent.read_bytes()
+    _advance(found, {("a", ""): 20_000}, TODAY + 8 * DAY_SECONDS)
+    known, _ = _read(found)
+    recent.write_bytes(content)
+    assert _read(found)[0] == known
+    found.prepare()
+    assert not recent.exists()
+    assert _read(found)[0] == known
+
+
+def test_one_of_the_earlier_form_is_read_and_replaced(tmp_path: Path) -> None:
+    """Days and identifiers stood together in it, and no marks."""
+    found = store(tmp_path)
+    known = {("a", ""): 20_000, ("b", "1"): DOUBTFUL, ("", "2"): 20_200}
+    _write_earlier(found, members(known))
+    assert _read(found)[0] == known
+    _advance(found, {("a", ""): DROPPED, ("b", "2"): 20_300})
+    known, facts = _read(found)
+    assert known == {("b", "1"): DOUBTFUL, ("", "2"): 20_200, ("b", "2"): 20_300}
+    assert facts.form != EARLIER_FORM
+
+
+def _write_earlier(found: SnapshotStore, everybody: HashedRecords) -> None:
+    parts = part_of(tags_of_sets(everybody, found.tagger()))
+    spool = KeptSpool.create(found.directory / SNAPSHOT, found.spool_key())
+    counted = {"days": {"0": 1, "20000": 1, "20200": 1}, "identifiers": 4}
+    facts = b'{"account_id":"%s","audience_id":"%s","serial":1,' % (ACCOUNT.encode(), AUDIENCE.encode())
+    spool.append(facts + repr(counted)[1:].replace("'", '"').encode(), 0)
+    for part in range(PARTS):
+        own = chosen(everybody, np.flatnonzero(parts == part))
+        spool.append(to_bytes(own if (parts == part).any() else NO_MEMBERS).unwrap(), part + 1)
+    spool.finish()
+    spool.close()
+
+
+def test_one_of_a_later_version_is_refused(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may hold what this one does not know."""
+    monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.partsfile.FORM", 3)
+    _advance(found, {}, TODAY + 8 * DAY_SECONDS)
+    monkeypatch.undo()
+    with pytest.raises(Exception, match="another version"):
+        found.open()

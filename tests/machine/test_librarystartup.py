@@ -1,0 +1,72 @@
+"""Modules that nobody imports for us, and threads that nobody starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audiencekit.machine.librarystartup import leave_out_blas_threads
+
+CONTACTS = Path(__file__).parents[2] / "samples" / "contacts.csv"
+
+WITHOUT = """
+import sys
+from audiencekit.machine.librarystartup import leave_out_pandas
+
+{}
+leave_out_pandas()
+import pyarrow
+
+print(pyarrow.scalar("a"), pyarrow.array(["a", "b"]).to_pylist()[1], "pandas" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "is_there"),
+    [("", False), ("import types; sys.modules['pandas'] = types.SimpleNamespace(__version__='0.1')", True)],
+)
+def test_arrow_finds_no_pandas_but_one_that_was_there(before: str, is_there: bool) -> None:
+    """Whether it is installed or not; arrays and scalars are as ever."""
+    script = WITHOUT.format(before)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["a", "b", str(is_there)]
+
+
+PREPARED = """
+import sys
+from audiencekit.machine.librarystartup import leave_out_pandas
+
+leave_out_pandas()
+if {without_kernels}:
+    sys.modules["_audiencekit_kernels"] = None
+import numpy
+
+others = "numpy.ma" in sys.modules  # as numpy 1.26 does by itself
+import audiencekit
+
+plan = audiencekit.prepare({source!r}, out={out!r}, requests=True)
+print(plan.requests > 0, "numpy.ma" in sys.modules and not others)
+"""
+
+
+@pytest.mark.parametrize("without_kernels", [False, True])
+def test_no_array_is_asked_whether_it_is_masked(tmp_path: Path, without_kernels: bool) -> None:
+    """Arrow does so with what is given to it as numbers, and imports a module of numpy for that: 12 ms."""
+    source, out = str(CONTACTS), str(tmp_path / "out")
+    script = PREPARED.format(source=source, out=out, without_kernels=without_kernels)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+@pytest.mark.parametrize(("said", "threads"), [(None, "1"), ("3", "3")])
+def test_numpy_starts_no_thread_unless_told(monkeypatch: pytest.MonkeyPatch, said: str | None, threads: str) -> None:
+    """What the environment says of them holds."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", said or "")
+    if said is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    leave_out_blas_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == threads

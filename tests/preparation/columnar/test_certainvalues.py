@@ -1,0 +1,302 @@
+"""What the kernels decide at first sight is what the definition says."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.phone_number import normalize_phone_number
+from audiencekit.identifiers.placeholders import NO_ADDRESS
+from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.preparation.columnar import certainvalues as plain
+from audiencekit.preparation.columnar.certainvalues import NOBODY, decide_plain
+from audiencekit.preparation.columnar.checks import PENDING
+from audiencekit.preparation.columnar.decisions import VALID, Codes
+from audiencekit.preparation.columnar.domains import BASIC_PLANE
+from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.international import decide_one
+from audiencekit.preparation.columnar.kernels.layouts import Words
+from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
+from benchmarks.differential import compare_plain
+from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
+from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
+
+COMPILED = kernels()
+pytestmark = pytest.mark.skipif(COMPILED is None, reason="this installation has no kernels of this version")
+
+
+def _decided(texts: Any, kind: Kind, countries: Any = None, rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
+    assert COMPILED is not None
+    found = decide_plain(texts, kind, countries, rules, COMPILED.deciding)
+    assert found is not None
+    return found
+
+
+def _differing_emails(texts: Sequence[str]) -> list[int]:
+    found = _decided(pa.array(list(texts), pa.string()), Kind.EMAIL)
+    return compare_plain(*found, [normalize_email(text) for text in texts])
+
+
+def _numbers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
+    texts, countries = (pa.array(list(column), pa.string()) for column in zip(*rows, strict=True))
+    decide_phone_numbers(texts, countries, rules)  # compiles the plans, which the kernel only reads
+    return _decided(texts, Kind.PHONE_NUMBER, countries, rules)
+
+
+def _differing_numbers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> list[int]:
+    answers = [normalize_phone_number(text, country=country, rules=rules) for text, country in rows]
+    return compare_plain(*_numbers(rows, rules), answers)
+
+
+def _addresses() -> list[str]:
+    return [*(f"{local}@{domain}" for local in LOCALS for domain in DOMAINS), *ODD]
+
+
+def test_addresses_as_the_definition() -> None:
+    """Whatever a kernel decides has the definition's hash."""
+    assert _differing_emails(_addresses()) == []
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=6).map("".join), max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_any_text_as_the_definition(texts: list[str]) -> None:
+    """No text makes them differ."""
+    assert _differing_emails(texts) == []
+
+
+def test_every_ascii_character_at_every_place_of_an_address() -> None:
+    """One foreign character anywhere."""
+    address = "ab.c@de-f.gh"
+    texts = [address[:at] + chr(code) + address[at:] for at in range(len(address) + 1) for code in range(128)]
+    assert _differing_emails(texts) == []
+
+
+@pytest.mark.parametrize("size", [62, 63, 64, 65, 66, 254, 255])
+def test_long_addresses(size: int) -> None:
+    """Around the bounds of parts and of the whole."""
+    local, domain = "a" * (size - len("@b.example")), "b" * (size - len("a@.example"))
+    assert _differing_emails([f"{local}@b.example", f"a@{domain}.example", f" {local}@b.example "]) == []
+
+
+def test_nobody_is_whom_the_definition_means() -> None:
+    """Every text of the list is a local part that says that there is no address."""
+    assert all(NO_ADDRESS.fullmatch(text) for text in NOBODY)
+    assert _differing_emails([f"{text}@larchpost.example" for text in sorted(NOBODY)]) == []
+
+
+@given(st.from_regex(NO_ADDRESS, fullmatch=True))
+def test_whom_the_definition_means_is_nobody(text: str) -> None:
+    """And there are no others."""
+    assert text in NOBODY
+
+
+def test_most_addresses_are_plain() -> None:
+    """Of ordinary addresses none is left, whatever the case and the white space around."""
+    texts = [
+        f" {name}{number}@Mail.Larch-Post.example\n" for number in range(50) for name in ("anna.b", "NOAH", "o'k+x")
+    ]
+    assert set(_decided(pa.array(texts), Kind.EMAIL)[0].tolist()) == {VALID}
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    """Numbers of every region, and odd texts."""
+    odd = [(text, country) for text in ODD_NUMBERS for country in (None, "DE", "US")]
+    return [*Numbers(random.Random(11), REGIONS).rows(2_500), *odd]
+
+
+def test_numbers_as_the_definition(rows: list[Row]) -> None:
+    """Whatever a kernel decides has the definition's hash."""
+    assert _differing_numbers(rows) == []
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Rules(phone_form="digits"),
+        Rules(default_country="DE"),
+        Rules(default_country="AQ"),
+        Rules(phone_validity="possible", default_country="US"),
+    ],
+)
+def test_numbers_under_other_rules(rules: Rules) -> None:
+    """The rules of the run mean the same."""
+    rows = [*Numbers(random.Random(12), FEW).rows(800), *((text, None) for text in ODD_NUMBERS)]
+    assert _differing_numbers(rows, rules) == []
+
+
+@pytest.mark.parametrize("size", [pa.int8(), pa.uint16(), pa.int64()], ids=str)
+def test_countries_of_any_dictionary(size: Any, rows: list[Row]) -> None:
+    """The places in a dictionary of countries may be numbers of any size."""
+    few = [(text, "DE" if number % 3 else None) for number, (text, _) in enumerate(rows)]
+    texts, countries = (pa.array(list(column), pa.string()) for column in zip(*few, strict=True))
+    encoded = countries.dictionary_encode()
+    sized = pa.DictionaryArray.from_arrays(encoded.indices.cast(size), encoded.dictionary)
+    codes, hashes = _decided(texts, Kind.PHONE_NUMBER, sized)
+    expected_codes, expected_hashes = _numbers(few)
+    assert codes.tolist() == expected_codes.tolist()
+    assert (hashes == expected_hashes)[codes == VALID].all()
+
+
+@pytest.mark.parametrize("sign", [" ", "/"])
+def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
+    """Around the sizes from which two groups of digits are two numbers."""
+    sizes = [(first, second) for first in range(5, 12) for second in range(5, 12)]
+    cells = [f"{'0301234567'[:first]:7<{first}}{sign}{'7012345689'[:second]:7<{second}}" for first, second in sizes]
+    assert _differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
+
+
+def test_one_digit_over_and_over_as_the_definition() -> None:
+    """Behind the calling code it is a placeholder, also where the plan knows such numbers."""
+    numbers = [
+        (code, digit * size) for code in ("39", "49", "46", "1") for digit in "0123456789" for size in range(1, 13)
+    ]
+    rows = [(f"{front}{number}", "IT") for code, number in numbers for front in (f"+{code} ", f"00{code}", code, "")]
+    assert _differing_numbers(rows) == []
+
+
+def test_doubts_behind_two_zeros_are_left() -> None:
+    """Where a plan changes numbers as it reads them, the reason without a plus is not the last word."""
+    fronts = {"00261": ("2123456", "212345678"), "00672": ("81234", "06609", "22123")}
+    texts = [f"{front}{number}" for front, numbers in fronts.items() for number in numbers]
+    assert _differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
+
+
+PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
+
+
+@given(st.lists(st.tuples(TEXTS, st.sampled_from([*FEW, None, "ZZ", "", "Germany"])), min_size=1, max_size=20))
+@settings(max_examples=100, deadline=None)
+def test_any_number_as_the_definition(rows: list[Row]) -> None:
+    """No text makes them differ."""
+    assert _differing_numbers(rows) == []
+
+
+@pytest.mark.parametrize("number", ["+14155550132", "(0301) 23.45-6", "00491511234567"])
+def test_every_character_at_every_place_of_a_number(number: str) -> None:
+    """One foreign character anywhere."""
+    signs = [*map(chr, range(128)), *"\xa0\u2010\u3000＋９"]
+    assert _differing_numbers([(number[:at] + sign + number[at:], "DE") for at in range(15) for sign in signs]) == []
+
+
+def test_most_numbers_are_plain() -> None:
+    """The usual spellings, with and without a calling code, behind the prefix of a region and behind zeros."""
+    written = [
+        ("+49 30 901820", None),
+        ("030/901820", "DE"),
+        ("0044 20 7946 0958", "DE"),
+        ("011 44 20 7946 0958", "US"),
+    ]
+    codes, _ = _numbers([*written, ("0044 20 7946 0958", None), ("(415) 555-0132", "US")])
+    assert codes.tolist() == [VALID] * 6
+
+
+def test_what_was_not_compiled_is_left() -> None:
+    """The plan of a region that nobody asked for is not compiled here."""
+    names = plain._plans(
+        dataclasses.replace(plain.phone_tables().compiled, national={"FR": 16}), ["FR", "AQ", None], DEFAULT_RULES
+    )
+    assert names.national.tolist() == [16, plain._NOT_YET, plain._NO_REGION]
+
+
+def test_other_kinds_have_no_kernel() -> None:
+    """They are for the columnar rules."""
+    assert COMPILED is not None
+    assert decide_plain(pa.array(["x"]), Kind.HANDLE, None, DEFAULT_RULES, COMPILED) is None
+
+
+def _without_run(plans: Any) -> Any:
+    following = plans.following.reshape(-1, 16).copy()
+    following[:, [3, 4]] = following[:, [4, 3]]
+    return dataclasses.replace(plans, following=following.ravel())
+
+
+def _dropping_less(readings: Any) -> Any:
+    return np.where(readings >> 8 & 255, readings - 256, readings).astype(np.int32)
+
+
+BROKEN_PLANS = {
+    "two digits swapped": _without_run,
+    "another code": lambda plans: dataclasses.replace(plans, readings=plans.readings + (1 << 16)),
+    "a digit too few dropped": lambda plans: dataclasses.replace(plans, readings=_dropping_less(plans.readings)),
+    "counts are numbers": lambda plans: dataclasses.replace(plans, placeholders=Words.of([])),
+    "all is valid": lambda plans: dataclasses.replace(plans, outcomes=np.zeros_like(plans.outcomes)),
+    "no plus": lambda plans: dataclasses.replace(plans, writes_plus=False),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_PLANS.values(), ids=BROKEN_PLANS.keys())
+def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison fails for every table that is broken on purpose."""
+    laid_out = plain._plans
+    counted = [("1234567", "US"), ("0123456789", "IT"), *((f"+1 234 567 {number}", None) for number in range(99))]
+    monkeypatch.setattr(plain, "_plans", lambda *given: broken(laid_out(*given)))
+    assert _differing_numbers([*rows, *counted])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "broken"),
+    [
+        ("_NOBODY", Words.of(["n/a"])),
+        ("_DOUBLED", Words.of(["test"])),
+        ("_WORDS", Words.of([])),
+        ("SPECIAL_USE_DOMAIN_NAMES", ["test"]),
+    ],
+)
+def test_broken_doubts_are_found(attribute: str, broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison fails when a stem or a special name is forgotten."""
+    monkeypatch.setattr(plain, attribute, broken)
+    assert _differing_emails([*_addresses(), "nomail@larchpost.example", "user@user.example", "a@b.local", "unknown"])
+
+
+LETTERS = "\u00e4\u00df\u0130\u017f\u03c2\u0131\u05d0\u4e2d\uac00\u00c4\u0301\u1100"
+
+
+def _international() -> list[str]:
+    """Addresses with each of LETTERS on either side, and with pairs of them."""
+    parts = [*LETTERS, *(one + other for one in LETTERS for other in LETTERS)]
+    forms = ("anna{}@larchpost.example", "anna@{}b.example", "anna@x-{}.example")
+    return [form.format(part) for part in parts for form in forms]
+
+
+def test_international_addresses_as_the_definition() -> None:
+    """Once the letters are known, most are decided here, and as the definition says."""
+    texts = _international()
+    for text in texts:
+        decide_one(text)
+    assert _differing_emails(texts) == []
+    codes, _ = _decided(pa.array(texts), Kind.EMAIL)
+    assert (codes == VALID).sum() > 100
+
+
+def test_international_domains_for_special_use_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host program adds them as they stand in the name system; in letters they mean what they say."""
+    texts = ["anna@\u00e4b.example", "anna@c.\u00e4b.example", "anna@c\u00e4b.example"]
+    for text in texts:
+        decide_one(text)
+    assert _decided(pa.array(texts), Kind.EMAIL)[0].tolist() == [VALID, VALID, VALID]
+    monkeypatch.setattr(plain, "SPECIAL_USE_DOMAIN_NAMES", ["xn--b-zfa.example", "c\u00e4b.example"])
+    assert _decided(pa.array(texts), Kind.EMAIL)[0].tolist() == [PENDING, PENDING, VALID]
+
+
+@pytest.mark.parametrize("part", ["local", "domain"])
+def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison fails when every letter is taken for a certain one."""
+    every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
+    if part == "domain":
+        monkeypatch.setattr(plain, "CERTAIN", SimpleNamespace(known=lambda: every))
+    else:
+        monkeypatch.setattr(plain, "certain_in_local_parts", lambda: every)
+    assert _differing_emails(_international())

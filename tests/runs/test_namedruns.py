@@ -1,0 +1,248 @@
+"""A caller that is started again gives the same id, and nothing is sent twice."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.emulator import Emulator
+from audiencekit.errors import (
+    AudienceBusy,
+    CredentialsRefused,
+    NotFinished,
+    PlanRefused,
+    ResumeRefused,
+    SourceRefused,
+    UsageError,
+)
+from audiencekit.pipeline import upload, upload_async
+from audiencekit.planning import planner
+from audiencekit.reporting.report import Report
+from audiencekit.runs import execution
+from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.storedreports import list_runs
+from audiencekit.settings import Settings
+from tests.runs.begun import EndsAfter
+
+RUN = "20261121-000000-task"
+ROWS = 30
+
+
+class Listener:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def step(self, *_: Any, **__: Any) -> None:
+        """Nothing."""
+
+    def tell(self, message: str) -> None:
+        """Keep it."""
+        self.told.append(message)
+
+
+@pytest.fixture(autouse=True)
+def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "list.csv"
+    _write(path, "person")
+    return path
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """One request after the other, so that it is known where a run ends."""
+    return replace(settings, concurrency=1)
+
+
+def _write(path: Path, name: str) -> None:
+    path.write_text("email\n" + "".join(f"{name}{number}@example.com\n" for number in range(ROWS)))
+
+
+async def _upload(source: Path, emulator: Emulator, settings: Settings, **given: Any) -> Report:
+    given = {"audience_id": emulator.audience_id, "run_id": RUN, **given}
+    return await upload_async(source, settings=settings, **given)
+
+
+async def _end_early(source: Path, emulator: Emulator, settings: Settings) -> None:
+    with pytest.raises(NotFinished):
+        await _upload(source, emulator, settings, limiter=EndsAfter(1))
+
+
+def _requests(emulator: Emulator) -> int:
+    return sum(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
+
+
+def _states(settings: Settings) -> dict[str, str]:
+    return {run["run_id"]: run["state"] for run in list_runs(settings.state_dir)}
+
+
+async def test_the_first_call_begins_the_run(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """Under the id that was given."""
+    report = await _upload(source, emulator, settings)
+    assert (report.run_id, report.state, report.rows.sent) == (RUN, "complete", ROWS)
+
+
+async def test_a_run_that_was_ended_early_is_finished(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """What was confirmed is not sent again, and the report is that of the whole."""
+    await _end_early(source, emulator, settings)
+    listener = Listener()
+    report = await _upload(source, emulator, settings, progress=listener)
+    assert (report.run_id, report.state, report.rows.sent) == (RUN, "complete", ROWS)
+    assert _requests(emulator) == report.attempts == report.requests_planned > 1
+    assert f"run {RUN} goes on: 1 requests are confirmed" in listener.told
+
+
+async def test_a_complete_run_gives_back_its_report(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """The source is read, and nothing is sent; the rejections stay as they were written."""
+    first = await _upload(source, emulator, settings)
+    sent, listener = _requests(emulator), Listener()
+    rejections = settings.state_dir / "runs" / RUN / "rejections.csv"
+    rejections.write_text("row,column,reason\n1,,refused_by_service\n")
+    assert await _upload(source, emulator, settings, progress=listener) == first
+    assert _requests(emulator) == sent
+    assert "nothing is left to send" in listener.told[-1]
+    assert "refused_by_service" in rejections.read_text()
+
+
+@pytest.mark.parametrize("ended_early", [True, False])
+async def test_another_source_begins_the_next_run(
+    source: Path, emulator: Emulator, settings: Settings, ended_early: bool
+) -> None:
+    """The old one stays as it was, whether it had ended or not; what follows is that of the new one."""
+    if ended_early:
+        await _end_early(source, emulator, settings)
+    else:
+        await _upload(source, emulator, settings)
+    _write(source, "someone")
+    report = await _upload(source, emulator, settings)
+    assert (report.run_id, report.rows.sent) == (f"{RUN}--2", ROWS)
+    assert _states(settings) == {RUN: "incomplete" if ended_early else "complete", f"{RUN}--2": "complete"}
+    assert await _upload(source, emulator, settings) == report
+    _write(source, "third")
+    assert (await _upload(source, emulator, settings)).run_id == f"{RUN}--3"
+
+
+@pytest.mark.parametrize("ended_early", [True, False])
+@pytest.mark.parametrize("change", ["keywords", "source path"])
+async def test_other_arguments_begin_the_next_run(
+    source: Path, emulator: Emulator, settings: Settings, ended_early: bool, change: str
+) -> None:
+    """What was asked for then is not taken for what is asked for now."""
+    if ended_early:
+        await _end_early(source, emulator, settings)
+    else:
+        await _upload(source, emulator, settings)
+    if change == "keywords":
+        report = await _upload(source, emulator, settings, ttl_days=20)
+    else:
+        report = await _upload(source.rename(source.with_name("other.csv")), emulator, settings)
+    assert (report.run_id, report.rows.sent) == (f"{RUN}--2", ROWS)
+
+
+async def test_another_account_gets_nothing_of_the_run(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """The run that was begun for the first account is not taken for its own."""
+    first = await _upload(source, emulator, settings)
+    with pytest.raises(CredentialsRefused):
+        await _upload(source, emulator, replace(settings, account_id="nobodys"))
+    assert _states(settings) == {RUN: first.state, f"{RUN}--2": "incomplete"}
+
+
+async def test_a_refused_run_holds_nothing_up(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """Nothing of it was sent: when the source is mended, the next run begins."""
+    source.write_text("email\nnull\nnull\n")
+    with pytest.raises(PlanRefused):
+        await _upload(source, emulator, settings)
+    _write(source, "person")
+    assert (await _upload(source, emulator, settings)).run_id == f"{RUN}--2"
+    assert _states(settings) == {RUN: "refused", f"{RUN}--2": "complete"}
+
+
+async def test_a_source_that_was_away_for_a_while_is_gone_on_with(
+    source: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """A call in between is refused, and does not hide the run that was begun."""
+    await _end_early(source, emulator, settings)
+    away = source.rename(source.with_name("away.csv"))
+    with pytest.raises(SourceRefused):
+        await _upload(source, emulator, settings)
+    away.rename(source)
+    report = await _upload(source, emulator, settings)
+    assert (report.run_id, report.attempts) == (RUN, report.requests_planned)
+
+
+async def test_a_run_that_never_began_holds_nothing_up(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """A kill between the directory and the journal leaves a directory behind, and nothing was sent."""
+    (settings.state_dir / "runs" / RUN).mkdir(parents=True, mode=0o700)
+    assert (await _upload(source, emulator, settings)).run_id == f"{RUN}--2"
+
+
+async def test_a_damaged_journal_is_not_passed_over(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """It may have sent anything: somebody has to look."""
+    await _end_early(source, emulator, settings)
+    (settings.state_dir / "runs" / RUN / JOURNAL).write_bytes(b"no journal")
+    with pytest.raises(ResumeRefused) as caught:
+        await _upload(source, emulator, settings)
+    assert caught.value.reason == "damaged"
+
+
+async def test_two_at_once_are_one_run(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """The second is told that the first is at work."""
+    results = await asyncio.gather(*(_upload(source, emulator, settings) for _ in range(2)), return_exceptions=True)
+    assert sum(isinstance(result, Report) for result in results) == 1
+    assert sum(isinstance(result, AudienceBusy) for result in results) == 1
+    assert _states(settings) == {RUN: "complete"}
+
+
+async def test_an_id_that_begins_like_another_is_not_it(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """Only what follows two hyphens stands in the same line."""
+    await _upload(source, emulator, settings, run_id=f"{RUN}-2")
+    assert (await _upload(source, emulator, settings)).run_id == RUN
+
+
+@pytest.mark.parametrize(
+    "run_id", ["", "short", "UPPER-CASE", "with space", "two--hyphens", "ends-here-", "x" * 37, "../../etc"]
+)
+async def test_ids_that_cannot_be(source: Path, emulator: Emulator, settings: Settings, run_id: str) -> None:
+    """Are refused before anything is read."""
+    with pytest.raises(UsageError, match="cannot be the id of a run"):
+        await _upload(source, emulator, settings, run_id=run_id)
+    assert _states(settings) == {}
+
+
+def test_the_door_without_an_event_loop_takes_it_too(tmp_path: Path) -> None:
+    """As `upload_async`."""
+    with pytest.raises(UsageError, match="cannot be the id of a run"):
+        upload(tmp_path / "list.csv", audience_id="1", run_id="--")
+
+
+async def test_entries_that_have_expired_begin_the_next_run(
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks again under the id wants people to be in from now on."""
+    await _end_early(source, emulator, settings)
+    refused: list[str] = []
+    refuse = execution.refuse_expired
+
+    def once(*given: Any) -> None:
+        if not refused:
+            refused.append("expired")
+            given = (*given[:2], datetime.max.replace(tzinfo=UTC))
+        refuse(*given)
+
+    monkeypatch.setattr(execution, "refuse_expired", once)
+    listener = Listener()
+    report = await _upload(source, emulator, settings, progress=listener)
+    assert (report.run_id, report.state) == (f"{RUN}--2", "complete")
+    assert any("would send entries that have expired" in told for told in listener.told)

@@ -1,0 +1,80 @@
+"""The order in which runs were begun, which no clock tells."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from audiencekit.errors import InputOutputFailed
+from audiencekit.runs.runorder import BEGUN, Place, Succession
+
+
+def _at(moment: float) -> Place:
+    return f"2026-11-21T01:30:{int(moment):02}Z", moment
+
+
+def _begin(state_dir: Path, *ids: str) -> None:
+    for run_id in ids:
+        (state_dir / "runs").mkdir(exist_ok=True)
+        Succession(state_dir).begin(run_id, {})
+        (state_dir / "runs" / run_id).mkdir()
+
+
+@given(st.permutations(range(6)))
+def test_what_was_begun_later_comes_later(tmp_path_factory: pytest.TempPathFactory, moments: list[int]) -> None:
+    """Whatever the clock said."""
+    state_dir = tmp_path_factory.mktemp("state")
+    places = {f"run-{number}": _at(moment) for number, moment in enumerate(moments)}
+    _begin(state_dir, *places)
+    assert Succession(state_dir).ordered(dict(sorted(places.items(), reverse=True))) == list(places)
+
+
+def test_what_is_not_listed_stands_behind_what_was_earlier(tmp_path: Path) -> None:
+    """By its time: an older version made it, or its line was damaged. A clock that was ahead moves nothing else."""
+    _begin(tmp_path, "first", "ahead", "third")
+    places = {"first": _at(10), "ahead": _at(50), "third": _at(12), "old": _at(1), "between": _at(11), "late": _at(13)}
+    assert Succession(tmp_path).ordered(places) == ["old", "first", "between", "ahead", "third", "late"]
+
+
+def test_what_is_not_listed_is_listed_with_the_next(tmp_path: Path) -> None:
+    """In its place; from then on its time is nothing."""
+    for run_id in ("one", "two"):
+        (tmp_path / "runs" / run_id).mkdir(parents=True)
+    Succession(tmp_path).begin("three", {"two": _at(1), "one": _at(2)})
+    assert (tmp_path / BEGUN).read_text() == "two\none\nthree\n"
+    assert (tmp_path / BEGUN).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_was_removed_is_forgotten(tmp_path: Path) -> None:
+    """The list does not grow for ever; an id that is begun again is the last."""
+    _begin(tmp_path, "one", "two", "three")
+    for run_id in ("one", "two"):
+        (tmp_path / "runs" / run_id).rmdir()
+    _begin(tmp_path, "one")
+    assert (tmp_path / BEGUN).read_text().split() == ["three", "one"]
+
+
+def test_many_at_once_are_all_listed(tmp_path: Path) -> None:
+    """One after the other."""
+    (tmp_path / "runs").mkdir()
+    ids = [f"run-{number}" for number in range(20)]
+    for run_id in ids:
+        (tmp_path / "runs" / run_id).mkdir()
+    threads = [threading.Thread(target=Succession(tmp_path).begin, args=(run_id, {})) for run_id in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted((tmp_path / BEGUN).read_text().split()) == sorted(ids)
+
+
+def test_a_list_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    """A directory in its place, or no state directory."""
+    (tmp_path / BEGUN).mkdir()
+    with pytest.raises(InputOutputFailed, match="cannot be read"):
+        Succession(tmp_path).ordered({})
+    with pytest.raises(InputOutputFailed, match="cannot be written"):
+        Succession(tmp_path / "nowhere").begin("run", {})
