@@ -8,8 +8,6 @@ requests/000001.json    with `requests`: each body, byte for byte
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import secrets
 import shutil
@@ -24,6 +22,7 @@ import orjson
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.machine.filelocks import locked
 from audiencekit.machine.heap import give_back
 from audiencekit.machine.privatefiles import explained, open_new
 from audiencekit.machine.statedirectory import make_missing
@@ -92,20 +91,15 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
 @contextmanager
 def _alone_in(out: Path) -> Iterator[None]:
     """While it lasts no other `prepare` of this host writes to `out`. Raises InputOutputFailed while one does."""
-    with explained(_UNWRITTEN, out, hint=""):
-        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        hint = "wait until it has ended, or choose another directory"
-        raise InputOutputFailed(f"another `prepare` is writing to {str(out)!r}", hint=hint) from None
-    except OSError:
-        pass  # some network file systems lock no directory: there, whoever starts two of them must see to it
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(out, wait=False, is_directory=True))
+        except BlockingIOError:
+            hint = "wait until it has ended, or choose another directory"
+            raise InputOutputFailed(f"another `prepare` is writing to {str(out)!r}", hint=hint) from None
+        except OSError:
+            pass  # some network file systems lock no directory: there, start one at a time
         yield
-    finally:
-        os.close(handle)
 
 
 def _lies_in(source: FilePath, out: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +11,7 @@ from typing import Any, Final, Self
 import orjson
 
 from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.machine.filelocks import holder_of, locked, read_holder, write_holder
 from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.target import Target
@@ -29,62 +29,45 @@ class TargetLock:
     def __init__(self, state_dir: Path, account_id: str, target: Target, run_id: str) -> None:
         self._state_dir, self._path = state_dir, _place(state_dir, account_id, target)
         self._target, self._run_id = target, run_id
-        self._file: int | None = None
+        self._taken = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         make_directory(self._state_dir, LOCKS)
         with explained(f"the lock of the {self._target.kind.noun} cannot be made", self._path):
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
-                self._take(file)
-            except BaseException:
-                os.close(file)
-                raise
-        self._file = file
+                file = self._taken.enter_context(locked(self._path, wait=False))
+            except BlockingIOError:
+                raise _busy(self._target, _read(read_holder(self._path))) from None
+            with contextlib.ExitStack() as undone:
+                undone.callback(self._taken.close)
+                write_holder(file, orjson.dumps({"run_id": self._run_id, "process_id": os.getpid()}))
+                undone.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                os.close(self._file)
-        self._file = None
-
-    def _take(self, file: int) -> None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _busy(self._target, _read_holder(file)) from None
-        holder = orjson.dumps({"run_id": self._run_id, "process_id": os.getpid()})
-        os.ftruncate(file, 0)
-        os.pwrite(file, holder, 0)
+        self._taken.close()
 
 
 def is_running(state_dir: Path, account_id: str, target: Target, run_id: str) -> bool:
     """Whether `run_id` is at work on its target on this host now."""
     try:
-        file = os.open(_place(state_dir, account_id, target), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except (OSError, InputOutputFailed):  # of a journal that says what no id is, too
+        holder = holder_of(_place(state_dir, account_id, target))
+    except InputOutputFailed:  # of a journal that says what no id is
         return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return _read_holder(file).get("run_id") == run_id
-    finally:
-        os.close(file)
-    return False
+    return holder is not None and _read(holder).get("run_id") == run_id
 
 
 def _place(state_dir: Path, account_id: str, target: Target) -> Path:
     return safe_child(state_dir / LOCKS, f"{account_id}-{target.lock_name}").with_suffix(".lock")
 
 
-def _read_holder(file: int) -> dict[str, Any]:
+def _read(words: bytes) -> dict[str, Any]:
     """What the holder says of itself; nothing when it has not said it yet."""
     try:
-        holder = orjson.loads(os.pread(file, MAX_HOLDER_BYTES, 0))
-    except (OSError, ValueError):
+        holder = orjson.loads(words)
+    except ValueError:
         return {}
     return holder if isinstance(holder, dict) else {}
 

@@ -7,13 +7,12 @@ behind the last of those with an earlier one.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from audiencekit.machine.filelocks import locked
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 
 BEGUN: Final = "begun"
@@ -36,7 +35,10 @@ class Succession:
 
     def begin(self, run_id: str, others: Mapping[str, Place]) -> None:
         """Put `run_id`, which is not there yet, behind all others. What was removed is forgotten."""
-        with explained("the list of what was begun cannot be written", self._path), self._locked():
+        with (
+            explained("the list of what was begun cannot be written", self._path),
+            locked(self._directory, is_directory=True),
+        ):
             there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
             order = [each for each in _merged(self._read(), others) if each in there and each != run_id]
             replace_file(self._path, "".join(f"{each}\n" for each in [*order, run_id]).encode())
@@ -47,15 +49,6 @@ class Succession:
                 return read_file(self._path, MAX_BYTES).decode("ascii", "replace").split()
             except FileNotFoundError:
                 return []
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(directory, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(directory)
 
 
 def _merged(listed: Iterable[str], places: Mapping[str, Place]) -> list[str]:

@@ -18,6 +18,7 @@ from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.preparation.times import format_time
 from audiencekit.runs.runorder import Place, Succession
 
 RUNS: Final = "runs"
@@ -29,7 +30,6 @@ _OWN_ID: Final = re.compile(  # those of older versions tell no fraction
     r"(?P<second>[0-9]{8}-[0-9]{6})-(?:(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}|[0-9a-f]{6})"
 )
 _FRACTIONS: Final = 0x10000  # of a second, in an id
-_SHOWN_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
 CHECKSUM: Final = "checksum"  # of a report as it is kept: a flipped bit is to be no other number
@@ -171,7 +171,7 @@ def time_of(run_id: str) -> str | None:
     """When `run_id` was made, as reports write times; None for an id that does not tell."""
     found = _OWN_ID.fullmatch(run_id)
     made = _second_of(found["second"]) if found else None
-    return None if made is None else made.strftime(_SHOWN_TIME)
+    return None if made is None else format_time(made)
 
 
 def place_of(run_id: str) -> Place | None:
@@ -180,11 +180,11 @@ def place_of(run_id: str) -> Place | None:
     made = _second_of(found["second"]) if found else None
     if found is None or found["fraction"] is None or made is None:
         return None
-    return made.strftime(_SHOWN_TIME), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
+    return format_time(made), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
 
 
 def _place_by_change(run_id: str, changed_at: float) -> Place:
-    return time_of(run_id) or datetime.fromtimestamp(changed_at, UTC).strftime(_SHOWN_TIME), changed_at
+    return time_of(run_id) or format_time(datetime.fromtimestamp(changed_at, UTC)), changed_at
 
 
 def _second_of(text: str) -> datetime | None:

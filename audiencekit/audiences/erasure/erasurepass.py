@@ -30,6 +30,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.preparation.times import format_time
 from audiencekit.runs.doubts import Doubts
 from audiencekit.target import Target
 
@@ -164,7 +165,7 @@ class Pass(NoJournal):
         receipt.state = "refused" if receipt.refused_records else "confirmed"
         receipt.why = f"the service did not take {receipt.refused_records} forms" if receipt.refused_records else ""
         now = datetime.fromtimestamp(self._means.policy.clock.now(), UTC)
-        receipt.confirmed_at = None if receipt.refused_records else now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        receipt.confirmed_at = None if receipt.refused_records else format_time(now)
         pass_point("before acknowledgement")
         self._means.keep()
         pass_point("after acknowledgement")

@@ -7,12 +7,11 @@ erasures/<id>/keys.sealed       the keys of the people, sealed; removed when eve
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,12 +20,14 @@ import orjson
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.filelocks import holder_of, locked, write_holder
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.preparation.times import format_time
 from audiencekit.runs.runorder import Succession
 from audiencekit.runs.store import new_run_id, time_of
 from audiencekit.selection.forgotten.notes import ERASURES, MAX_RECEIPT_BYTES, RECEIPT
@@ -56,15 +57,11 @@ class ErasureStore:
         Yields what notes the id of the erasure that is at work.
         """
         make_directory(self._state_dir, ERASURES)
-        with explained("the directory of erasures cannot be made", self._directory):
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            file = os.open(self._directory / LOCK, flags, 0o600)
-        try:
-            _take(file)
-            os.ftruncate(file, 0)
+        with contextlib.ExitStack() as stack:
+            with explained("the lock of erasures cannot be taken", self._directory / LOCK):
+                file = stack.enter_context(_taken(self._directory / LOCK))
+                write_holder(file, b"")
             yield lambda erasure_id: _note(file, erasure_id)
-        finally:
-            os.close(file)
 
     @staticmethod
     def new_id(now: float) -> str:
@@ -98,7 +95,7 @@ class ErasureStore:
             (directory / SEALED).unlink(missing_ok=True)
             sync_directory(directory)
         receipt.state, receipt.fingerprint = "complete", ""
-        receipt.finished_at = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        receipt.finished_at = format_time(now)
         self.write(receipt)
         pass_point("after finish")
 
@@ -150,17 +147,8 @@ class ErasureStore:
 
     def at_work(self) -> str | None:
         """The id of the erasure that is at work now, empty when it has not said it; None when there is none."""
-        try:
-            file = os.open(self._directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return os.pread(file, _MOST_ID_BYTES, 0).decode("ascii", "replace")
-        finally:
-            os.close(file)
-        return None
+        holder = holder_of(self._directory / LOCK)
+        return None if holder is None else holder.decode("ascii", "replace")
 
     def summaries(self) -> list[dict[str, Any]]:
         """Every erasure, newest first: what sums it up, `resumable`, and `running` for the one that is at work now.
@@ -202,19 +190,22 @@ class ErasureStore:
                 shutil.rmtree(entry.path)
 
 
-def _take(file: int) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AudienceBusy(
-            "another erasure is at work in this state directory: nothing was sent",
-            run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
-        ) from None  # fmt: skip
+@contextlib.contextmanager
+def _taken(path: Path) -> Iterator[int]:
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(locked(path, wait=False))
+        except BlockingIOError:
+            raise AudienceBusy(
+                "another erasure is at work in this state directory: nothing was sent",
+                run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
+            ) from None  # fmt: skip
+        yield file
 
 
 def _note(file: int, erasure_id: str) -> None:
     with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
-        os.pwrite(file, erasure_id.encode(), 0)
+        write_holder(file, erasure_id.encode())
 
 
 def _has_receipt(directory: Path) -> bool:

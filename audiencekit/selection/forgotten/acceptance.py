@@ -20,6 +20,7 @@ from audiencekit.machine.privatefiles import explained, read_file, sync_director
 from audiencekit.machine.statedirectory import check_root
 from audiencekit.machine.witness import Witness
 from audiencekit.personal import Secret
+from audiencekit.preparation.times import format_time
 from audiencekit.selection.forgotten.file import FORGOTTEN, PURPOSE, alone, new_identity, read_memory, write_memory
 from audiencekit.selection.forgotten.notes import check_memory, gather_notes, needs_key
 from audiencekit.selection.forgotten.people import note_memory
@@ -72,7 +73,7 @@ def accept_memory(
         tags = np.zeros(0, dtype=TAG) if known is None else known.tags
         serial = 1 + max(_highest(state_dir, own, witness), known.serial if known else 0)
         line = {
-            "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "uid": os.getuid(), "empty": empty,
+            "at": format_time(datetime.now(UTC)), "uid": os.getuid(), "empty": empty,
             "keys": len(tags), "serial": serial, "why": before["why"],
         }  # fmt: skip
         _append(state_dir / LOG, line)

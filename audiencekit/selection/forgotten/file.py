@@ -15,13 +15,12 @@ neither identity nor serial.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -33,6 +32,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import MemoryRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.filelocks import locked
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import make_directory
@@ -143,13 +143,10 @@ def write_serial(state_dir: Path, key: SubKey, mark: Mark) -> None:
 def alone(state_dir: Path) -> Iterator[None]:
     """One process at a time writes the memory. Raises InputOutputFailed."""
     path = make_directory(state_dir) / f".{FORGOTTEN}.lock"
-    with explained("the memory of erased people cannot be locked", path):
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        with explained("the memory of erased people cannot be locked", path):
+            stack.enter_context(locked(path))
         yield
-    finally:
-        os.close(file)
 
 
 def _digest(key: SubKey, covered: bytes) -> bytes:
