@@ -101,8 +101,12 @@ def test_records_end_when_waiting_for_them_is_interrupted(
 
     monkeypatch.setattr(prepared, "write_records", write)
     monkeypatch.setattr(prepared, "write_bodies", write_none)
-    with pytest.raises(KeyboardInterrupt):
-        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert seen == [True]
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -6,8 +6,10 @@ from collections import Counter
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.identifiers import invisible
 from audiencekit.identifiers.bare_numbers import (
     LARGE_COUNTRIES,
     MAX_DIGITS,
@@ -39,7 +41,7 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     `countries` (codes; None: no row names one) are those of the rows, `default_country` of the others. Holds raw
     values: to be called from a guarded function only.
     """
-    trimmed = trim(texts)
+    trimmed = _trimmed(texts)
     written = matches(trimmed, _WRITTEN)
     places = np.flatnonzero(written & ~matches(trimmed, _NO_NUMBER))
     digits = _bare(trimmed.take(arrow_array(places)))
@@ -54,6 +56,16 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     readings[""] = plain | _of_own_country(digits, regions, default_country)
     counts = Counter({country: int(reading.sum()) for country, reading in readings.items() if reading.any()})
     return BareNumbers(len(digits), int(plain.sum()), counts)
+
+
+def _trimmed(texts: Any) -> Any:
+    """As the definition trims: of other scripts there is more than ASCII white space at the ends."""
+    trimmed = trim(texts)
+    others = pc.invert(pc.string_is_ascii(trimmed))
+    if not pc.any(others).as_py():
+        return trimmed
+    by_definition = [invisible.trim(text) for text in trimmed.filter(others).to_pylist()]
+    return pc.replace_with_mask(trimmed, others, pa.array(by_definition, trimmed.type))
 
 
 def _bare(written: Any) -> Any:
