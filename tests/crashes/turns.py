@@ -122,7 +122,7 @@ class Turns:
             assert "--rebuild" in ended.err
             return ended
         told = "does not bear the stamp" in ended.err
-        unsure = told or (was_bare and ended.code == KILLED)
+        unsure = told or (was_bare and not was_new and ended.code == KILLED)  # to a new one there never was a stamp
         if ended.code == 0:
             assert told or rebuild or not machine.has_to_tell, ("it never said that it does not know", self.told)
         machine.has_to_tell = unsure and not told if ended.code == KILLED else False
