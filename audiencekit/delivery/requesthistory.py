@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audiencekit.delivery.results import PackedRequest, RefusedRow, RequestResult
+from audiencekit.delivery.results import Miscount, PackedRequest, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.tries import Tries
 from audiencekit.errors import AudiencekitError, Outcome
@@ -81,4 +81,9 @@ class Course:
             is_doubtful=self.doubtful_at is not None or self.outcome is Outcome.UNKNOWN,
             success_count=sum(tries.success_count for tries in confirmed),
             total_count=sum(tries.total_count for tries in confirmed),
+            miscount=None if confirmed else self._miscount(request),
         )
+
+    def _miscount(self, request: PackedRequest) -> Miscount | None:
+        said = self.whole.miscounted
+        return None if said is None else Miscount(request.number, said.sent, said.success_count, said.total_count)

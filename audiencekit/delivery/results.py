@@ -60,6 +60,16 @@ class RefusedRow:
     codes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Miscount:
+    """What the service last said of the whole request `number`, which is not what was sent."""
+
+    number: int
+    records_sent: int
+    success_count: int
+    total_count: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
     """How one request ended. `attempts` counts every exchange, `rate_limited` those that a 429 answered.
@@ -68,7 +78,8 @@ class RequestResult:
     without a confirmation. `error` is the class name of the last error, `codes` the service's words for it.
     `records` of a confirmed request are those that the service took: the `refused` ones do not count. `success_count`
     and `total_count` are what the service said of it, over its parts where it went in parts; 0 for one that is not
-    confirmed. `is_doubtful` says that an attempt may still be applied, even where a later one was confirmed.
+    confirmed, which has a `miscount` if the service counted it otherwise. `is_doubtful` says that an attempt may still
+    be applied, even where a later one was confirmed.
     """
 
     number: int
@@ -83,6 +94,7 @@ class RequestResult:
     is_doubtful: bool = False
     success_count: int = 0
     total_count: int = 0
+    miscount: Miscount | None = None
 
     @property
     def is_confirmed(self) -> bool:

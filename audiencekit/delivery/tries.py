@@ -11,7 +11,15 @@ from tenacity import AsyncRetrying, RetryCallState
 from audiencekit.delivery.faults import CLOCK_OFF, STALE, Reaction, RetryClass, retry_class
 from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import AudiencekitError, CredentialsRefused, ExchangeError, Outcome, Refused, UsageError
+from audiencekit.errors import (
+    AudiencekitError,
+    CountMismatch,
+    CredentialsRefused,
+    ExchangeError,
+    Outcome,
+    Refused,
+    UsageError,
+)
 
 # An attempt gives back its error instead of raising it: a traceback would keep the body alive, and show it.
 Attempted = Counts | AudiencekitError
@@ -22,7 +30,8 @@ class Tries:
 
     `error` is that of the last exchange, None when it was confirmed. `is_probing` says that the next attempt asks
     whether the service is back. `doubtful_at` is the monotonic second of the last attempt that may be applied late.
-    `success_count` and `total_count` are what the service said when it confirmed.
+    `success_count` and `total_count` are what the service said when it confirmed, `miscounted` is the last error that
+    brought other counts.
     """
 
     def __init__(self, policy: RetryPolicy) -> None:
@@ -35,6 +44,7 @@ class Tries:
         self._known: Outcome | None = None
         self.error: AudiencekitError | None = None
         self.success_count = self.total_count = 0
+        self.miscounted: CountMismatch | None = None
         self.exchanges = 0
         self.rate_limited = 0
         self.reaction: Reaction | None = None
@@ -82,6 +92,8 @@ class Tries:
         # An attempt that may have been applied is not undone by a later refusal.
         if self._known is not Outcome.UNKNOWN:
             self._known = _outcome_of(attempted)
+        if isinstance(attempted, CountMismatch):
+            self.miscounted = attempted
         answer = retry_class(attempted)
         self.error, self.reaction = attempted, answer.reaction
         if answer.may_come_late(attempted):

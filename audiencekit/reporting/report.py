@@ -17,7 +17,8 @@ class Report:
     """What became of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
     `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
-    matched: the service never says who was found.
+    matched: the service never says who was found. `miscounted` are requests of which it counted other records than were
+    sent.
     """
 
     run_id: str
@@ -36,6 +37,7 @@ class Report:
     records_sent: int = 0
     success_count: int = 0
     total_count: int = 0
+    miscounted: tuple[dict[str, int], ...] = ()
     expires_at: str | None = None
     effective_at: str | None = None
     plan_time: str | None = None
@@ -73,6 +75,7 @@ class Report:
                 "success_count": self.success_count,
                 "total_count": self.total_count,
             },
+            "miscounted": list(self.miscounted),
             "changes": self.changes,
             "expires_at": self.expires_at,
             "effective_at": self.effective_at,
@@ -96,6 +99,7 @@ class Report:
             "notes": tuple(facts.pop("notes")),
             "sources": tuple(facts.pop("sources", ())),
             "suppression": tuple(facts.pop("suppression", ())),
+            "miscounted": tuple(facts.pop("miscounted", ())),
         }
         del facts["requests"], facts["audience_id"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

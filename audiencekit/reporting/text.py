@@ -33,7 +33,8 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
         f"  confirmed   {_count(confirmed)} of {planned:,} planned, {_count(attempts)} attempts",
         f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
         "reconciliation",
-        _reconciliation(counts),
+        f"  {_reconciliation(counts)}",
+        *(f"  request {each['request']:,}: {_reconciliation(each)}" for each in document.get("miscounted") or ()),
         "  (received by the service; it never says who was matched)",
     ]
     if document["expires_at"]:
@@ -46,10 +47,10 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
 def _reconciliation(counts: Mapping[str, int | None]) -> str:
     sent, success, total = (counts[name] for name in ("records_sent", "success_count", "total_count"))
     if sent is None:
-        return f"  records sent {UNKNOWN}"
+        return f"records sent {UNKNOWN}"
     if sent == success == total:
-        return f"  records sent {sent:,} = success_count {success:,} = total_count {total:,}"
-    return f"  records sent {sent:,}, success_count {_count(success)}, total_count {_count(total)}: THEY DIFFER"
+        return f"records sent {sent:,} = success_count {success:,} = total_count {total:,}"
+    return f"records sent {sent:,}, success_count {_count(success)}, total_count {_count(total)}: THEY DIFFER"
 
 
 def render_plan(plan: Plan) -> str:

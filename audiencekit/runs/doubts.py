@@ -16,7 +16,7 @@ from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
 from audiencekit.runs.journal.refusals import NOTHING_SENT
 from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.store import RUNS
+from audiencekit.runs.store import RUN_ID, RUNS
 from audiencekit.runs.storedreports import opened_journal
 from audiencekit.target import Target
 
@@ -72,11 +72,13 @@ class EarlierRuns:
             entries = list(os.scandir(self._runs))
         except FileNotFoundError:
             return []
-        return [Path(entry.path) / JOURNAL for entry in entries if entry.name != self._except]
+        runs = (entry for entry in entries if entry.name != self._except and RUN_ID.fullmatch(entry.name))
+        return [Path(entry.path) / JOURNAL for entry in runs]
 
     def _left(self, path: Path, target: Target, plan: PlanFacts | None) -> float:
         try:
-            age = self._now() - (path if path.exists() else path.parent).stat().st_mtime
+            # Of a clock that was ahead then, or is behind now, nothing is heard: it was just now.
+            age = max(0.0, self._now() - (path if path.exists() else path.parent).stat().st_mtime)
         except OSError:
             return 0.0
         if age > _LONG_AGO:

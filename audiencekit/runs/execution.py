@@ -39,6 +39,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
 from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
+from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.runs.planfacts import facts_for_journal
@@ -293,7 +294,7 @@ async def _send_planned(
         with short_of_memory():
             async with closed_to_its_end(client):
                 delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
-        sums, notes = run.earlier.plus(delivered), delivered.notes
+        sums, notes = _sums_after(run, delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
         failure = unreconciled(sums) if delivered.is_complete else failure_of(delivered, sums)
@@ -309,6 +310,14 @@ async def _send_planned(
     if failure is None:
         return run.complete(run.report(planned, "complete", sums, notes=notes))
     raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes), sums)
+
+
+def _sums_after(run: Run, delivered: Delivered) -> Sums:
+    """What the journal says by now; of one that cannot be read any more, what it said before, and what came after."""
+    try:
+        return run.journal.sums()
+    except (InputOutputFailed, ResumeRefused):
+        return run.earlier.plus(delivered)
 
 
 async def _deliver(

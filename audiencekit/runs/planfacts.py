@@ -39,6 +39,19 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
     }
 
 
+def miscounts_for_report(sums: Sums) -> list[dict[str, int]]:
+    """The requests that the service counted otherwise, with what was sent and both counts."""
+    return [
+        {
+            "request": each.number,
+            "records_sent": each.records_sent,
+            "success_count": each.success_count,
+            "total_count": each.total_count,
+        }
+        for each in sums.miscounted
+    ]
+
+
 def _words_for(refused: Iterable[RefusedRow]) -> tuple[str, ...]:
     codes = Counter(code for each in refused for code in each.codes or ("no code",))
     words = ", ".join(f"{code} {count:,}" for code, count in codes.most_common())

@@ -36,7 +36,7 @@ from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.planfacts import facts_for_journal, facts_for_report
+from audiencekit.runs.planfacts import facts_for_journal, facts_for_report, miscounts_for_report
 from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.runs.storedreports import check_report, known_of, updated
@@ -307,6 +307,7 @@ class Run:
             records_sent=sums.records_confirmed,
             success_count=sums.success_count,
             total_count=sums.total_count,
+            miscounted=tuple(miscounts_for_report(sums)),
             started_at=self.facts.started_at,
             **facts,
         )

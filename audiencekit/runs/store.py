@@ -195,7 +195,10 @@ def _second_of(text: str) -> datetime | None:
 
 
 def read_kept_report(path: Path) -> dict[str, Any]:
-    """The report in the file at `path`, without its checksum. Raises InputOutputFailed for what is none, or damaged."""
+    """The report in the file at `path`, in the directory of its run, without its checksum.
+
+    Raises InputOutputFailed for what is none, or damaged, or the report of another run.
+    """
     with explained("the report cannot be read", path):
         content = read_file(path, MAX_REPORT_BYTES)
     try:
@@ -206,6 +209,8 @@ def read_kept_report(path: Path) -> dict[str, Any]:
         raise InputOutputFailed(f"{str(path)!r} is not a report")
     if document.pop(CHECKSUM, None) not in (None, _checksum(document)):  # older versions wrote none
         raise InputOutputFailed(f"{str(path)!r} is not a report that was written so: it was damaged, or edited")
+    if document.get("run_id", path.parent.name) != path.parent.name:
+        raise InputOutputFailed(f"{str(path)!r} is the report of another run", hint="restore the one that was there")
     return document
 
 

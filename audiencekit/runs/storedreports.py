@@ -17,6 +17,7 @@ from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import is_running
+from audiencekit.runs.planfacts import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
 from audiencekit.runs.store import REPORT, UNREADABLE, RunStore
 
@@ -91,6 +92,7 @@ def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
             "success_count": sums.success_count,
             "total_count": sums.total_count,
         },
+        "miscounted": miscounts_for_report(sums),
     }
 
 
@@ -129,6 +131,7 @@ def _unknown(document: Mapping[str, Any]) -> dict[str, Any]:
         "rows": {**document["rows"], "sent": None, "rejected": None, "pending": None},
         "requests": {**document["requests"], "confirmed": None, "attempts": None},
         "reconciliation": dict.fromkeys(document["reconciliation"]),
+        "miscounted": None,
     }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 BLOCK: Final = 512
+MISPLACED_SHARE: Final = 0.3  # of damages, those that put something else in the place of a file or beside it
 
 # A process that dies while it writes a commit leaves a rollback journal, and a file that is half of each.
 KILLED_IN_A_COMMIT: Final = """
@@ -66,18 +67,51 @@ KINDS: Final[tuple[Callable[[bytes, random.Random], bytes | None], ...]] = (
 
 
 def do_damage(state_dir: Path, draw: random.Random) -> tuple[Path, str]:
-    """Damage one file below `state_dir`, most often one of a run that was killed; which, and how."""
+    """Damage one file below `state_dir`, most often a journal or what stands beside one; which, and how."""
     files = sorted(path for path in state_dir.rglob("*") if path.is_file())
     journals = [path for path in files if path.name.startswith("journal.")]
     path = draw.choice(journals if draw.random() < 0.4 else files)
+    if draw.random() < MISPLACED_SHARE:
+        kind = draw.choice((put_directory, put_other_file, put_rollback_journal))
+        return kind(path, [each for each in files if each != path], draw).relative_to(state_dir), kind.__name__
     content = path.read_bytes()
-    kind = draw.choice(KINDS if content else (append, remove))
-    after = kind(content, draw)
+    change = draw.choice(KINDS if content else (append, remove))
+    after = change(content, draw)
     if after is None:
         path.unlink()
     else:
         path.write_bytes(after)
-    return path.relative_to(state_dir), kind.__name__
+    return path.relative_to(state_dir), change.__name__
+
+
+def put_directory(path: Path, others: list[Path], draw: random.Random) -> Path:
+    """A directory, empty or not, has the name of the file."""
+    path.unlink()
+    path.mkdir()
+    if draw.random() < 0.5:
+        (path / "something").write_bytes(b"else")
+    return path
+
+
+def put_other_file(path: Path, others: list[Path], draw: random.Random) -> Path:
+    """Another file stands there: most often one of the same name, of another run."""
+    namesakes = [each for each in others if each.name == path.name]
+    path.write_bytes(draw.choice(namesakes if namesakes and draw.random() < 0.8 else others).read_bytes())
+    return path
+
+
+def put_rollback_journal(path: Path, others: list[Path], draw: random.Random) -> Path:
+    """A rollback journal that is none stands beside a file: rubbish, something else, a directory."""
+    beside = path.with_name(f"{path.name}-journal")
+    if draw.random() < 0.2 and not beside.exists():
+        beside.mkdir()
+    else:
+        magic = bytes.fromhex("d9d505f920a163d7") if draw.random() < 0.5 else b""
+        content = (
+            draw.choice(others).read_bytes() if draw.random() < 0.5 else draw.randbytes(draw.choice((1, 600, 9_000)))
+        )
+        beside.write_bytes(magic + content)
+    return path
 
 
 def leave_half_a_commit(journal: Path) -> None:

@@ -120,6 +120,23 @@ def test_a_journal_that_says_nothing_sound_may_hide_anything(tmp_path: Path) -> 
     assert _earlier(tmp_path).seconds_left(TARGET) == 0
 
 
+def test_what_a_clock_that_was_ahead_has_written_was_just_now(tmp_path: Path) -> None:
+    """Nothing is waited for longer than a request may be late."""
+    path = _run(tmp_path, age=5, left=None)
+    path.write_bytes(b"x" * 200)
+    os.utime(path, (NOW + 30 * 86_400, NOW + 30 * 86_400))
+    assert _earlier(tmp_path).seconds_left(TARGET) == SETTLE_SECONDS
+
+
+def test_what_is_no_run_hides_nothing(tmp_path: Path) -> None:
+    """As what file managers leave in directories."""
+    store = RunStore(tmp_path)
+    store.create(RUN)
+    (tmp_path / "runs" / ".DS_Store").write_bytes(b"x")
+    os.utime(tmp_path / "runs" / ".DS_Store", (NOW, NOW))
+    assert _earlier(tmp_path).seconds_left(TARGET) == 0
+
+
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_a_journal_that_was_emptied_or_removed_may_hide_anything(tmp_path: Path, is_gone: bool) -> None:
     """A report beside it says that the run had begun. How old it is, the directory tells when the file is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import hashlib
 from dataclasses import replace
@@ -12,15 +13,19 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.results import Delivered
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.limiter import Unlimited
+from audiencekit.delivery.results import RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.emulator import Emulator
+from audiencekit.emulator import Emulator, EmulatorOptions
+from audiencekit.emulator.faults.reading import read_faults
 from audiencekit.errors import (
     Bug,
     CertificateRefused,
     CountMismatch,
     CredentialsRefused,
     InputOutputFailed,
+    NotFinished,
     NotFound,
     RateLimited,
     Redirected,
@@ -34,8 +39,11 @@ from audiencekit.reporting.text import render_report
 from audiencekit.runs import execution
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
-from audiencekit.settings import Settings
+from audiencekit.runs.journal.writer import RunJournal
+from audiencekit.runs.storedreports import read_report
+from audiencekit.settings import Settings, load_settings
 from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
+from tests.runs.begun import ROWS
 from tests.virtualtime import VirtualClock, run_virtually
 
 UNREACHED = TransportFailed("refused", sent=False)
@@ -140,18 +148,64 @@ async def test_counts_that_do_not_agree_end_no_run_as_complete(
     """Each request was checked; should the sums differ all the same, the report says so, and it is a bug."""
     source = tmp_path / "list.csv"
     source.write_text("email\nada@example.com\nbo@example.com\n")
-    deliver = execution.deliver
+    conclude = RunJournal.conclude
 
-    async def miscounting(*requests: Any, **how: Any) -> Delivered:
-        delivered = await deliver(*requests, **how)
-        return replace(delivered, total_count=delivered.total_count + 32)
+    async def miscounting(journal: RunJournal, result: RequestResult) -> None:
+        await conclude(journal, replace(result, total_count=result.total_count + 32))
 
-    monkeypatch.setattr(execution, "deliver", miscounting)
+    monkeypatch.setattr(RunJournal, "conclude", miscounting)
     with pytest.raises(Bug, match="2 records were sent, success_count is 2, total_count is 34") as caught:
         await upload_async(source, audience_id=emulator.audience_id, settings=settings)
     assert caught.value.document is not None
     assert caught.value.document["state"] == "incomplete"
     assert "total_count 34: THEY DIFFER" in render_report(caught.value.document)
+
+
+@pytest.mark.usefixtures("small_requests")
+@pytest.mark.parametrize(
+    ("kind", "short_of_success", "short_of_total"),
+    [("success_short", 1, 0), ("both_short", 1, 1), ("both_long", -1, -1)],
+)
+async def test_counts_of_the_service_that_are_not_ours_are_shown(
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    short_of_success: int,
+    short_of_total: int,
+) -> None:
+    """Per request, in the report and as text, from then on until it is confirmed; the run is not complete."""
+
+    async def at_once(clock: SystemClock, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(SystemClock, "sleep", at_once)
+    wrong: dict[str, Any] = {"fault": 17, "kind": kind, "match": {"path": "*/users"}}
+    faults = read_faults([{**wrong, "nth": nth} for nth in range(2, 10)])  # the whole four times, and half of it
+    async with Emulator(EmulatorOptions(faults=tuple(faults))) as emulator:
+        given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
+        settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
+        with pytest.raises(NotFinished, match="the service counts") as caught:
+            await upload_async(source, audience_id=emulator.audience_id, settings=settings, limiter=Unlimited())
+        document = caught.value.document
+        assert document is not None
+        [said] = document["miscounted"]
+        records = said["records_sent"]
+        success_count, total_count = records - short_of_success, records - short_of_total
+        assert 1 < records < ROWS
+        assert said == {
+            "request": 2, "records_sent": records, "success_count": success_count, "total_count": total_count
+        }  # fmt: skip
+        assert (document["state"], document["requests"]["confirmed"]) == ("incomplete", 1)
+        assert set(document["reconciliation"].values()) == {document["rows"]["sent"]}
+        assert read_report(settings.state_dir, "last")["miscounted"] == [said]
+        words = (
+            f"request 2: records sent {records}, success_count {success_count}, total_count {total_count}: THEY DIFFER"
+        )
+        assert words in render_report(document)
+        done = await resume_async("last", settings=settings, limiter=Unlimited())
+    assert (done.state, done.miscounted, done.rows.sent) == ("complete", (), ROWS)
+    assert "THEY DIFFER" not in render_report(done)
 
 
 async def test_no_memory_is_no_bug(

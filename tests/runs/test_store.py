@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -298,6 +299,16 @@ def test_a_damaged_order_is_that_of_time(store: RunStore, tmp_path: Path, conten
     assert store.ids() == [NEW, OLD]
     store.create("20010101-000000-000000")
     assert order.read_text().split() == [OLD, NEW, "20010101-000000-000000"]
+
+
+def test_the_report_of_another_run_is_no_report(store: RunStore) -> None:
+    """A file that was restored into the wrong directory tells no counts."""
+    first, second = (store.create(f"20261121-013000-00000{number}").name for number in (1, 2))
+    store.write_report(first, {"run_id": first, "state": "complete"})
+    shutil.copy(store.directory(first) / "report.json", store.directory(second))
+    with pytest.raises(InputOutputFailed, match="the report of another run"):
+        store.read_report(second)
+    assert {run["run_id"]: run["state"] for run in store.list_runs()} == {first: "complete", second: "unreadable"}
 
 
 def test_report_is_read_by_beginning_and_last(store: RunStore) -> None:

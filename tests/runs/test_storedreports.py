@@ -41,6 +41,7 @@ UNKNOWN: dict[str, Any] = {
     "rows": {**PLANNED["rows"], "sent": None, "rejected": None, "pending": None},
     "requests": {**PLANNED["requests"], "confirmed": None, "attempts": None},
     "reconciliation": {"records_sent": None, "success_count": None, "total_count": None},
+    "miscounted": None,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from audiencekit.delivery.results import Delivered, RefusedRow
+from audiencekit.delivery.results import Delivered, Miscount, RefusedRow
 from audiencekit.errors import Outcome
 from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
 from audiencekit.target import Target
@@ -127,7 +127,8 @@ class Sums:
     """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
 
     The counts of records and bytes are over confirmed requests, `success_count` and `total_count` as the service said;
-    `refused` are single rows of those, in row order.
+    `refused` are single rows of those, in row order. `miscounted` are requests that are not confirmed since the service
+    counted other records than were sent.
     """
 
     confirmed: int = 0
@@ -139,9 +140,10 @@ class Sums:
     attempts: int = 0
     rate_limited: int = 0
     refused: tuple[RefusedRow, ...] = ()
+    miscounted: tuple[Miscount, ...] = ()
 
     def plus(self, delivered: Delivered) -> Sums:
-        """These sums and those of what was delivered after them."""
+        """These sums and those of what was delivered after them, where no journal tells what is in doubt by now."""
         doubtful = sum(result.outcome is Outcome.UNKNOWN for result in delivered.pending)
         return Sums(
             confirmed=self.confirmed + delivered.confirmed,
@@ -153,6 +155,7 @@ class Sums:
             attempts=self.attempts + delivered.attempts,
             rate_limited=self.rate_limited + delivered.rate_limited,
             refused=tuple(sorted(self.refused + delivered.refused, key=lambda each: each.row)),
+            miscounted=tuple(result.miscount for result in delivered.pending if result.miscount),
         )
 
     @property

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 import orjson
 
-from audiencekit.delivery.results import RefusedRow
+from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
@@ -36,11 +36,15 @@ SELECT sum(state = 'confirmed') AS confirmed,
        sum(CASE WHEN state = 'confirmed' THEN records ELSE 0 END)
            - (SELECT count(*) FROM refused) AS records_confirmed,
        sum(CASE WHEN state = 'confirmed' THEN body_bytes ELSE 0 END) AS body_bytes,
-       sum(success_count) AS success_count,
-       sum(total_count) AS total_count,
+       sum(CASE WHEN state = 'confirmed' THEN success_count ELSE 0 END) AS success_count,
+       sum(CASE WHEN state = 'confirmed' THEN total_count ELSE 0 END) AS total_count,
        sum(attempts + (state = 'intended')) AS attempts,
        sum(rate_limited) AS rate_limited
 FROM requests
+"""
+_MISCOUNTED: Final = """
+SELECT number, records, success_count, total_count FROM requests
+WHERE state <> 'confirmed' AND success_count IS NOT NULL ORDER BY number
 """
 # Of a journal without seals: requests whose counts are not those of what was confirmed.
 _ODD_COUNTS: Final = """
@@ -154,10 +158,15 @@ class JournalFile:
             cursor = self._connection.execute(_SUMS)
             row = cursor.fetchone()
             refused = self._connection.execute("SELECT row, codes FROM refused ORDER BY row").fetchall()
+            odd = self._connection.execute(_MISCOUNTED).fetchall() if self._is_sealed else []
         with self._sound():
             counts = [_whole(value or 0) for value in row]
             named: dict[str, Any] = dict(zip((column[0] for column in cursor.description), counts, strict=True))
-            return Sums(**named, refused=tuple(RefusedRow(row, tuple(codes.split())) for row, codes in refused))
+            return Sums(
+                **named,
+                refused=tuple(RefusedRow(row, tuple(codes.split())) for row, codes in refused),
+                miscounted=tuple(Miscount(*map(_whole, row)) for row in odd),
+            )
 
     def confirmed_numbers(self) -> frozenset[int]:
         """The requests that need not be sent again."""

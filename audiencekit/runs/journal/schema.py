@@ -24,7 +24,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
 
 # `left_boot`, `left_seconds`: when the bytes last left; null once no attempt can still be applied late.
-# `success_count`, `total_count`: what the service said, of a confirmed request. `seal`: see `seals`.
+# `success_count`, `total_count`: what the service last said of it; null until it did. `seal`: see `seals`.
 # Never an identifier, neither raw nor hashed: counts, numbers of rows, keyed digests, words of the service.
 _SCHEMA: Final = f"""
 PRAGMA application_id={APPLICATION_ID};
@@ -44,8 +44,8 @@ CREATE TABLE requests (
         CHECK (state IN ('planned', 'intended', 'confirmed', 'refused', 'unknown')),
     attempts INTEGER NOT NULL DEFAULT 0,
     rate_limited INTEGER NOT NULL DEFAULT 0,
-    success_count INTEGER NOT NULL DEFAULT 0,
-    total_count INTEGER NOT NULL DEFAULT 0,
+    success_count INTEGER,
+    total_count INTEGER,
     seal BLOB NOT NULL
 );
 CREATE TABLE refused (

@@ -26,7 +26,7 @@ _COLUMNS: Final = (
     *PLANNED, "first_row", "last_row", "digest", "left_boot", "left_seconds", "state", "attempts", "rate_limited",
     "success_count", "total_count",
 )  # fmt: skip
-_BEGINNING: Final = (None, None, None, None, None, "planned", 0, 0, 0, 0)  # of what is not PLANNED
+_BEGINNING: Final = (None, None, None, None, None, "planned", 0, 0, None, None)  # of what is not PLANNED
 _ROWS: Final = f"SELECT {', '.join(_COLUMNS)} FROM requests"  # noqa: S608
 _INSERT: Final = f"INSERT INTO requests ({', '.join(PLANNED)}, seal) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
 

@@ -31,7 +31,8 @@ _LEAVE = "UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = ?"
 _CONCLUDE = """
 UPDATE requests
 SET attempts = attempts + :attempts, rate_limited = rate_limited + :rate_limited,
-    success_count = :success_count, total_count = :total_count, state = :state,
+    success_count = coalesce(:success_count, success_count), total_count = coalesce(:total_count, total_count),
+    state = :state,
     left_boot = CASE WHEN :is_doubtful THEN left_boot END,
     left_seconds = CASE WHEN :is_doubtful THEN left_seconds END
 WHERE number = :number
@@ -90,7 +91,7 @@ class RunJournal:
         await self._write_of(result.number, lambda connection: _conclude(connection, values, refused))
         pass_point("after acknowledgement")
 
-    def _values(self, result: RequestResult) -> dict[str, int | str]:
+    def _values(self, result: RequestResult) -> dict[str, int | str | None]:
         was_doubtful = result.number in self._doubtful
         state = "planned" if result.outcome is None else result.outcome.value
         if state in ("planned", "refused") and was_doubtful:
@@ -100,9 +101,17 @@ class RunJournal:
             "state": state,
             "attempts": result.attempts,
             "rate_limited": result.rate_limited,
-            "success_count": result.success_count,
-            "total_count": result.total_count,
+            **self._counts(result),
             "is_doubtful": result.is_doubtful or was_doubtful,
+        }
+
+    def _counts(self, result: RequestResult) -> dict[str, int | None]:
+        """What the service said. Schema 2 keeps it of confirmed requests only."""
+        said = result if result.is_confirmed else result.miscount if self._seals else None
+        nothing = None if self._seals else 0
+        return {
+            "success_count": said.success_count if said else nothing,
+            "total_count": said.total_count if said else nothing,
         }
 
     async def _write_of(self, number: int, entry: Entry) -> None:
@@ -164,7 +173,7 @@ def _leave(connection: sqlite3.Connection, number: int, moment: Moment) -> None:
 
 
 def _conclude(
-    connection: sqlite3.Connection, values: dict[str, int | str], refused: list[tuple[int, int, str]]
+    connection: sqlite3.Connection, values: dict[str, int | str | None], refused: list[tuple[int, int, str]]
 ) -> None:
     connection.execute(_CONCLUDE, values)
     connection.executemany("INSERT INTO refused (number, row, codes) VALUES (?, ?, ?)", refused)

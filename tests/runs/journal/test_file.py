@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.results import RefusedRow
+from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
 from audiencekit.runs.journal.facts import Ending, PlannedBody, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
@@ -249,6 +249,12 @@ async def test_a_journal_of_schema_2_goes_on_as_what_it_is(tmp_path: Path) -> No
     path = tmp_path / "journal.sqlite"
     path.write_bytes(UNSEALED.read_bytes())
     journal = _opened(path)
+    async with RunJournal(journal, KEY) as writer:
+        await writer.intend(packed(3))
+        miscount = Miscount(3, 10, 9, 10)
+        await writer.conclude(dataclasses.replace(result_of(3, Outcome.UNKNOWN), miscount=miscount))
+    assert journal.sums().miscounted == ()  # it has no place for them
+    journal.check(RUN_ID, KEY)
     async with RunJournal(journal, KEY) as writer:
         for number in (2, 3):
             await writer.intend(packed(number))

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.results import RefusedRow
+from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.errors import Bug, InputOutputFailed, Outcome, ResumeRefused
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.file import Entry, JournalFile
 from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.journal.writer import RunJournal
-from tests.runs.journal.conftest import KEY, packed, result_of
+from tests.runs.journal.conftest import KEY, RUN_ID, packed, result_of
 
 States = Callable[[], dict[int, str]]
 
@@ -42,6 +42,24 @@ async def test_the_counts_of_the_service_are_kept(planned: JournalFile) -> None:
     sums = planned.sums()
     assert (sums.records_confirmed, sums.success_count, sums.total_count) == (10, 9, 11)
     assert not sums.is_reconciled
+
+
+async def test_other_counts_are_kept_until_a_confirmation(planned: JournalFile) -> None:
+    """The last ones of the whole request, through attempts that say nothing; they are in no sum."""
+    said = Miscount(2, 10, 0, 0)
+    unknown = result_of(2, Outcome.UNKNOWN)
+    for results in ([replace(unknown, miscount=said)], [unknown]):
+        async with RunJournal(planned, KEY) as journal:
+            for result in results:
+                await journal.intend(packed(2))
+                await journal.conclude(result)
+        assert planned.sums().miscounted == (said,)
+        assert planned.sums().is_reconciled
+        planned.check(RUN_ID, KEY)
+    async with RunJournal(planned, KEY) as journal:
+        await journal.intend(packed(2))
+        await journal.conclude(result_of(2))
+    assert planned.sums().miscounted == ()
 
 
 async def test_rows_of_a_request_are_kept_as_a_range(planned: JournalFile, path: Path) -> None:
