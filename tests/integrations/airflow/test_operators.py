@@ -149,6 +149,7 @@ def test_mapped_tasks_share_the_pace(
     options = {"max_body_bytes": 8_000}
     with emulator("--rate", "3/2") as slow:
         monkeypatch.setenv("AIRFLOW_CONN_SLOW", slow.connection(requests_per_minute=60))
+        monkeypatch.setenv("AUDIENCEKIT_ALLOW_HOST", slow.place)
         audiences = [slow.audience_id, slow.make_audience("second", tmp_path)]
         task = provider.Upload.partial(task_id="mapped", source=str(source), conn_id="slow", options=options)
         assert task.expand(audience_id=audiences).task_id == "mapped"
