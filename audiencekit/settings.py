@@ -241,7 +241,7 @@ def _in_words(taken: Mapping[str, str], directory: Path | None) -> str:
 
 def _read_state_dir(text: str) -> Path:
     """Raises UsageError for a path that means another directory wherever the program is started."""
-    path = Path(text).expanduser()
+    path = Path(os.path.expanduser(text))  # which leaves a user who is not there as it is
     if not path.is_absolute():
         raise UsageError(
             f"{PREFIX}STATE_DIR is not an absolute path: it would mean another directory in every working directory,"

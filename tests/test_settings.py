@@ -60,7 +60,7 @@ def test_what_a_file_gives_is_told(tmp_path: Path) -> None:
     assert load_settings({}, directory=tmp_path).file_note == ""
 
 
-@pytest.mark.parametrize("path", ["state", "./state", "..", "state/../../x"])
+@pytest.mark.parametrize("path", ["state", "./state", "..", "state/../../x", "~nobody-of-this-name/x"])
 def test_a_state_directory_does_not_follow_the_working_directory(tmp_path: Path, path: str) -> None:
     """Of the environment it is given in full; a program may mean its own working directory, of now."""
     with pytest.raises(UsageError, match="not an absolute path"):
