@@ -174,7 +174,7 @@ def load_settings(
         allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
         account_id=found.get("account_id"),
         secrets=_read_secrets(environment, SECRET_NAMES),
-        state_dir=Path(found["state_dir"]).expanduser().absolute() if "state_dir" in found else _default_state_dir(),
+        state_dir=_expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir(),
         key=_read_secrets(environment, (KEY_NAME,)).get(KEY_NAME),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
@@ -239,9 +239,13 @@ def _in_words(taken: Mapping[str, str], directory: Path | None) -> str:
     return f"{str((directory / SETTINGS_FILE).absolute())!r} gives {given}"
 
 
+def _expanded(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.expanduser(path))  # which leaves a user who is not there as it is
+
+
 def _read_state_dir(text: str) -> Path:
     """Raises UsageError for a path that means another directory wherever the program is started."""
-    path = Path(os.path.expanduser(text))  # which leaves a user who is not there as it is
+    path = _expanded(text)
     if not path.is_absolute():
         raise UsageError(
             f"{PREFIX}STATE_DIR is not an absolute path: it would mean another directory in every working directory,"
