@@ -123,6 +123,8 @@ def airflow_environment(home: Path, service: Service) -> dict[str, str]:
         "AUDIENCEKIT_ALLOW_HOST": f"{service.place} {NOBODY}",
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
+        # What is remembered of a state directory there would be that of the one that a run before had at this path.
+        "XDG_DATA_HOME": str(home / "data"),
     }
 
 
