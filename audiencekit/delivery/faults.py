@@ -83,14 +83,19 @@ LOST: Final = RetryClass(sign=Sign(TransportFailed), reaction=Reaction.RESEND, i
 # The first of a request is free: most are connections that the peer closed while they were idle. But one that broke
 # after the body left looks the same from here, and a balancer may have passed the request on.
 STALE: Final = RetryClass(sign=Sign(StaleConnection), reaction=Reaction.RESEND, is_outage=True, is_late=True)
-BUSY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction.RESEND, is_outage=True)
-# Said by somebody in between, or about a request that goes on: the service itself may still be at it.
-GATEWAY: Final = RetryClass(
-    sign=Sign(TemporarilyUnavailable, statuses=frozenset({408, 502, 504})),
+# The service itself did not take the request, in its own words.
+BUSY: Final = RetryClass(
+    sign=Sign(
+        TemporarilyUnavailable,
+        statuses=frozenset({423, 503}),
+        codes=frozenset({"LOCK_ACQUISITION_TIMEOUT", "OVER_CAPACITY", "SERVICE_UNAVAILABLE"}),
+    ),
     reaction=Reaction.RESEND,
     is_outage=True,
-    is_late=True,
 )
+# Any other of these is as well said by somebody in between, or about a request that goes on: 408, 500, 502, 504, a 503
+# that is a page of a balancer.
+GATEWAY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction.RESEND, is_outage=True, is_late=True)
 # A 200 that is not the service's answer: of a gateway or a portal, while the service itself may still be at it.
 SENSELESS: Final = RetryClass(
     sign=Sign(MalformedAnswer), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, is_late=True
@@ -130,14 +135,14 @@ class Fault:
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault(1, "slow answers, one slow batch", met_by="patience beyond the slowest answer; workers of their own"),
     Fault(2, "answer after the read timeout, applied", (LOST,)),
-    Fault(3, "applied after the re-send was confirmed", (LOST,), met_by="later waves wait SETTLE_SECONDS"),
+    Fault(3, "applied after the re-send was confirmed", (LOST, GATEWAY), met_by="later waves wait SETTLE_SECONDS"),
     Fault(4, "429 with the account's reset", (LIMITED,)),
     Fault(5, "429 with the user's reset, or both", (LIMITED,)),
     Fault(6, "429 with no reset, or an absurd one", (LIMITED,)),
     Fault(7, "429 again and again, or below our own limit", (LIMITED,), met_by="a limiter that slows down"),
-    Fault(8, "500, 502, 504 before apply", (BUSY, GATEWAY)),
-    Fault(9, "500, 502, 504 after apply", (BUSY, GATEWAY)),
-    Fault(10, "503, with or without Retry-After", (BUSY,)),
+    Fault(8, "500, 502, 504 before apply", (GATEWAY,)),
+    Fault(9, "500, 502, 504 after apply", (GATEWAY,)),
+    Fault(10, "503, with or without Retry-After, of the service or of another", (BUSY, GATEWAY)),
     Fault(11, "408, 423", (GATEWAY, BUSY)),
     Fault(12, "reset before any byte, refused, TLS handshake fails once", (LOST,)),
     Fault(13, "reset after the body", (LOST,)),
@@ -154,7 +159,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(24, "401 with code 32, 403", (FORBIDDEN,)),
     Fault(25, "404 of the audience, 403 of the permission", (GONE, FORBIDDEN)),
     Fault(26, "no address, or another one", (LOST,)),
-    Fault(27, "restart of the service", (LOST, BUSY)),
+    Fault(27, "restart of the service", (LOST, GATEWAY)),
     Fault(28, "connection that never answers", (LOST,)),
     Fault(29, "an answer or an upload of a byte a second", (LOST,), met_by="a deadline for each attempt"),
     Fault(30, "3xx", (ELSEWHERE,)),

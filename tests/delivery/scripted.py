@@ -69,7 +69,8 @@ def limited(reset_in: float | None = None) -> Callable[[Clock], Exception]:
 
 
 def busy(retry_after: float | None = None) -> Exception:
-    error = TemporarilyUnavailable("the service is not available", status=503, outcome=Outcome.UNKNOWN)
+    codes = ("OVER_CAPACITY",)
+    error = TemporarilyUnavailable("the service is not available", status=503, codes=codes, outcome=Outcome.UNKNOWN)
     error.retry_after = retry_after
     return error
 

@@ -67,6 +67,8 @@ CASES: Final = (
     Case(1, {"delay_seconds": 0.05}),
     Case(2, {"delay_seconds": 5.0}, is_silent=True),
     Case(3, {"delay_seconds": 0.1, "meanwhile": "reset"}),
+    Case(3, {"delay_seconds": 0.1, "meanwhile": "status", "status": 503}),
+    Case(3, {"delay_seconds": 0.1, "meanwhile": "status", "status": 500, "body": "json"}),
     Case(4, {"reset": 2}),
     Case(5, {"reset": 30, "account_reset": 2}),
     Case(6, {"reset": "past"}),

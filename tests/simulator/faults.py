@@ -99,6 +99,11 @@ def both(said: Any, **options: Any) -> list[Effect]:
 # An answer that was lost says nothing of what becomes of its request: each such fault has all three forms.
 TIMEOUT = (SECONDS_TO_TIMEOUT, SECONDS_TO_TIMEOUT)
 GATEWAY = [status(502, body=b"<html>bad</html>"), status(504, body=b"")]
+# Of somebody in between, or of a service that lost sight of a part of itself: the request may be under way still.
+PASSED_ON = [
+    *GATEWAY, status(500), status(500, "INTERNAL_ERROR"), status(500, body=b"<html>"), status(520, body=b"error 520"),
+    *(status(503, body=body) for body in (b"", b"<html>", b'{"message": "Service Unavailable"}')), status(503),
+]  # fmt: skip
 SENSELESS = [b"", b"null", b"<html>", b'{"data": {"success_count": 1', b'{"data": NaN}', b"[" * 5000, b'{"a":1,"a":2}']
 
 EFFECTS: dict[int, list[Effect]] = {
@@ -112,9 +117,8 @@ EFFECTS: dict[int, list[Effect]] = {
         *(Effect("never", limited(user=1, text=text)) for text in ("soon", "-3", "1e9", "1795000000.5", "9" * 13)),
     ],
     7: [Effect("never", limited(user=1))],
-    8: [Effect("never", say) for say in (status(500, "INTERNAL_ERROR"), *GATEWAY)]
-    + [Effect("late", say) for say in GATEWAY],
-    9: [Effect("soon", say) for say in (status(500), *GATEWAY)],
+    8: [Effect(apply, say) for say in PASSED_ON for apply in ("never", "late")],
+    9: [Effect("soon", say) for say in PASSED_ON],
     10: both(status(503, "OVER_CAPACITY")) + both(status(503, "SERVICE_UNAVAILABLE", retry_after="40")),
     11: [
         *both(status(408, "CANCELLED_REQUEST")), *both(status(423, "LOCK_ACQUISITION_TIMEOUT")),

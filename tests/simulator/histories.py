@@ -1,8 +1,9 @@
-"""One seed, one history of an audience: runs one after another, and nothing but kept connections that break.
+"""One seed, one history of an audience: runs one after another, and nothing but answers that are lost on the way.
 
 Uploads of all kinds and erasures, or syncs; some are stopped in the middle, and finished or left. Journals, locks and
 snapshots are the real ones, in a directory; time is virtual. A broken connection's request is applied never, soon or
-late. `python -m tests.simulator.histories --count 200` makes many.
+late; so is one to which somebody in between answers that the service failed.
+`python -m tests.simulator.histories --count 200` makes many.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ from audiencekit.target import Target
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
 
-AUDIENCE, PEOPLE, STALE = "1a2b", 9, 14
+AUDIENCE, PEOPLE = "1a2b", 9
+PASSED_ON, UNAVAILABLE, STALE = 8, 10, 14
 STATE_KEY: Final = StateKey(b"k" * 32)
 Row = tuple[str, str, str]  # verb, email, handle; one of the last two may be missing
 
@@ -104,7 +106,7 @@ class History:
         self.chance = random.Random(f"history {seed}")
         self.clock, self.directory, self._waits = VirtualClock(), directory, waits
         share = self.chance.choice([0.1, 0.3, 0.5])
-        faults = {place: STALE for place in range(1, 2_000) if self.chance.random() < share}
+        faults = {place: self._fault() for place in range(1, 2_000) if self.chance.random() < share}
         self.account = Account(self.chance, self.clock, faults)
         self.account.add(AUDIENCE)
         settings = load_settings({}, directory=directory, state_dir=directory / "state")
@@ -120,6 +122,9 @@ class History:
             await (self._sync() if self.is_synced else self._upload_or_forget())
             await self.clock.sleep(self.chance.choice([0.5, 5.0, 300.0]))
         await self.clock.sleep(7_200)  # whatever is late has arrived then
+
+    def _fault(self) -> int:
+        return self.chance.choice([STALE, STALE, PASSED_ON, UNAVAILABLE])
 
     # --- steps: one run each, stopped or not ---
 

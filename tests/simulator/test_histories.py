@@ -1,4 +1,4 @@
-"""Histories of an audience in which nothing but kept connections breaks: what completed runs said is what holds.
+"""Histories of an audience in which nothing but answers is lost: what completed runs said is what holds.
 
 HISTORIES raises the number of seeds (40) for a longer run, such as 200.
 """

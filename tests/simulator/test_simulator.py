@@ -13,7 +13,12 @@ from tests.simulator.run import simulate
 
 SEEDS, CHUNK = 2_000, 100
 PAIRS, PAIRS_CHUNK = 200, 20  # of 36 x 36; `python -m tests.simulator --pairs` makes all of them
-TIMED_OUT, STALE, CUT_SHORT = 2, 14, 15  # 3 is 2 applied late; an answer that began was of a request applied
+TIMED_OUT, PASSED_ON, STALE, CUT_SHORT = (
+    2,
+    8,
+    14,
+    15,
+)  # 3 is 2 applied late; an answer that began was of a request applied
 SAMPLED = random.Random(36).sample([(first, second) for first in EFFECTS for second in EFFECTS], PAIRS)
 
 
@@ -34,9 +39,10 @@ def test_ordered_pairs_of_faults_end_exact(place: int) -> None:
     assert {command: differences for command, differences in wrong.items() if differences} == {}
 
 
-def test_nothing_but_broken_kept_connections_ends_exact() -> None:
-    """Each of their requests is applied never, soon or late: 200 lists of all kinds."""
-    wrong = {seed: simulate(seed, only=STALE).differences for seed in range(200)}
+@pytest.mark.parametrize("fault", [STALE, PASSED_ON], ids=["broken kept connections", "5xx of a balancer"])
+def test_nothing_but_one_fault_ends_exact(fault: int) -> None:
+    """Each of its requests is applied never, soon or late: 200 lists of all kinds."""
+    wrong = {seed: simulate(seed, only=fault).differences for seed in range(200)}
     assert {seed: differences for seed, differences in wrong.items() if differences} == {}
 
 

@@ -42,10 +42,15 @@ _KINDS: Final = {
     ),
     3: Kind(
         "zombie",
-        "applied `delay_seconds` later on the emulator's clock; meanwhile silence, a reset, or status 504",
+        "applied `delay_seconds` later on the emulator's clock; meanwhile silence, a reset, or `status`",
         (_LATE,),
         act=traffic.apply_late,
-        settings={"delay_seconds": settings.seconds(60.0), "meanwhile": settings.choice("hold", "reset", "status")},
+        settings={
+            "delay_seconds": settings.seconds(60.0),
+            "meanwhile": settings.choice("hold", "reset", "status"),
+            "status": settings.choice(504, 408, 500, 502, 503),
+            "body": settings.choice("html", "json", "empty"),
+        },
     ),
     4: Kind(
         "429 of the account",

@@ -29,9 +29,9 @@ def delay(strike: Strike) -> Wait:
 
 
 def apply_late(strike: Strike) -> Late:
-    """3: applied after the client gave up, and meanwhile nothing, a reset, or 504."""
+    """3: applied after the client gave up, and meanwhile nothing, a reset, or a status."""
     meanwhile = strike["meanwhile"]
-    reply = plain_status(504, "html") if meanwhile == "status" else None
+    reply = plain_status(strike["status"], strike["body"]) if meanwhile == "status" else None
     return Late(strike["delay_seconds"], reply, cut=meanwhile == "reset")
 
 
