@@ -79,7 +79,7 @@ async def execute(
     tell the time: of waits, and of departures in journals; those of this machine by themselves.
     """
     time = _Time(clock or SystemClock(), moment)
-    accept = accept or functools.partial(_accept_upload, run, client, progress)
+    accept = accept or functools.partial(_accept_upload, run, client, time, progress)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
@@ -101,6 +101,10 @@ class _Time:
 
     clock: Clock
     moment: Callable[[], Moment]
+
+    def retry_policy(self) -> RetryPolicy:
+        """One for what waits by this clock."""
+        return RetryPolicy(clock=self.clock, randomness=random.Random(secrets.randbits(64)))
 
 
 class _Fingerprints:
@@ -224,11 +228,11 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
         raise
 
 
-async def _accept_upload(run: Run, client: AdsClient, progress: Progress, planned: PlannedRun) -> None:
+async def _accept_upload(run: Run, client: AdsClient, time: _Time, progress: Progress, planned: PlannedRun) -> None:
     is_done = run.earlier.confirmed == len(planned.requests)
     if run.facts.target.kind.is_audience and not is_done:
         removes = any(request.deletes for request in planned.requests)
-        await overtake_sync(client, run.facts.target.id, progress, removes=removes)
+        await overtake_sync(client, run.facts.target.id, time.retry_policy(), progress, removes=removes)
 
 
 async def _settle_plan(
@@ -355,7 +359,7 @@ async def _deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
             send=send,
             limiter=limiter,
-            policy=RetryPolicy(clock=time.clock, randomness=random.Random(secrets.randbits(64))),
+            policy=time.retry_policy(),
             clock=time.clock,
             journal=journal,
             confirmed_before=None if run.plan is None else run.earlier.confirmed,

@@ -6,32 +6,35 @@ from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
-from audiencekit.errors import AudiencekitError, NotFound, RequestRefused, Unauthorized
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.reporting.progress import Progress
+from audiencekit.runs.asking import is_answered
 
 _TOLD: Final = {
     UPLOAD: "who is put in now and is not in its source stays until the entry lapses",
     REMOVAL: "its next sync does not know who is taken out now, and is refused until it is rebuilt",
 }
-_NOT_TOLD: Final = "note: if the audience is under sync elsewhere, that sync will not know of this upload"
 
 
-async def overtake_sync(client: AdsClient, audience_id: str, progress: Progress, *, removes: bool) -> None:
+async def overtake_sync(
+    client: AdsClient, audience_id: str, policy: RetryPolicy, progress: Progress, *, removes: bool
+) -> None:
     """Have the stamp of a sync, where the audience bears one, say that an upload came after it that `removes` people.
 
-    It is asked for once and raises nothing: what the service does not let us do keeps no upload back.
+    A service that keeps no descriptions holds no upload back. Raises as `is_answered` where it does not answer now.
     """
-    try:
-        async with client:
-            description = description_of(await client.get_custom_audience(audience_id)) or ""
-            stamp = find_stamp(description, audience_id)
-            if stamp is None:
-                return
-            what = REMOVAL if removes else UPLOAD
-            if (followed := stamp.followed_by(what)) != stamp:
-                await client.update_custom_audience(audience_id, description=with_stamp(description, followed))
+    what, is_under_sync = REMOVAL if removes else UPLOAD, False
+
+    async def overtake() -> None:
+        nonlocal is_under_sync
+        description = description_of(await client.get_custom_audience(audience_id)) or ""
+        stamp = find_stamp(description, audience_id)
+        if stamp is None:
+            return
+        is_under_sync = True
+        if (followed := stamp.followed_by(what)) != stamp:
+            await client.update_custom_audience(audience_id, description=with_stamp(description, followed))
+
+    async with client:
+        if await is_answered(overtake, policy) and is_under_sync:
             progress.tell(f"note: the audience is under sync: {_TOLD[what]}")
-    except (NotFound, RequestRefused, Unauthorized):
-        return  # said by the upload itself, or a service that keeps no descriptions
-    except AudiencekitError:
-        progress.tell(_NOT_TOLD)

@@ -111,7 +111,7 @@ def _is_something_under_way(tmp_path: Path) -> bool:
 def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
     """The first waits for an answer that does not come; the last line names the state, and nothing is lost."""
     source = _list(tmp_path, "email\nada@example.com\n")
-    os.kill(service.process.pid, signal.SIGSTOP)
+    service.order({"fault": 28, "match": {"path": "*/users"}})
     process = begin("upload", source, "--audience", service.audience_id, **service.env)
     while not _is_something_under_way(tmp_path):
         assert process.poll() is None
@@ -121,7 +121,6 @@ def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Servic
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    os.kill(service.process.pid, signal.SIGCONT)
     assert process.returncode == 75, err
     assert "stopped at once" in err
     assert "audiencekit resume" in err
@@ -129,6 +128,23 @@ def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Servic
     assert out.splitlines()[-1] == "state: incomplete"
     done = run("resume", "--json", **service.env)
     assert (done.returncode, json.loads(done.stdout)["requests"]["attempts"]) == (0, 2)
+
+
+def test_a_signal_while_the_audience_is_asked_for_ends_it_at_once(
+    run: Run, begin: Begin, service: Service, tmp_path: Path
+) -> None:
+    """Nothing was sent, and the run can be resumed."""
+    source = _list(tmp_path, "email\nada@example.com\n")
+    service.order({"fault": 28, "match": {"method": "GET", "path": "*/custom_audiences/*"}})
+    process = begin("upload", source, "--audience", service.audience_id, **service.env)
+    while '"GET"' not in service.get("/__requests") and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 75, err
+    assert "interrupted before anything was sent" in err
+    assert not _is_something_under_way(tmp_path)
+    assert run("resume", **service.env).returncode == 0
 
 
 def test_an_upload_that_meets_another_leaves_with_75(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:

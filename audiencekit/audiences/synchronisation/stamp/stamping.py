@@ -9,35 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.stamps import REMOVAL, Stamp, description_of, find_stamp, with_stamp
-from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
-from audiencekit.delivery.retriedcall import call_patiently
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import (
-    AudiencekitError,
-    CertificateRefused,
-    CredentialsRefused,
-    ExchangeError,
-    MalformedAnswer,
-    NotFound,
-    Redirected,
-    Refused,
-    RequestRefused,
-    ServiceUnavailable,
-    SnapshotRefused,
-    TemporarilyUnavailable,
-    Unauthorized,
-    UsageError,
-)
+from audiencekit.errors import ExchangeError, SnapshotRefused, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
+from audiencekit.runs.asking import is_answered
 
 _REBUILD: Final = (
     "`audiencekit sync … --rebuild` sends everybody of the source again from here; who was put in by others and is not"
@@ -58,8 +42,6 @@ _LATER: Final = "while this run was at work, something else changed the audience
 _UNKNOWN: Final = (
     "whether another machine has changed the audience is not known: the service does not {} its description"
 )
-_NOT_IMPLEMENTED: Final = frozenset({501, 505})
-_FORBIDDEN: Final = 403
 
 
 class Stamping:
@@ -94,17 +76,13 @@ class Stamping:
 
         Raises ServiceUnavailable, CredentialsRefused or Refused where it does not say so now, but may later.
         """
-        try:
-            async with self._client:
-                await call_patiently(self._ask, self._policy)
-        except ExchangeError as error:
-            if not _is_for_good(error):
-                raise _as_of_a_run(error) from None
-            self._is_unknown = "show"
+        async with self._client:
+            if not await is_answered(self._ask, self._policy):
+                self._is_unknown = "show"
 
     async def _ask(self) -> str:
         """The description, of which the stamp is noted; "" where the service shows none."""
-        found = description_of(await _offered(self._client.get_custom_audience(self._audience_id)))
+        found = description_of(await self._client.get_custom_audience(self._audience_id))
         self._is_unknown = "show" if found is None else ""
         self._seen = find_stamp(found or "", self._audience_id)
         return found or ""
@@ -156,11 +134,7 @@ class Stamping:
             return
         self._token = secrets.token_hex(8)
         async with self._client:
-            try:
-                await call_patiently(lambda: self._put(serial), self._policy)
-            except (ExchangeError, UsageError) as error:
-                if not _is_for_good(error):
-                    raise _as_of_a_run(error) from None
+            if not await is_answered(lambda: self._put(serial), self._policy):
                 self._give_up("let us write into")
 
     async def _put(self, serial: int) -> None:
@@ -191,7 +165,7 @@ class Stamping:
         """The description that the service shows after it was given our stamp."""
         stamped = with_stamp(description, Stamp(self._audience_id, self._token))
         pass_point("before stamp")
-        answer = await _offered(self._client.update_custom_audience(self._audience_id, description=stamped))
+        answer = await self._client.update_custom_audience(self._audience_id, description=stamped)
         pass_point("after stamp")
         return description_of(answer) or ""
 
@@ -251,31 +225,3 @@ def refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
 def _misses_stamp(known: KnownStamps | None) -> bool:
     """Whether an audience without a stamp should bear one."""
     return known is not None and known.is_shown is not False
-
-
-async def _offered(call: Awaitable[Answer]) -> Answer:
-    """What `call` answers. Raises RequestRefused where the service does not have it, and asking again does not help."""
-    try:
-        return await call
-    except TemporarilyUnavailable as error:
-        if error.status not in _NOT_IMPLEMENTED:
-            raise
-        status = error.status
-    raise RequestRefused("the service does not have this call", status=status)
-
-
-def _is_for_good(error: AudiencekitError) -> bool:
-    """Whether the service will never do what it was asked for: it has no such call, or does not allow it."""
-    if isinstance(error, Unauthorized):
-        return error.status == _FORBIDDEN
-    return isinstance(error, NotFound | RequestRefused | MalformedAnswer | UsageError)
-
-
-def _as_of_a_run(error: AudiencekitError) -> AudiencekitError:
-    """What `upload` makes of it when its first request ends so."""
-    facts = f"nothing was sent: {error}"
-    if isinstance(error, Unauthorized | CredentialsRefused):
-        return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
-    if isinstance(error, CertificateRefused | Redirected):
-        return Refused(facts, hint=error.hint)
-    return ServiceUnavailable(facts, hint=error.hint or "try again later")
