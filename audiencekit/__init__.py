@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         sync_async as sync_async,
     )
     from audiencekit.delivery.ratelimiter import RateLimiter as RateLimiter
+    from audiencekit.destinations.audience import AUDIENCE as AUDIENCE
+    from audiencekit.destinations.destination import Destination as Destination
+    from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.errors import *  # noqa: F403
     from audiencekit.machine.dumps import prevent_dumps as prevent_dumps
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
     from audiencekit.reporting.report import Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
-    from audiencekit.target import TargetKind as TargetKind
     from audiencekit.values import hash_identifier as hash_identifier, normalize as normalize
 
 _NAMES = {
@@ -73,7 +75,9 @@ _NAMES = {
     "audiencekit.reporting.report": "Report",
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.files": "AnySource FilePath",
-    "audiencekit.target": "TargetKind",
+    "audiencekit.destinations.audience": "AUDIENCE",
+    "audiencekit.destinations.destination": "Destination",
+    "audiencekit.destinations.donotreachlist": "DO_NOT_REACH_LIST",
     "audiencekit.values": "hash_identifier normalize",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Unpack
 
 from audiencekit.delivery.ratelimiter import RateLimiter
+from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.destination import Destination
+from audiencekit.destinations.target import Target
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.heap import give_back
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
@@ -29,7 +32,6 @@ from audiencekit.reporting.report import Report
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
-from audiencekit.target import Target, TargetKind
 
 
 def check(
@@ -38,19 +40,19 @@ def check(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
-    target: TargetKind = TargetKind.AUDIENCE,
+    destination: Destination = AUDIENCE,
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
 
-    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. `target` is
-    what it would be for: a do-not-reach list takes less than an audience.
+    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. A plan for
+    another `destination` than an audience heeds what that takes: a do-not-reach list takes less.
     Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
         means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
-        plan = plan_run(source, _terms(keywords, settings, target), means).to_plan()
+        plan = plan_run(source, _terms(keywords, settings, destination), means).to_plan()
     give_back()
     return plan
 
@@ -72,15 +74,15 @@ def prepare(
     from audiencekit.planning.prepareddirectory import write_prepared
 
     source, settings = items_of(source), settings or load_settings()
-    terms = _terms(keywords, settings, TargetKind.AUDIENCE)
+    terms = _terms(keywords, settings, AUDIENCE)
     return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
 
 
-def _terms(keywords: Keywords, settings: Settings, target: TargetKind) -> Terms:
+def _terms(keywords: Keywords, settings: Settings, destination: Destination) -> Terms:
     """The terms of a plan that is made now."""
     options = read_keywords(keywords, settings.profile)
     memories = memories_of(settings)
-    return Terms.pinned(options, settings.profile, now=datetime.now(UTC), target=target, memories=memories)
+    return Terms.pinned(options, settings.profile, now=datetime.now(UTC), destination=destination, memories=memories)
 
 
 async def upload_async(
@@ -137,7 +139,6 @@ async def upload_to(
 ) -> Report:
     """What `upload_async` does, for any target: an audience or a do-not-reach list."""
     # HTTP, and all that waits, takes room and time that only those who send have to spend.
-    from audiencekit.api.opening import open_client
     from audiencekit.api.paths import check_identifier
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
@@ -153,18 +154,18 @@ async def upload_to(
     # What could never work is said before the source is read.
     if run_id is not None:
         check_chosen_run_id(run_id)
-    client = open_client(settings)
-    check_identifier(target.kind.noun, target.id)
+    session = target.connect(settings)
+    check_identifier(target.destination.noun, target.id)
     async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
         if run_id is not None:
             named = NamedRun(
                 run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
                 rejections=rejections, settings=settings, keep_spool=keep_spool,
             )  # fmt: skip
-            return await named.carry_out(client, pace, progress)
+            return await named.carry_out(session, pace, progress)
         with ExitStack() as stack:
             run = Run.start(source, target, keywords, settings, rejections, stack, keep_spool=keep_spool)
-            return await execute(run, client, settings, limiter=pace, progress=progress)
+            return await execute(run, session, settings, limiter=pace, progress=progress)
 
 
 async def resume_async(
@@ -183,7 +184,6 @@ async def resume_async(
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
     the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
-    from audiencekit.api.opening import open_client
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
     from audiencekit.runs.execution import execute
@@ -199,6 +199,6 @@ async def resume_async(
             return report
         stack.enter_context(reopened.kept_out())
         settings = settings_of(reopened.facts, settings)
-        client = open_client(settings)
+        session = reopened.facts.target.connect(settings)
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            return await execute(reopened, client, settings, limiter=pace, progress=progress)
+            return await execute(reopened, session, settings, limiter=pace, progress=progress)

@@ -26,7 +26,7 @@ def run_dry(path: Path) -> Figures:
         terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
         planned = plan_run(path, terms, Means(stack=stack))
         read = time.perf_counter()
-        bodies = [request.body_bytes for request in pack_requests(planned.requests, planned.users_of, planned.times)]
+        bodies = [request.body_bytes for request in pack_requests(planned.requests, planned.users_of, planned.form)]
         fill_ratio = planned.fill_ratio()
     ended = time.perf_counter()
     if planned.refusals:

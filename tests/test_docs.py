@@ -22,13 +22,13 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.erasure.forms import FORMS
 from audiencekit.cli import cli
+from audiencekit.destinations.target import Target
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
 from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, PREFIX, SECRET_NAMES
-from audiencekit.target import Target
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])

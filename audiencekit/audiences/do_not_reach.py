@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, Protocol, Unpack
 from audiencekit.api.opening import open_client
 from audiencekit.api.wire import Answer
 from audiencekit.delivery.clock import Clock, SystemClock
+from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.target import Target
 from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, Refused, RequestRefused
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.machine.eventloop import blocking
@@ -24,7 +26,6 @@ from audiencekit.runs.execution import in_thread
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of
-from audiencekit.target import Target, TargetKind
 
 _AGAIN: Final = "run the same again in a while: the list is looked up first, and an account is given one only"
 
@@ -185,7 +186,7 @@ async def _check_first(source: AnySource, settings: Settings, progress: Progress
         return
     stoppable = Stoppable(progress)
     looking = functools.partial(
-        check, source, settings=settings, progress=stoppable, target=TargetKind.DO_NOT_REACH_LIST, **keywords
+        check, source, settings=settings, progress=stoppable, destination=DO_NOT_REACH_LIST, **keywords
     )
     plan = await in_thread(looking, stoppable)
     if plan.refusals:

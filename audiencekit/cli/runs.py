@@ -50,7 +50,7 @@ def _remark(run: dict[str, Any]) -> str:
 
 def _target(run: dict[str, Any]) -> str:
     """What the run is about, as far as anybody knows: one that was killed early does not say."""
-    from audiencekit.target import Target
+    from audiencekit.destinations.target import Target
 
     if "audiences" in run:
         return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"

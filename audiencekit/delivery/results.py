@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,20 @@ class PackedRequest(Protocol):
     @property
     def rows(self) -> npt.NDArray[np.int64]:
         """The source row of each record, in the order of the body."""
+
+
+class OpenedBody(Protocol):
+    """The places of the records in one body. `operation_of` is the operation of each record, both counted from 0."""
+
+    @property
+    def operation_of(self) -> npt.NDArray[np.int64]:
+        """One number a record."""
+
+    def part(self, records: npt.NDArray[np.int64]) -> PackedRequest:
+        """A request with these records alone, which are given in ascending order."""
+
+
+OpenBody: TypeAlias = Callable[[PackedRequest], OpenedBody | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One request, or a part of one, on its way: in its turn, as often as its tries allow, its counts checked."""
+"""One request, or a part of one, on its way: in its turn, as often as its tries allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audiencekit.delivery.results import Counts, PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.stop import Stop
 from audiencekit.delivery.tries import Attempted, Tries, retrying
-from audiencekit.errors import AudiencekitError, Bug, CountMismatch, MalformedAnswer, TransportFailed
+from audiencekit.errors import AudiencekitError, Bug, TransportFailed
 from audiencekit.personal import without_frames
 
 Send = Callable[[PackedRequest], Awaitable[Counts]]
@@ -66,7 +66,7 @@ class Sending:
 
     async def _exchange(self, request: PackedRequest) -> Attempted:
         try:
-            return _checked(await self._send(request), request.records)
+            return await self._send(request)
         except Exception as error:
             return without_frames(error)
         except asyncio.CancelledError:
@@ -92,16 +92,6 @@ class Sending:
             await self._stop.idly(lambda: self._policy.outage.probe(tries.probe_delay))
         elif seconds > 0:
             await self._stop.idly(lambda: self._clock.sleep(seconds))
-
-
-def _checked(counts: Counts, records: int) -> Attempted:
-    """`counts`, or the error that they are: only three equal integers confirm a request."""
-    success_count, total_count = counts.success_count, counts.total_count
-    if type(success_count) is not int or type(total_count) is not int:
-        return MalformedAnswer("the counts of the answer are not whole numbers", status=200)
-    if not success_count == total_count == records:
-        return CountMismatch(sent=records, success_count=success_count, total_count=total_count)
-    return counts
 
 
 def _is_being_cancelled() -> bool:

@@ -19,8 +19,7 @@ from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.requesthistory import Course
-from audiencekit.delivery.requestparts import OpenedBody
-from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow, RequestResult
+from audiencekit.delivery.results import Delivered, OpenBody, PackedRequest, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.sending import Send, Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
@@ -39,6 +38,7 @@ async def deliver(
     requests: Iterable[PackedRequest],
     *,
     send: Send,
+    open_body: OpenBody,
     limiter: RateLimiter,
     policy: RetryPolicy,
     clock: Clock,
@@ -53,9 +53,10 @@ async def deliver(
 ) -> Delivered:
     """What became of `requests`, which are taken one by one, in order, only as fast as they can be sent.
 
-    `send` is one exchange and raises an ExchangeError for whatever is not confirmed. The first error that
-    cannot be retried stops the delivery: exchanges under way are finished, and nothing else is sent. A
-    cancellation does the same, for at most `drain_seconds`, and comes back as NotFinished; a second one is
+    `send` is one exchange and raises an ExchangeError for whatever is not confirmed, counts that differ included.
+    `open_body` gives back the places of the records in a body that is refused, or None where it cannot be sent in
+    parts. The first error that cannot be retried stops the delivery: exchanges under way are finished, and nothing else
+    is sent. A cancellation does the same, for at most `drain_seconds`, and comes back as NotFinished; a second one is
     raised. `on_progress` gets one result for every request that was taken, `tell` what explains a wait.
 
     `journal` hears of each request before its first byte leaves, and of its end. A wave waits `settle_seconds`
@@ -70,8 +71,8 @@ async def deliver(
     lanes = Lanes(concurrency, clock=clock, tell=tell)
     sending = Sending(send, lanes=lanes, limiter=limiter, policy=policy, clock=clock, stop=stop)
     delivery = _Delivery(
-        requests, lanes=lanes, sending=sending, policy=policy, clock=clock, stop=stop, journal=journal or NoJournal(),
-        on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
+        requests, open_body=open_body, lanes=lanes, sending=sending, policy=policy, clock=clock, stop=stop,
+        journal=journal or NoJournal(), on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
     )  # fmt: skip
     if confirmed_before is not None:
         delivery.follow(confirmed_before, left_seconds_ago)
@@ -85,6 +86,7 @@ class _Delivery:
         self,
         requests: Iterable[PackedRequest],
         *,
+        open_body: OpenBody,
         lanes: Lanes,
         sending: Sending,
         policy: RetryPolicy,
@@ -95,7 +97,7 @@ class _Delivery:
         tell: Callable[[str], None],
         settle_seconds: float,
     ) -> None:
-        self._requests = iter(requests)
+        self._requests, self._open_body = iter(requests), open_body
         self._sending, self._policy, self._clock, self._stop, self._journal = sending, policy, clock, stop, journal
         self._on_progress, self._tell, self._settle_seconds = on_progress, tell, settle_seconds
         self._lanes, self._waves, self._tally = lanes, Waves(), Tally()
@@ -204,7 +206,9 @@ class _Delivery:
     async def _isolate(self, request: PackedRequest, course: Course) -> None:
         """Sends `request` in parts until each record is confirmed or refused alone."""
         assert course.whole.error is not None  # noqa: S101
-        opened = await _aside(request, functools.partial(OpenedBody, request))
+        opened = await _aside(request, functools.partial(self._open_body, request))
+        if opened is None:
+            return
         isolation = Isolation(
             opened.operation_of,
             course.whole.error,

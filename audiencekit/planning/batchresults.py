@@ -8,16 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from audiencekit.destinations.destination import RequestForm
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
 from audiencekit.preparation.chunks import to_chunk
-from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.preparation.requestplan import PlannedRequest, Sizes
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes
-from audiencekit.preparation.users import measure_users
-from audiencekit.profile import Profile
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Layout, Selection
@@ -51,17 +49,15 @@ class Gathered:
     """What pass one keeps of the records, which are in `spool`: bits and counts in memory, tags and sizes put `aside`,
     sealed."""
 
-    def __init__(self, spool: SealedFile, aside: Spool, keysets: KeySets, profile: Profile) -> None:
+    def __init__(self, spool: SealedFile, aside: Spool, keysets: KeySets, form: RequestForm) -> None:
         self.keysets, self.tally, self.spool, self.aside = keysets, Tally(), spool, aside
         # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the spool alone.
         self.unsealed: Callable[[int], HashedRecords] = partial(unseal, spool=spool)
         self.batch_records: list[int] = []
-        self._profile = profile
+        self._form = form
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
 
-    def plan(
-        self, selection: Selection, times: PlanTimes, packing: Packing | None = None
-    ) -> tuple[Layout, list[PlannedRequest]]:
+    def plan(self, selection: Selection) -> tuple[Layout, list[PlannedRequest]]:
         """Where the chosen records stand, and the requests that hold them."""
         layout = Layout(selection, self.batch_records)
 
@@ -69,12 +65,12 @@ class Gathered:
             for number, chosen in layout.of_wave((wave, deletes)):
                 yield self.sizes(number)[chosen]
 
-        return layout, plan_requests(selection.waves(), sizes_of, times=times, packing=packing or Packing())
+        return layout, self._form.plan(selection.waves(), sizes_of)
 
     def append(self, records: HashedRecords) -> None:
         """Add records that are not of the source, as the next batch."""
         seal(to_chunk(records), len(self.batch_records), self.spool)
-        sizes = measure_users(records, self._profile)
+        sizes = self._form.measure(records)
         self.batch_records.append(len(sizes))
         self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
 

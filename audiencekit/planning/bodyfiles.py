@@ -30,7 +30,7 @@ def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Ge
     fetching: Future[None] | None = None
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         for request in giving_back(planned.requests, every=_GIVE_BACK_EVERY):
-            body = pack_request(request, planned.users_of, planned.times, room).body
+            body = pack_request(request, planned.users_of, planned.form, room).body
             path = directory / f"{request.number:06}.json"
             if fetching is None or _is_done(fetching):
                 fetching = pool.submit(write_file, path, body.unwrap(), past_cache=True)

@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
+from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.planning.options import Options
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.times import PlanTimes, parse_time, pin_list_times, pin_times
+from audiencekit.preparation.times import PlanTimes, parse_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import NoProgress, Progress
 from audiencekit.selection.suppression import KeyMemory
 from audiencekit.sources.files import FilePath
-from audiencekit.target import TargetKind
 
 _SILENT: Final = NoProgress()
 
@@ -28,15 +29,14 @@ _SILENT: Final = NoProgress()
 class Terms:
     """What decides a plan: the same terms and the same rows make the same requests. Make it with `pinned`.
 
-    `now` is when the run began, `target` what the plan is for. Nobody whose key one of `memories` holds is put into an
-    audience.
+    `now` is when the run began. Nobody whose key one of `memories` holds is put into an audience.
     """
 
     options: Options
     profile: Profile
     now: datetime
     times: PlanTimes
-    target: TargetKind
+    destination: Destination
     memories: tuple[KeyMemory, ...]
 
     @classmethod
@@ -46,12 +46,19 @@ class Terms:
         profile: Profile,
         *,
         now: datetime,
-        target: TargetKind = TargetKind.AUDIENCE,
+        destination: Destination = AUDIENCE,
         memories: tuple[KeyMemory, ...] = (),
     ) -> Self:
         """Terms with all times written out. Raises UsageError for times that cannot be."""
-        times = _pin(options, now, target)
-        return cls(options=options, profile=profile, now=now, times=times, target=target, memories=memories)
+        plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
+        times = destination.pin(plan_time, now, options)
+        memories = memories if destination.suppresses else ()
+        return cls(options=options, profile=profile, now=now, times=times, destination=destination, memories=memories)
+
+    @property
+    def form(self) -> RequestForm:
+        """The form of the requests."""
+        return self.destination.form(self.times, self.profile, self.options.max_body_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +77,3 @@ class Means:
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     keep: KeptSpool | None = None
-
-
-def _pin(options: Options, now: datetime, target: TargetKind) -> PlanTimes:
-    plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
-    wishes = {"expires_at": options.expires_at, "effective_at": options.effective_at}
-    if target.is_audience:
-        return pin_times(plan_time, ttl_days=options.ttl_days, **wishes)
-    return pin_list_times(plan_time, now, ttl_days=options.ttl_days, **wishes)

@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.errors import Refused
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannotes import lost_numbers, what_it_does
+from audiencekit.planning.plannotes import lost_numbers
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
@@ -25,7 +26,6 @@ from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.selection.selection import Layout, Selection, Wave
 from audiencekit.sources.table import Description, Part
-from audiencekit.target import TargetKind
 
 
 class Origin(Protocol):
@@ -66,7 +66,8 @@ class PlannedRun:
     refusals: list[Refused]
     unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
     profile: Profile
-    target: TargetKind
+    destination: Destination
+    form: RequestForm
     suppression_notes: tuple[str, ...]
     suppression: tuple[ReadList, ...] = ()
 
@@ -100,7 +101,7 @@ class PlannedRun:
     def warnings(self) -> tuple[str, ...]:
         """What they should know before anything is sent: what costs matches, and what sending does not do."""
         updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
-        done = what_it_does(self.target, updates, deletes=deletes, suppressing=self.options.suppresses)
+        done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
         return self.suppression_notes + lost_numbers(self.tally, self.mapping) + done
 
     @property
@@ -161,7 +162,7 @@ class PlannedRun:
             minutes=len(self.requests) / PACED_REQUESTS_PER_MINUTE,
             fill_ratio=self.fill_ratio(),
             plan_time=format_time(self.times.plan_time),
-            expires_at=format_time(self.times.expires_at),
+            expires_at=format_time(self.times.expires_at) if self.times.expires_at else None,
             effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
             verdict=verdict,
             is_repeatable=self.source.repeatable,

@@ -20,7 +20,6 @@ from audiencekit.planning.spooledsource import Keeping, KeptReading
 from audiencekit.planning.suppression import ReadList, notes_of, read_lists
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bounds import judge
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import NEIGHBOURS, Selection
@@ -42,15 +41,15 @@ def plan_run(
     `refusals`.
     """
     paths = tuple(os.fspath(path) for path in paths_among(source))
-    refuse_options(terms.options, paths, terms.target)
+    refuse_options(terms.options, paths, terms.destination)
     _refuse_written_over((*paths, *terms.options.suppress), means.rejections)
     opened = open_source(source, terms.options.source)
-    refuse_other_kinds(opened.mapping, terms.target)
+    refuse_other_kinds(opened.mapping, terms.destination)
     gathered, lists = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
     keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = read_batches(
-            opened, terms.options, terms.profile, gathered.keysets, gathered.spool,
+            opened, terms.options, terms.form, gathered.keysets, gathered.spool,
             with_chunks=means.on_records is not None,
         )  # fmt: skip
         for batch in batches:
@@ -73,7 +72,7 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
     reading = KeptReading(spool)
     gathered, lists = _begin(reading.source.mapping, terms, means, spool=spool)
     with Listeners(means.rejections, means.on_records) as listeners:
-        batches = reading.batches(terms.profile, gathered.keysets, with_chunks=means.on_records is not None)
+        batches = reading.batches(terms.form, gathered.keysets, with_chunks=means.on_records is not None)
         for number, batch in enumerate(batches, 1):
             gathered.add(batch)
             listeners.hear(batch)
@@ -91,11 +90,11 @@ def _begin(
     aside = means.stack.enter_context(Spool(means.spool_dir))
     keysets = KeySets(
         aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
-        memories=terms.memories if terms.target.is_audience else (), tagger=tagger,
+        memories=terms.memories, tagger=tagger,
     )  # fmt: skip
     lists = read_lists(terms.options, keysets, progress=means.progress, on_records=means.on_suppressed)
     records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    return Gathered(records, aside, keysets, terms.profile), lists
+    return Gathered(records, aside, keysets, terms.form), lists
 
 
 def _planned(
@@ -107,8 +106,7 @@ def _planned(
     alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
-    packing = Packing() if options.max_body_bytes is None else Packing(max_body_bytes=options.max_body_bytes)
-    layout, requests = gathered.plan(selection, times, packing)
+    layout, requests = gathered.plan(selection)
     refusals = [
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
@@ -126,7 +124,8 @@ def _planned(
         refusals=refusals,
         unsealed=Memo(gathered.unsealed, most=NEIGHBOURS, end=len(gathered.batch_records)),
         profile=terms.profile,
-        target=terms.target,
+        destination=terms.destination,
+        form=terms.form,
         suppression=lists,
         suppression_notes=notes_of(lists) + tuple(memory.note for memory in terms.memories if memory.note),
     )

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable
 from datetime import datetime
 
+from audiencekit.destinations.destination import Destination
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.planning.options import Options
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
@@ -17,24 +17,23 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.selection.selection import Selection
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
-from audiencekit.target import TargetKind
 
 
-def refuse_options(options: Options, paths: tuple[str, ...], target: TargetKind) -> None:
-    """Raises UsageError for options that cannot be together, with the target, or with these paths."""
-    if not target.is_audience and (options.suppress or options.consent is not None):
-        raise UsageError("a do-not-reach list keeps people out, so that nobody is suppressed from it")
+def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
+    """Raises UsageError for options that cannot be together, with the destination, or with these paths."""
+    if not destination.suppresses and (options.suppress or options.consent is not None):
+        raise UsageError(f"a {destination.noun} keeps people out, so that nobody is suppressed from it")
     if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
         raise UsageError("standard input is named twice, and can be read once")
 
 
-def refuse_other_kinds(mapping: ColumnMapping, target: TargetKind) -> None:
-    """Raises MappingRefused, which names them, for columns whose kind the target does not take."""
-    if alien := [column for column in mapping.columns if column.kind not in target.kinds]:
+def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
+    """Raises MappingRefused, which names them, for columns whose kind the destination does not take."""
+    if alien := [column for column in mapping.columns if column.kind not in destination.kinds]:
         named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
-        kinds = [kind.value for kind in Kind if kind in target.kinds]
+        kinds = [kind.value for kind in Kind if kind in destination.kinds]
         raise MappingRefused(
-            f"a {target.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            f"a {destination.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
             hint=f"name the columns to be sent: {', '.join(f'--map {kind}=COLUMN' for kind in kinds)}",
         )
 
@@ -63,9 +62,9 @@ def nobody_left(selection: Selection, options: Options) -> list[Refused]:
 
 def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:
     """Entries whose time is over put nobody in, and whoever sends them does not know it."""
-    if times.expires_at > now or not any(request.updates for request in requests):
+    if not times.is_over(now) or not any(request.updates for request in requests):
         return []
-    told = f"the entries would have expired on {format_time(times.expires_at)}: they would put nobody in"
+    told = f"the entries would have expired on {format_time(times.end)}: they would put nobody in"
     return [PlanRefused(told, hint="choose a later --expires-at or --plan-time, or leave them out")]
 
 
@@ -79,18 +78,4 @@ def lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
             found.append(
                 f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
             )
-    return tuple(found)
-
-
-def what_it_does(target: TargetKind, updates: int, *, deletes: int, suppressing: bool) -> tuple[str, ...]:
-    """What people might expect of sending and must not; `updates` and `deletes` are records that are sent."""
-    if not target.is_audience:
-        return ("a do-not-reach list keeps people from being targeted; it takes nobody out of an audience",)
-    found = []
-    if deletes and suppressing:
-        found.append("people are taken out whether they are suppressed or not")
-    if 0 < updates < MIN_TARGETABLE_PEOPLE:
-        records = "1 record is" if updates == 1 else f"{updates} records are"
-        needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
-        found.append(f"{records} put in: {needed}, so these alone are too few")
     return tuple(found)

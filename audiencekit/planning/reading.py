@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from audiencekit.destinations.destination import RequestForm
 from audiencekit.machine.spool import SealedFile
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
@@ -19,8 +20,6 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.users import measure_users
-from audiencekit.profile import Profile
 from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.sources.source import Source
 
@@ -47,7 +46,7 @@ class ReadBatch:
 def read_batches(
     source: Source,
     options: Options,
-    profile: Profile,
+    form: RequestForm,
     keysets: KeySets,
     spool: SealedFile,
     *,
@@ -67,7 +66,7 @@ def read_batches(
             batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent
         )
         del batch  # every thread has a batch: what it is not needed for any more would be there as often
-        sizes = measure_users(prepared.records, profile)
+        sizes = form.measure(prepared.records)
         tagged = keysets.tag(prepared.records, prepared.refusing)
         chunk = to_chunk(prepared.records)
         read = ReadBatch(

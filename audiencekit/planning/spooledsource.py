@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from audiencekit.destinations.destination import RequestForm
 from audiencekit.errors import ResumeRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keptspool import KeptSpool
@@ -25,8 +26,6 @@ from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.tally import BareNumbers, ColumnTally, Tally
-from audiencekit.preparation.users import measure_users
-from audiencekit.profile import Profile
 from audiencekit.selection.keysets import KeySets
 
 
@@ -66,7 +65,7 @@ class KeptReading:
                 hint="resume with the version of audiencekit that began the run",
             ) from None
 
-    def batches(self, profile: Profile, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
+    def batches(self, form: RequestForm, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
         """What `read_batches` gave when the source was read."""
 
         def work(number: int) -> ReadBatch:
@@ -78,7 +77,7 @@ class KeptReading:
                 chunk if with_chunks else None,
                 pa.RecordBatch.from_pydict(document["rejections"], schema=REJECTION_SCHEMA),
                 _tally(document["tally"]),
-                measure_users(records, profile),
+                form.measure(records),
                 keysets.tag(records, refusing),
                 refusing,
             )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import Personal, guarded
-from audiencekit.preparation.entries import Octets, write_operations
-from audiencekit.preparation.records import DELETE, UPDATE
-from audiencekit.preparation.requestplan import OPERATION_SUFFIX, PlannedRequest, operation_prefix
-from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.entries import Octets
+from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.users import EncodedUsers
 
 
@@ -42,44 +40,42 @@ class PackedRequest:
 # The encoded Updates and Deletes of one request. Called in several threads at once.
 UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
 
-_OPEN: Final = b"["
-_CLOSE: Final = b"]"
+
+class BodyForm(Protocol):
+    """How the records of a request are written."""
+
+    def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
+        """Put all into `body`, which has the planned length; how many bytes they take."""
 
 
-def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, times: PlanTimes) -> Iterator[PackedRequest]:
+def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, form: BodyForm) -> Iterator[PackedRequest]:
     """The bodies of `planned`, in order, made side by side, a few ahead of what is asked for.
 
     Any part of a plan may be packed: no body needs another.
     """
-    return in_order(lambda request: pack_request(request, users_of, times), planned, workers=cores())
+    return in_order(lambda request: pack_request(request, users_of, form), planned, workers=cores())
 
 
 def pack_request(
-    request: PlannedRequest, users_of: UsersOf, times: PlanTimes, room: BodyRoom | None = None
+    request: PlannedRequest, users_of: UsersOf, form: BodyForm, room: BodyRoom | None = None
 ) -> PackedRequest:
     """The body of one request. Raises Bug when it is not what was planned.
 
     It is written into `room`, and holds until something else is; without, into room of its own.
     """
     updates, deletes = users_of(request)
-    return _pack(request, updates, deletes, times, room or BodyRoom(np.empty(request.body_bytes, dtype=np.uint8)))
+    return _pack(request, updates, deletes, form, room or BodyRoom(np.empty(request.body_bytes, dtype=np.uint8)))
 
 
 @guarded
 def _pack(
-    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, times: PlanTimes, room: BodyRoom
+    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, form: BodyForm, room: BodyRoom
 ) -> PackedRequest:
     if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
         raise AssertionError("there are not as many users as planned")
-    body, end = room.unwrap()[: request.body_bytes], len(_OPEN)
-    verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
-    for verb, users, operations in verbs:
-        if operations:
-            prefix = operation_prefix(verb, times)
-            end += write_operations(body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap())
-    if end != request.body_bytes:
+    body = room.unwrap()[: request.body_bytes]
+    if form.write(request, updates, deletes, body) != request.body_bytes:
         raise AssertionError("the body is not as long as planned")
-    body[0], body[-1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
     return PackedRequest(
         number=request.number,
         wave=request.wave,

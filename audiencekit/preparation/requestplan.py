@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,11 @@ class Packing:
     max_operations: int = MAX_OPERATIONS
     max_body_bytes: int = MAX_BODY_BYTES
     max_records_per_operation: int | None = None
+
+    @classmethod
+    def within(cls, max_body_bytes: int | None) -> Self:
+        """The limits of the service, with smaller bodies where asked for."""
+        return cls() if max_body_bytes is None else cls(max_body_bytes=max_body_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,7 @@ class PlannedRequest:
 def operation_prefix(operation_type: str, times: PlanTimes) -> bytes:
     """The bytes of an operation before its first user; OPERATION_SUFFIX closes it."""
     effective = f'"effective_at":"{format_time(times.effective_at)}",' if times.effective_at else ""
-    expires = format_time(times.expires_at)
+    expires = format_time(times.end)
     return f'{{"operation_type":"{operation_type}","params":{{{effective}"expires_at":"{expires}","users":['.encode()
 
 

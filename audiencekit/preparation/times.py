@@ -12,11 +12,29 @@ from audiencekit.limits import DO_NOT_REACH_MARGIN_DAYS, EXPIRY_MONTHS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanTimes:
-    """`plan_time` is when the plan was made; `effective_at` is None unless it was asked for. UTC, whole seconds."""
+    """`plan_time` is when the plan was made; `effective_at` is None unless it was asked for. UTC, whole seconds.
+
+    `expires_at` is None for a destination whose entries never expire.
+    """
 
     plan_time: datetime
-    expires_at: datetime
+    expires_at: datetime | None = None
     effective_at: datetime | None = None
+
+    @property
+    def end(self) -> datetime:
+        """When the entries expire, of a destination where they do."""
+        assert self.expires_at is not None  # noqa: S101
+        return self.expires_at
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the entries have expired."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    def to_json(self) -> dict[str, str | None]:
+        """plan_time, expires_at, effective_at; the last two may be None."""
+        names = ("plan_time", "expires_at", "effective_at")
+        return {name: moment and format_time(moment) for name in names for moment in [getattr(self, name)]}
 
 
 def pin_times(
@@ -55,7 +73,7 @@ def pin_list_times(
         latest = add_months(plan_time, EXPIRY_MONTHS) - timedelta(days=DO_NOT_REACH_MARGIN_DAYS)
         expires_at = format_time(latest)
     times = pin_times(plan_time, expires_at=expires_at, ttl_days=ttl_days)
-    if times.expires_at >= add_months(min(plan_time, now), EXPIRY_MONTHS):
+    if times.end >= add_months(min(plan_time, now), EXPIRY_MONTHS):
         hint = "leave --expires-at and --ttl-days out, or choose an earlier time"
         raise UsageError(f"entries of a do-not-reach list expire in less than {EXPIRY_MONTHS} months", hint=hint)
     return times

@@ -47,7 +47,7 @@ class Plan:
     minutes: float
     fill_ratio: float | None
     plan_time: str
-    expires_at: str
+    expires_at: str | None
     effective_at: str | None
     verdict: Verdict
     refusals: tuple[Refused, ...] = ()

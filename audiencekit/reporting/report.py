@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from audiencekit.destinations.target import Target
 from audiencekit.reporting.counts import RowCounts
-from audiencekit.target import Target
 
 State = Literal["complete", "incomplete", "refused"]
 

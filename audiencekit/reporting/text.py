@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from audiencekit.destinations.target import Target
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
 from audiencekit.shown import shown
-from audiencekit.target import Target
 
 Lines = list[str]
 UNKNOWN = "not known"
@@ -65,7 +65,7 @@ def render_plan(plan: Plan) -> str:
         "plan",
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, {_minutes(planned['minutes'])} at the least",
-        f"  expires at {planned['expires_at']}",
+        *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
         f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
     ]
     lines += _remarks(document)

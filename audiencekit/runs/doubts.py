@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
 from audiencekit.preparation.times import parse_time
@@ -18,7 +19,6 @@ from audiencekit.runs.journal.refusals import NOTHING_SENT
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.store import RUN_ID, RUNS
 from audiencekit.runs.storedreports import opened_journal
-from audiencekit.target import Target
 
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 # A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
@@ -113,5 +113,8 @@ def _undoes(earlier: PlanFacts, number: int, plan: PlanFacts) -> bool:
 
 
 def _lapses_sooner(earlier: PlanFacts, plan: PlanFacts) -> bool:
-    until, until_now = (parse_time(each.rules["expires_at"], "the end of an entry") for each in (earlier, plan))
+    ends = [each.rules["expires_at"] for each in (earlier, plan)]
+    if None in ends:
+        return ends[0] is not None
+    until, until_now = (parse_time(end, "the end of an entry") for end in ends)
     return until < until_now - _SAME_END

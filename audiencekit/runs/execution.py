@@ -11,16 +11,14 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from audiencekit.api.client import AdsClient
-from audiencekit.api.exchange import Body
-from audiencekit.api.wire import Counts
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
+from audiencekit.delivery.results import Counts, Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.eventloop import closed_to_its_end
@@ -45,13 +43,11 @@ from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
-from audiencekit.runs.syncstamp import overtake_sync
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.files import Item
-from audiencekit.target import Target
 
 T = TypeVar("T")
 
@@ -63,7 +59,7 @@ Accept = Callable[[PlannedRun], Awaitable[None]]
 
 async def execute(
     run: Run,
-    client: AdsClient,
+    session: Session,
     settings: Settings,
     *,
     limiter: RateLimiter,
@@ -75,11 +71,11 @@ async def execute(
 ) -> Report:
     """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
 
-    `accept` comes before the first request; for an upload, a sync of its audience is told of it. `clock` and `moment`
+    `accept` comes before the first request; by itself the session of the target begins then. `clock` and `moment`
     tell the time: of waits, and of departures in journals; those of this machine by themselves.
     """
     time = _Time(clock or SystemClock(), moment)
-    accept = accept or functools.partial(_accept_upload, run, client, time, progress)
+    accept = accept or functools.partial(_begin, run, session, time, progress)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
@@ -89,7 +85,7 @@ async def execute(
             if refusal is None:
                 facts, is_repeatable = run.facts, planned.source.repeatable
                 progress.tell(how_resumable(is_repeatable, keeps_spool=facts.keep_spool, again=facts.again))
-                return await _send_planned(planned, run, client, settings, limiter, time, progress)
+                return await _send_planned(planned, run, session, settings, limiter, time, progress)
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.
     raise run.refuse(planned.refusals[0], planned) if isinstance(planned, PlannedRun) else run.refuse(planned)
@@ -164,7 +160,7 @@ async def _plan(
     stoppable = Stoppable(progress)
     options, memories = read_keywords(run.keywords, settings.profile), memories_of(settings)
     terms = Terms.pinned(
-        options, settings.profile, now=run.started_at, target=run.facts.target.kind, memories=memories
+        options, settings.profile, now=run.started_at, destination=run.facts.target.destination, memories=memories
     )  # fmt: skip
     means = Means(
         stack=stack,
@@ -228,11 +224,10 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
         raise
 
 
-async def _accept_upload(run: Run, client: AdsClient, time: _Time, progress: Progress, planned: PlannedRun) -> None:
-    is_done = run.earlier.confirmed == len(planned.requests)
-    if run.facts.target.kind.is_audience and not is_done:
+async def _begin(run: Run, session: Session, time: _Time, progress: Progress, planned: PlannedRun) -> None:
+    if run.earlier.confirmed < len(planned.requests):
         removes = any(request.deletes for request in planned.requests)
-        await overtake_sync(client, run.facts.target.id, time.retry_policy(), progress, removes=removes)
+        await session.begin(removes=removes, policy=time.retry_policy(), tell=progress.tell)
 
 
 async def _settle_plan(
@@ -277,7 +272,7 @@ def _check_bodies(run: Run, planned: PlannedRun) -> None:
     """Makes the bodies that may have left before once more; raises ResumeRefused when one is other bytes."""
     known = run.journal.digests()
     last = max(known, default=0)
-    for request in pack_requests(planned.requests[:last], planned.users_of, planned.times):
+    for request in pack_requests(planned.requests[:last], planned.users_of, planned.form):
         if request.number in known and body_digest(request, run.key) != known[request.number]:
             raise other_bytes(request.number)
 
@@ -285,7 +280,7 @@ def _check_bodies(run: Run, planned: PlannedRun) -> None:
 async def _send_planned(
     planned: PlannedRun,
     run: Run,
-    client: AdsClient,
+    session: Session,
     settings: Settings,
     limiter: RateLimiter,
     time: _Time,
@@ -296,12 +291,19 @@ async def _send_planned(
         progress.tell("\n".join(f"note: {shown(warning)}" for warning in planned.warnings))
     try:
         with short_of_memory():
-            async with closed_to_its_end(client):
-                delivered = await _deliver(planned, run, client, settings, limiter, time, progress)
+            async with closed_to_its_end(session):
+                delivered = await _deliver(planned, run, session, settings, limiter, time, progress)
+                if delivered.is_complete:
+                    await session.finish()
         sums, notes = _sums_after(run, delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
         failure = unreconciled(sums) if delivered.is_complete else failure_of(delivered, sums)
+    except ExchangeError as error:
+        sums, failure = (
+            run.journal.sums(),
+            NotFinished(f"all is sent, and the end of the run is not confirmed: {error}"),
+        )
     except InputOutputFailed as error:
         sums, failure = run.journal.sums(), error
     except asyncio.CancelledError:
@@ -327,7 +329,7 @@ def _sums_after(run: Run, delivered: Delivered) -> Sums:
 async def _deliver(
     planned: PlannedRun,
     run: Run,
-    client: AdsClient,
+    session: Session,
     settings: Settings,
     limiter: RateLimiter,
     time: _Time,
@@ -335,14 +337,12 @@ async def _deliver(
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
     confirmed = run.earlier.confirmed
-    send_users = _users_call(client, run.facts.target)
 
     async def send(request: PackedRequest) -> Counts:
         # A part of a request has the number of the whole.
         pass_point("before send")
         try:
-            body = Body((request.body.unwrap(),))
-            counts = await send_users(body, records=request.records)
+            counts = await session.send(request)
         except ExchangeError as error:
             progress.tell(f"request {request.number}: {error}")
             raise
@@ -358,6 +358,7 @@ async def _deliver(
         return await deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
             send=send,
+            open_body=planned.form.open_body,
             limiter=limiter,
             policy=time.retry_policy(),
             clock=time.clock,
@@ -370,21 +371,8 @@ async def _deliver(
         )
 
 
-class _UsersCall(Protocol):
-    """One upload of users to the target."""
-
-    async def __call__(self, body: Body, *, records: int) -> Counts:
-        """Its counts. Raises an ExchangeError for whatever is not confirmed."""
-
-
-def _users_call(client: AdsClient, target: Target) -> _UsersCall:
-    """The call of `client` that puts users into `target` or takes them out."""
-    call = client.send_users if target.kind.is_audience else client.send_do_not_reach_users
-    return functools.partial(call, target.id)
-
-
 def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:
     """What is left to be sent, in order."""
-    for request in pack_requests(planned.requests, planned.users_of, planned.times):
+    for request in pack_requests(planned.requests, planned.users_of, planned.form):
         if request.number not in confirmed:
             yield request

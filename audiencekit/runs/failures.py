@@ -50,9 +50,9 @@ def unreconciled(sums: Sums) -> Bug | None:
 def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime) -> None:
     """Raises ResumeRefused when what is left to be sent would put people in until a time that is over by now."""
     left = any(request.updates for request in planned.requests if request.number not in confirmed)
-    if left and planned.times.expires_at <= now:
+    if left and planned.times.is_over(now):
         raise ResumeRefused(
-            f"the entries of the run expired on {format_time(planned.times.expires_at)}: they would put nobody in",
+            f"the entries of the run expired on {format_time(planned.times.end)}: they would put nobody in",
             reason="expired",
             hint="upload the source as a new run; it sends what the run had to take out, too. If that time is not over,"
             " set the clock of this machine",
@@ -61,7 +61,7 @@ def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime
 
 def where_to_look(facts: RunFacts) -> str:
     """What to do when the service does not find the target of a run."""
-    listing = "audiences list" if facts.target.kind.is_audience else "do-not-reach show"
+    listing = facts.target.destination.listing
     return (
         f"account {facts.account_id} has no {facts.target}: `audiencekit {listing}` shows what it has,"
         " and `audiencekit whoami` which accounts these credentials can use"

@@ -10,11 +10,11 @@ from typing import Any, Final, Self
 
 import orjson
 
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.machine.filelocks import holder_of, locked, read_holder, write_holder
 from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory, safe_child
-from audiencekit.target import Target
 
 LOCKS: Final = "locks"
 MAX_HOLDER_BYTES: Final = 4_096
@@ -33,7 +33,7 @@ class TargetLock:
 
     def __enter__(self) -> Self:
         make_directory(self._state_dir, LOCKS)
-        with explained(f"the lock of the {self._target.kind.noun} cannot be made", self._path):
+        with explained(f"the lock of the {self._target.destination.noun} cannot be made", self._path):
             try:
                 file = self._taken.enter_context(locked(self._path, wait=False))
             except BlockingIOError:
@@ -76,7 +76,7 @@ def _busy(target: Target, holder: dict[str, Any]) -> AudienceBusy:
     run_id, process_id = holder.get("run_id"), holder.get("process_id")
     who = f"run {run_id} (process {process_id})" if isinstance(run_id, str) else "another run"
     return AudienceBusy(
-        f"{who} is at work on this {target.kind.noun}: nothing was sent",
+        f"{who} is at work on this {target.destination.noun}: nothing was sent",
         run_id=run_id if isinstance(run_id, str) else None,
         process_id=process_id if isinstance(process_id, int) else None,
         hint="wait until it has ended; a run that was killed holds nothing",

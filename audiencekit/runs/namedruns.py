@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from audiencekit.api.client import AdsClient
 from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.destinations.destination import Session
+from audiencekit.destinations.target import Target
 from audiencekit.errors import ResumeRefused
 from audiencekit.planning.options import Keywords
 from audiencekit.reporting.progress import Progress
@@ -21,7 +22,6 @@ from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
-from audiencekit.target import Target
 
 _ANOTHER_INPUT: Final = "was begun with another input"
 # Why a run is left as it is and the next one begins.
@@ -44,7 +44,7 @@ class NamedRun:
     settings: Settings
     keep_spool: bool = False
 
-    async def carry_out(self, client: AdsClient, limiter: RateLimiter, progress: Progress) -> Report:
+    async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
         """The report of the run that is complete for this input, whoever completed it. Raises what `execute` raises.
 
         A run of the id that was refused holds nothing up: nothing of it was sent.
@@ -53,7 +53,7 @@ class NamedRun:
         for run_id in store.line_of(self.run_id):
             why = _ANOTHER_INPUT
             try:
-                if (report := await self._go_on(run_id, client, limiter, progress)) is not None:
+                if (report := await self._go_on(run_id, session, limiter, progress)) is not None:
                     return report
             except ResumeRefused as refusal:
                 if refusal.reason == "refused":
@@ -69,9 +69,9 @@ class NamedRun:
                 self.sources, self.target, self.keywords, self.settings, self.rejections, stack,
                 run_id=run_id, keep_spool=self.keep_spool,
             )  # fmt: skip
-            return await execute(run, client, self.settings, limiter=limiter, progress=progress)
+            return await execute(run, session, self.settings, limiter=limiter, progress=progress)
 
-    async def _go_on(self, run_id: str, client: AdsClient, limiter: RateLimiter, progress: Progress) -> Report | None:
+    async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
         """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
         with ExitStack() as stack:
             run = Run.reopen(run_id, self.settings, stack)
@@ -80,7 +80,7 @@ class NamedRun:
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")
-                return await execute(run, client, self.settings, limiter=limiter, progress=progress)
+                return await execute(run, session, self.settings, limiter=limiter, progress=progress)
             if not await is_unchanged(run, self.settings, progress):
                 return None
             progress.tell(f"run {run_id} is complete, and its source is the same: nothing is left to send")

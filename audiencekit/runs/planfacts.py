@@ -11,7 +11,6 @@ from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import identifier_counts
 from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody, Sums
@@ -33,7 +32,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
         "requests_planned": len(planned.requests),
         "bytes": sum(request.body_bytes for request in planned.requests),
         "fill_ratio": planned.fill_ratio(),
-        **_times(planned.times),
+        **planned.times.to_json(),
         "problems": tuple({"message": str(refusal), "hint": refusal.hint} for refusal in planned.refusals),
         "notes": planned.notes + _words_for(sums.refused),
     }
@@ -71,7 +70,7 @@ def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profil
         },
         rules={
             **asdict(planned.options.rules),
-            **_times(planned.times),
+            **planned.times.to_json(),
             "operation": planned.options.operation,
             "consent": planned.options.consent,
             "names": {kind.value: profile.wire_name(kind.value) for kind in Kind},
@@ -88,11 +87,3 @@ def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profil
         ),
         verbs=tuple(UPDATES * bool(request.updates) + DELETES * bool(request.deletes) for request in planned.requests),
     )
-
-
-def _times(times: PlanTimes) -> dict[str, str | None]:
-    return {
-        "plan_time": format_time(times.plan_time),
-        "expires_at": format_time(times.expires_at),
-        "effective_at": format_time(times.effective_at) if times.effective_at else None,
-    }

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from audiencekit import __version__
+from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,
@@ -43,7 +44,6 @@ from audiencekit.runs.storedreports import check_report, known_of, updated
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
 from audiencekit.sources.frames.frames import Frame
-from audiencekit.target import Target
 
 E = TypeVar("E", bound=AudiencekitError)
 REJECTIONS = "rejections.csv"

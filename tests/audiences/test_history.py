@@ -10,6 +10,7 @@ import pytest
 from audiencekit.audiences.erasure.erasurestore import RECEIPT, ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.history import find_in_history, list_history
+from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.pipeline import upload_async
@@ -17,7 +18,6 @@ from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore, new_run_id
 from audiencekit.settings import Settings
-from audiencekit.target import Target
 
 
 async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:

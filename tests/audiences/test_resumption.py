@@ -11,13 +11,13 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.resumption import resume_async
+from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.pipeline import upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.settings import Settings
-from audiencekit.target import Target
 
 
 async def _erase_in_vain(emulator: Emulator, settings: Settings) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.erasure.forgetting import forget_async
+from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.runs.locks import TargetLock
 from audiencekit.settings import Settings
-from audiencekit.target import Target
 from tests.canary.markers import DIGITS, WORD, leaks_by_place
 from tests.canary.sources import SOURCES
 from tests.canary.witnesses import Printed, files_in, frames_of

@@ -77,9 +77,9 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit.planning import planner
+    from audiencekit.preparation.requestplan import Packing
 
-    planner.Packing = functools.partial(planner.Packing, max_body_bytes=MAX_BODY_BYTES)  # type: ignore[assignment]
+    Packing.within = lambda _: Packing(max_body_bytes=MAX_BODY_BYTES)  # type: ignore[method-assign,assignment]
 
 
 def make_settling_short() -> None:

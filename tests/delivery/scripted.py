@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from audiencekit.api.wire import check_counts
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import (
     NotFound,
     Outcome,
@@ -53,8 +55,8 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    success_count: Any
-    total_count: Any
+    success_count: int
+    total_count: int
 
 
 def limited(reset_in: float | None = None) -> Callable[[Clock], Exception]:
@@ -147,7 +149,7 @@ class Service:
                 self.confirmed.add(request.number)
                 self.unfinished_waves[request.wave].discard(request.number)
             return Counts(request.records, request.records)
-        assert isinstance(step, Counts)
+        check_counts(step, sent=request.records)
         return step
 
 
@@ -178,8 +180,8 @@ class Upload:
             for request in self.requests:
                 self.service.unfinished_waves[request.wave].add(request.number)
         delivered = await deliver(
-            self.requests, send=send or self.service.send, limiter=self._limiter, policy=self._policy,
-            clock=self.clock, **self._options,
+            self.requests, send=send or self.service.send, open_body=OperationsBody, limiter=self._limiter,
+            policy=self._policy, clock=self.clock, **self._options,
         )  # fmt: skip
         self.ended_at = self.clock.monotonic()
         assert not self.service.in_flight

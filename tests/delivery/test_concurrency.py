@@ -20,6 +20,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import TransportFailed
 from audiencekit.limits import LANE_RECOVERY_SECONDS
 from audiencekit.personal import Secret
@@ -274,7 +275,7 @@ async def test_a_server_that_takes_one_connection_at_a_time_gets_all(reads: bool
 
     async with server, client:
         delivered = await deliver(
-            plan(63, records=1), send=send, limiter=Unlimited(), clock=clock,
+            plan(63, records=1), send=send, open_body=OperationsBody, limiter=Unlimited(), clock=clock,
             policy=RetryPolicy(clock=clock, randomness=random.Random(1)),
         )  # fmt: skip
     assert delivered.is_complete, (delivered.error, delivered.confirmed, service.answered, service.closed)

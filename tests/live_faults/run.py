@@ -22,7 +22,7 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.runs import execution
 from audiencekit.settings import Settings, load_settings
 from tests.live_faults.cases import At, Case
@@ -139,11 +139,11 @@ async def live_run(tmp_path: Path, *, is_single: bool, is_silent: bool = False) 
     source = tmp_path / "people.csv"
     source.write_text("\n".join(_rows(is_single=is_single)) + "\n")
     timeouts = PATIENCE if is_silent else AMPLE
-    packing = functools.partial(planner.Packing, max_body_bytes=5_000_000 if is_single else BODY_BYTES)
+    packing = Packing(max_body_bytes=5_000_000 if is_single else BODY_BYTES)
     async with Emulator(EmulatorOptions(rate=(1_000_000, 1.0))) as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state", concurrency=1)
         with (
-            mock.patch.object(planner, "Packing", packing),
+            mock.patch.object(Packing, "within", return_value=packing),
             mock.patch.object(execution, "SystemClock", FastClock),
             mock.patch.object(
                 execution, "deliver", functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)

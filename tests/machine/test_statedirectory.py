@@ -13,6 +13,7 @@ import pytest
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.delivery.limiter.linefile import LineFile
+from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, Kept
 from audiencekit.machine.keys import StateKey, find_state_key
@@ -21,7 +22,6 @@ from audiencekit.personal import Secret
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.forgotten.people import read_forgotten
-from audiencekit.target import Target
 
 KEY, GIVEN = StateKey(b"k" * 32), Secret("6b" * 32)
 KEPT = Kept(secrets={"consumer_key": Secret("invented")})

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import audiencekit
+from audiencekit.destinations import operations
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.planning import bodyfiles
-from audiencekit.preparation import packing
 from audiencekit.preparation.packing import RequestBody
 from audiencekit.reporting.progress import NoProgress
 from tests.canary.witnesses import frames_of
@@ -79,7 +79,7 @@ def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     """Neither of a body that cannot be written, nor of one that is made to its half."""
     contacts = tmp_path / "contacts.csv"
     contacts.write_text("email,verb\np1@example.com,update\np2@example.com,delete\n")
-    module: Any = {"write_file": bodyfiles, "write_operations": packing}[failing]
+    module: Any = {"write_file": bodyfiles, "write_operations": operations}[failing]
     work, calls = getattr(module, failing), iter(range(10))
 
     def fail(*args: Any, **keywords: Any) -> Any:
@@ -108,7 +108,7 @@ def test_nothing_is_written_any_more_when_it_is_closed(tmp_path: Path, monkeypat
     monkeypatch.setattr(bodyfiles, "write_file", write_slowly)
     monkeypatch.setattr(bodyfiles, "pack_request", lambda *_: SimpleNamespace(body=RequestBody(b"[]")))
     requests = [SimpleNamespace(number=number, body_bytes=2) for number in (1, 2)]
-    planned: Any = SimpleNamespace(requests=requests, users_of=None, times=None)
+    planned: Any = SimpleNamespace(requests=requests, users_of=None, form=None)
     with closing(bodyfiles.write_bodies(tmp_path / "requests", planned, NoProgress())) as bodies:
         next(bodies)
         assert written == []

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from audiencekit.destinations.operations import OperationsForm
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.reading import read_batches, unseal
 from audiencekit.preparation.chunks import RecordChunk
+from audiencekit.preparation.times import pin_times
 from audiencekit.profile import SPEC
 from audiencekit.selection.keysets import KeySets
 from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.opening import open_source
+
+FORM = OperationsForm(pin_times(datetime(2026, 11, 21, tzinfo=UTC)), SPEC)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -32,7 +37,7 @@ def test_the_same_bytes_whatever_the_number_of_workers(
         with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
             keysets = KeySets(aside, mixed=False)
             rejections = []
-            for batch in read_batches(source, options, SPEC, keysets, spool, workers=number):
+            for batch in read_batches(source, options, FORM, keysets, spool, workers=number):
                 rejections += batch.rejections.to_pylist()
             records = [entry for at in range(len(spool)) for entry in unseal(at, spool).unwrap().to_pylist()]
         return records, rejections
@@ -53,7 +58,7 @@ def test_records_go_with_a_batch_only_where_they_are_wanted(tmp_path: Path) -> N
     def chunks(*, with_chunks: bool) -> list[RecordChunk | None]:
         with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
             keysets = KeySets(aside, mixed=False)
-            read = read_batches(source, read_keywords({}, SPEC), SPEC, keysets, spool, with_chunks=with_chunks)
+            read = read_batches(source, read_keywords({}, SPEC), FORM, keysets, spool, with_chunks=with_chunks)
             found = [batch.chunk for batch in read]
             if with_chunks:
                 assert [chunk and bytes(chunk.unwrap()) for chunk in found] == [*map(bytes, spool.chunks())]

@@ -42,7 +42,7 @@ ROWS = st.lists(
 
 
 def _bodies(planned: PlannedRun) -> list[bytes]:
-    packed = pack_requests(planned.requests, planned.users_of, planned.times)
+    packed = pack_requests(planned.requests, planned.users_of, planned.form)
     return [request.body.unwrap() for request in packed]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from audiencekit.destinations.operations import OperationsForm
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
@@ -23,6 +24,7 @@ from audiencekit.profile import SPEC
 from tests.examples import examples
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
+FORM = OperationsForm(TIMES, SPEC)
 Make = Callable[..., HashedRecords]
 Row = tuple[str, dict[Kind, list[str]]]
 UsersOf = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
@@ -55,7 +57,7 @@ def _plan(records: HashedRecords, packing: Packing) -> tuple[list[PlannedRequest
 
 def _packed(records: HashedRecords, packing: Packing) -> list[PackedRequest]:
     planned, users_of = _plan(records, packing)
-    packed = list(pack_requests(planned, users_of, TIMES))
+    packed = list(pack_requests(planned, users_of, FORM))
     for request, own in zip(planned, packed, strict=True):
         assert (own.number, own.records, own.operations) == (request.number, request.records, request.operations)
         assert own.body_bytes == len(own.body.unwrap()) == request.body_bytes
@@ -163,9 +165,9 @@ def _emails(count: int) -> list[Row]:
 def test_any_request_can_be_packed_alone(hashed_records: Make) -> None:
     """The body of a request is the same whether the others are packed or not: so a resumed run sends the same bytes."""
     planned, users_of = _plan(hashed_records(*_emails(50)), Packing(max_operations=4, max_body_bytes=1_000))
-    bodies = [packed.body.unwrap() for packed in pack_requests(planned, users_of, TIMES)]
+    bodies = [packed.body.unwrap() for packed in pack_requests(planned, users_of, FORM)]
     assert len(bodies) > 3
-    alone = [next(iter(pack_requests([request], users_of, TIMES))).body.unwrap() for request in reversed(planned)]
+    alone = [next(iter(pack_requests([request], users_of, FORM))).body.unwrap() for request in reversed(planned)]
     assert alone[::-1] == bodies
 
 
@@ -179,7 +181,7 @@ def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pyt
         asked.append(request.number)
         return users_of(request)
 
-    packing = pack_requests(planned, counted, TIMES)
+    packing = pack_requests(planned, counted, FORM)
     assert asked == []
     for packed in packing:
         assert len(asked) <= packed.number + 4
@@ -192,7 +194,7 @@ def test_fewer_users_than_planned_is_an_error(hashed_records: Make) -> None:
     users = encode_users(hashed_records(*_emails(1)), np.arange(1), SPEC)
     nobody = EncodedUsers.joined([])
     with pytest.raises(Bug):
-        list(pack_requests(planned, lambda request: (users, nobody), TIMES))
+        list(pack_requests(planned, lambda request: (users, nobody), FORM))
 
 
 def test_bodies_are_never_shown(hashed_records: Make, sha256: Callable[[str], str]) -> None:

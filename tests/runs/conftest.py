@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES
 
@@ -16,7 +15,7 @@ from tests.runs.begun import HEADER, LINES
 @pytest.fixture
 def small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rows are several requests."""
-    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
 
 
 @pytest.fixture

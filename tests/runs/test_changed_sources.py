@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import ResumeRefused
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES, ROWS, begin, members, rewrite_journal, sent
 
@@ -115,7 +114,7 @@ async def test_a_version_that_cuts_otherwise_is_refused(
 ) -> None:
     """The same records in other requests are not the same requests."""
     run_id = await begin(source, emulator, settings)
-    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_400))
+    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_400))
     with pytest.raises(ResumeRefused) as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "requests"

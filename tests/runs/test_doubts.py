@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.destinations.target import Target
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
 from audiencekit.machine.keys import SubKey
 from audiencekit.runs.doubts import EarlierRuns
@@ -14,7 +15,6 @@ from audiencekit.runs.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.store import RunStore
-from audiencekit.target import Target
 
 ACCOUNT, TARGET, KEY = "18ce54d4x5t", Target.audience("1a2b"), SubKey(b"k" * 32)
 RUN = "20261121-120000-abcdef"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.runs.locks import TargetLock, is_running
-from audiencekit.target import Target
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDIENCE = Target.audience("aud")
@@ -20,7 +20,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from audiencekit.runs.locks import TargetLock
-from audiencekit.target import Target
+from audiencekit.destinations.target import Target
 with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run-of-another"):
     print("held", flush=True)
     sys.stdin.read()
@@ -30,7 +30,7 @@ RACE = """
 import os, sys
 from pathlib import Path
 from audiencekit.runs.locks import TargetLock
-from audiencekit.target import Target
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy
 rounds = []
 for number in range(100):

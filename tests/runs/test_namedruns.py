@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +21,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.pipeline import upload, upload_async
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
 from audiencekit.runs.journal.schema import JOURNAL
@@ -50,7 +49,7 @@ class Listener:
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
 
 
 @pytest.fixture

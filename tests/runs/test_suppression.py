@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.runs.storedreports import read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import EndsAfter
@@ -25,7 +24,7 @@ Change = Callable[[Path], None]
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
 
 
 @pytest.fixture

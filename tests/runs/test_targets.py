@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 import pytest
 
 from audiencekit.api.opening import open_client
+from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
 from audiencekit.pipeline import resume_async, upload_async, upload_to
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
-from audiencekit.target import Target
 from tests.runs.begun import EndsAfter
 
 ROWS = 30
@@ -82,7 +81,7 @@ async def test_a_run_on_a_list_is_resumed(
     source: Path, emulator: Emulator, settings: Settings, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal knows what its target was."""
-    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
     settings = replace(settings, concurrency=1)
     with pytest.raises(NotFinished):
         await upload_to(target, source, settings=settings, limiter=EndsAfter(2))

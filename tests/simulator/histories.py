@@ -33,10 +33,12 @@ from audiencekit.audiences.synchronisation import sync as sync_module
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.adssession import AudienceSession
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keys import StateKey
-from audiencekit.planning import planner
 from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
@@ -47,7 +49,6 @@ from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
 from audiencekit.settings import load_settings
-from audiencekit.target import Target
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
 
@@ -148,7 +149,8 @@ class History:
 
     async def _execute(self, run: Run, **more: Any) -> Any:
         return await execute(
-            run, self.client, self.settings, limiter=PacedLimiter(clock=self.clock), progress=NoProgress(),
+            run, AudienceSession(self.client, AUDIENCE), self.settings, limiter=PacedLimiter(clock=self.clock),
+            progress=NoProgress(),
             clock=self.clock, moment=self.moment, **more,
         )  # fmt: skip
 
@@ -256,9 +258,9 @@ def keys_of(mail: str, name: str) -> Keys:
 
 @contextmanager
 def small_requests(chance: random.Random, *, waits: bool) -> Iterator[None]:
-    packing = functools.partial(planner.Packing, max_operations=chance.randint(2, 6), max_body_bytes=900)
+    packing = Packing(max_operations=chance.randint(2, 6), max_body_bytes=900)
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(planner, "Packing", packing))
+        stack.enter_context(mock.patch.object(Packing, "within", return_value=packing))
         if not waits:
             stack.enter_context(mock.patch.object(EarlierRuns, "seconds_left", return_value=0.0))
         yield

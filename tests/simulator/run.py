@@ -16,6 +16,7 @@ from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.reporting.progress import LineProgress
@@ -185,6 +186,7 @@ class World:
         return await deliver(
             left,
             send=send,
+            open_body=OperationsBody,
             limiter=PacedLimiter(clock=clock),
             policy=RetryPolicy(clock=clock, randomness=random.Random(self.chance.random())),
             clock=clock,

@@ -74,11 +74,11 @@ def planned_source(number: int) -> Planned:
         lines = [f"{'delete' if row.is_delete else 'update'},{row.email},{row.handle}" for row in rows]
         path.write_text("\n".join(["verb,email,handle", *lines]) + "\n")
         options = read_keywords({"operation_column": "verb", "columns": {"email": "email", "handle": "handle"}}, SPEC)
-        with mock.patch.object(planner, "Packing", return_value=packing):
+        with mock.patch.object(Packing, "within", return_value=packing):
             terms = Terms.pinned(options, SPEC, now=PLAN_TIME)
             run = planner.plan_run(path, terms, Means(stack=stack, spool_dir=Path(folder)))
         assert not run.refusals
-        requests = tuple(pack_requests(run.requests, run.users_of, run.times))
+        requests = tuple(pack_requests(run.requests, run.users_of, run.form))
         return Planned(rows, requests, run.times.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"), loners)
 
 

@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
+from audiencekit.destinations.destination import RequestForm
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.packing import PackedRequest, pack_request
-from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
-from audiencekit.preparation.times import PlanTimes
-from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
+from audiencekit.preparation.requestplan import PlannedRequest, Sizes
+from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 
 _WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute
@@ -25,20 +25,20 @@ class Bodies:
 
     records: HashedRecords
     planned: tuple[PlannedRequest, ...]
-    times: PlanTimes
+    form: RequestForm
     profile: Profile
 
     @classmethod
-    def plan(cls, records: HashedRecords, times: PlanTimes, profile: Profile, packing: Packing | None = None) -> Bodies:
+    def plan(cls, records: HashedRecords, form: RequestForm, profile: Profile) -> Bodies:
         """As few requests as hold them."""
-        sizes, deletes = measure_users(records, profile), _are_deletes(records)
+        sizes, deletes = form.measure(records), _are_deletes(records)
 
         def sizes_of(wave: int, of_deletes: bool) -> Iterator[Sizes]:
             if len(sizes) and of_deletes is deletes:
                 yield sizes
 
-        planned = plan_requests([_WAVE], sizes_of, times=times, packing=packing or Packing())
-        return cls(records, tuple(planned), times, profile)
+        planned = form.plan([_WAVE], sizes_of)
+        return cls(records, tuple(planned), form, profile)
 
     def __len__(self) -> int:
         """How many requests there are."""
@@ -47,7 +47,7 @@ class Bodies:
     def packed(self, first_number: int) -> Iterator[PackedRequest]:
         """The requests, one made when it is asked for, numbered from `first_number` on."""
         for number, planned in enumerate(self.planned, start=first_number):
-            yield replace(pack_request(planned, self._users_of, self.times), number=number)
+            yield replace(pack_request(planned, self._users_of, self.form), number=number)
 
     def _users_of(self, planned: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
         return self._users(planned.first_update, planned.updates), self._users(planned.first_delete, planned.deletes)

@@ -21,13 +21,15 @@ from audiencekit.audiences.erasure.keys import as_updates
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.doubts import Doubts
-from audiencekit.target import Target, TargetKind
 
 _LIST_NAME: Final = "do-not-reach list"
 _MOST_NAMED: Final = 5  # targets that a message names; the others are counted
@@ -55,7 +57,7 @@ class Erasing:
         self._receipt, self._service, self._policy, self._store = receipt, service, policy, store
         self._progress = progress
         started_at = parse_time(receipt.started_at, "the start of the erasure")
-        self._deletes = Bodies.plan(records, pin_times(started_at), profile)
+        self._deletes = Bodies.plan(records, AUDIENCE.form(pin_times(started_at), profile), profile)
         self._updates = self._plan_updates(records, started_at, profile)
         self._means = Means(
             send=self._send, limiter=limiter, policy=policy, lock=lock, doubts=doubts, keep=self._keep, leave=leave,
@@ -128,7 +130,9 @@ class Erasing:
 
     def _plan_updates(self, records: HashedRecords, started_at: datetime, profile: Profile) -> Bodies:
         times = pin_times(started_at, expires_at=self._receipt.do_not_reach_until)
-        return Bodies.plan(as_updates(records, TargetKind.DO_NOT_REACH_LIST.kinds), times, profile)
+        return Bodies.plan(
+            as_updates(records, DO_NOT_REACH_LIST.kinds), DO_NOT_REACH_LIST.form(times, profile), profile
+        )
 
     async def _find_list(self) -> None:
         """The list of the account, created when it is missing, if these people are to be put on it and can be."""
@@ -148,7 +152,7 @@ class Erasing:
     # --- what passes use ---
 
     async def _send(self, target: Target, body: Body, *, records: int) -> Counts:
-        call = self._service.send_users if target.kind.is_audience else self._service.send_do_not_reach_users
+        call = self._service.send_users if target.destination is AUDIENCE else self._service.send_do_not_reach_users
         return await call(target.id, body, records=records)
 
     def _keep(self) -> None:

@@ -20,6 +20,7 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,
@@ -32,7 +33,6 @@ from audiencekit.errors import (
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.doubts import Doubts
-from audiencekit.target import Target
 
 _FORBIDDEN: Final = 403
 
@@ -93,6 +93,7 @@ class Pass(NoJournal):
         delivered = await deliver(
             self._requests(),
             send=self._send,
+            open_body=self._bodies.form.open_body,
             limiter=self._means.limiter,
             policy=self._means.policy,
             clock=self._means.policy.clock,

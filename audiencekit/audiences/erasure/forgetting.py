@@ -31,6 +31,8 @@ from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.target import Target
 from audiencekit.errors import NotFinished
 from audiencekit.machine.eventloop import blocking, closed_to_its_end
 from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
@@ -46,7 +48,6 @@ from audiencekit.runs.locks import TargetLock
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
-from audiencekit.target import Target
 
 _FINGERPRINTS: Final = "erasures"
 
@@ -141,7 +142,7 @@ resume_erasure = blocking(resume_erasure_async)
 
 def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool) -> Receipt:
     now = datetime.now(UTC)
-    until = format_time(pin_list_times(now, now).expires_at) if do_not_reach else None
+    until = format_time(pin_list_times(now, now).end) if do_not_reach else None
     return Receipt(
         erasure_id=ErasureStore.new_id(now.timestamp()),
         account_id=settings.require_account(),
@@ -198,7 +199,7 @@ async def _erase(
         return TargetLock(settings.state_dir, account_id, target, receipt.erasure_id)
 
     async def leave(target: Target) -> None:
-        if target.kind.is_audience and forgotten is not None:
+        if target.destination is AUDIENCE and forgotten is not None:
             await in_thread(
                 functools.partial(
                     leave_snapshot, settings.state_dir, account_id, target.id,

@@ -25,6 +25,7 @@ from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
 from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.destinations.target import Target
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
@@ -47,7 +48,6 @@ from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import Item
 from audiencekit.sources.table import Description, Part
-from audiencekit.target import Target
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
@@ -106,17 +106,17 @@ def plan_renewal(
     now, times = terms.now, terms.times
     snapshot, notes = session.open()
     spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
-    gathered = Gathered(spool, aside, KeySets(aside, mixed=False), terms.profile)
+    gathered = Gathered(spool, aside, KeySets(aside, mixed=False), terms.form)
     suppressed = 0
     # Nobody's entry is to lapse earlier than before.
-    last = min(day_of(now) + before_days, day_of(times.expires_at) - 1)
+    last = min(day_of(now) + before_days, day_of(times.end) - 1)
     for part in range(PARTS):
         suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), terms.memories)
         means.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     records = gathered.tally.records
     sent = SentRecords(gathered.unsealed, means.stack.enter_context(Spool(means.spool_dir)))
     selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
-    layout, requests = gathered.plan(selection, times)
+    layout, requests = gathered.plan(selection)
     members = gathered.tally.rows_read
     changes = SyncChanges(
         renewals=records,
@@ -141,7 +141,8 @@ def plan_renewal(
         refusals=refusals,
         unsealed=Memo(gathered.unsealed, most=NEIGHBOURS),
         profile=terms.profile,
-        target=terms.target,
+        destination=terms.destination,
+        form=terms.form,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
         remarks=() if refusals else notes + told,

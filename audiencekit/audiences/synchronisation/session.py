@@ -27,6 +27,7 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.stop import take_back_cancellation
+from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.errors import AudiencekitError, NotFinished, SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
@@ -126,8 +127,9 @@ class Session:
         try:
             await self._look(run, stamping)
             report = await execute(
-                run, client, settings, limiter=limiter, progress=self._progress, planner=planner,
-                accept=functools.partial(self._accept, run, stamping), clock=self._clock, moment=self._moment,
+                run, AudienceSession(client, self._audience_id), settings, limiter=limiter, progress=self._progress,
+                planner=planner, accept=functools.partial(self._accept, run, stamping), clock=self._clock,
+                moment=self._moment,
             )  # fmt: skip
         except AudiencekitError as error:
             failure = error
@@ -177,7 +179,7 @@ class Session:
         write_changes(
             self._store.changes_path,
             self._store.spool_key(),
-            ChangesFacts(run_id=run.facts.run_id, serial=serial, day=day_of(planned.times.expires_at)),
+            ChangesFacts(run_id=run.facts.run_id, serial=serial, day=day_of(planned.times.end)),
             layout=planned.layout,
             waves=planned.selection.waves(),
             requests=planned.requests,

@@ -13,6 +13,7 @@ from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, 
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.machine.eventloop import blocking
@@ -28,7 +29,6 @@ from audiencekit.runs.store import new_run_id
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
-from audiencekit.target import Target
 
 # A source of a sync says who is to be in from now on.
 _ALIEN: Final = frozenset({"operation", "operation_column", "effective_at", "plan_time", "allow_empty"})

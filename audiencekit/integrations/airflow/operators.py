@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final
 
+from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.integrations.airflow.audience import find_audience
 from audiencekit.integrations.airflow.drainage import Drainage
@@ -21,7 +22,6 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
-from audiencekit.target import TargetKind
 
 # What a task gives by itself; and `identifiers`, since Airflow keeps the options of a task where many can read them.
 _NO_OPTIONS: Final = frozenset(
@@ -197,7 +197,7 @@ class DoNotReachUploadOperator(SendingOperator):
         """What `check` finds."""
         from audiencekit.pipeline import check
 
-        return check(self.source, target=TargetKind.DO_NOT_REACH_LIST, **self._given(settings, progress))
+        return check(self.source, destination=DO_NOT_REACH_LIST, **self._given(settings, progress))
 
 
 class ForgetOperator(PeopleOperator):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow
+from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
-from audiencekit.target import Target
 
 SYNC, RENEW = "sync", "renew"
 UPDATES, DELETES = "U", "D"  # what a request holds
@@ -40,6 +40,11 @@ class RunFacts:
     audiencekit: str
     keep_spool: bool = False
     salt: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields, as the journal holds them."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        return own | {"target": self.target.to_json()}
 
     def key(self, state_key: StateKey) -> SubKey:
         """The key of the journal that holds this. Those of older versions have no salt."""

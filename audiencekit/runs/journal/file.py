@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 import orjson
 
 from audiencekit.delivery.results import Miscount, RefusedRow
+from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
@@ -22,7 +23,6 @@ from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.journal.refusals import another_key, damaged
 from audiencekit.runs.journal.schema import connect, connect_new, has_seals, has_tables, without_beginning
 from audiencekit.runs.journal.seals import PLANNED, Seals
-from audiencekit.target import Target
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
@@ -75,7 +75,7 @@ class JournalFile:
         pass_point("before begin")
         with explained("the journal cannot be made", path), _explained(path, "made"):
             opened = cls(connect_new(path), path)
-            opened._put(RUN, dataclasses.asdict(facts), key)
+            opened._put(RUN, facts.to_json(), key)
             opened._connection.execute("COMMIT")
             sync_directory(path.parent)
         pass_point("after begin")

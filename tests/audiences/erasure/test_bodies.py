@@ -9,6 +9,7 @@ import orjson
 
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.keys import Keys, as_updates, to_records
+from audiencekit.destinations.operations import OperationsForm
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import pin_times
@@ -20,7 +21,7 @@ KEYS = Keys(frozenset((Kind.PLATFORM_ID, hashlib.sha256(b"%d" % number).hexdiges
 
 def test_every_key_is_in_one_request_under_the_name_of_the_service() -> None:
     """As Deletes, numbered from where the caller says; made again they are the same bytes."""
-    bodies = Bodies.plan(to_records(KEYS), TIMES, X, Packing(max_body_bytes=500))
+    bodies = Bodies.plan(to_records(KEYS), OperationsForm(TIMES, X, Packing(max_body_bytes=500)), X)
     packed = list(bodies.packed(11))
     assert [request.number for request in packed] == list(range(11, 11 + len(bodies)))
     assert len(bodies) > 1
@@ -33,4 +34,4 @@ def test_every_key_is_in_one_request_under_the_name_of_the_service() -> None:
 
 def test_nothing_makes_no_request() -> None:
     """Such as the emails of people who have none."""
-    assert len(Bodies.plan(as_updates(to_records(KEYS), [Kind.EMAIL]), TIMES, X)) == 0
+    assert len(Bodies.plan(as_updates(to_records(KEYS), [Kind.EMAIL]), OperationsForm(TIMES, X), X)) == 0

@@ -19,12 +19,12 @@ from audiencekit.audiences.erasure.keys import Keys, count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, Receipt
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, InputOutputFailed, NotFinished
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.target import Target
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys as Entry
 from tests.virtualtime import VirtualClock, run_virtually
 

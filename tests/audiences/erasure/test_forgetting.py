@@ -20,6 +20,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
 from audiencekit.delivery.limiter import Unlimited
+from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults import read_faults
 from audiencekit.errors import (
@@ -38,7 +39,6 @@ from audiencekit.pipeline import check, prepare, resume_async, upload_async
 from audiencekit.runs.locks import TargetLock
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings, load_settings
-from audiencekit.target import Target
 
 
 async def _members(emulator: Emulator, audience_id: str) -> list[dict[str, Any]]:

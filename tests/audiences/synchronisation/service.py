@@ -16,6 +16,7 @@ from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation import sync as sync_module
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
+from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.planinputs import Means, Terms
@@ -25,7 +26,6 @@ from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
-from audiencekit.target import Target
 
 Entry = frozenset[tuple[str, str]]
 Person = tuple[str, str]  # a number for the email and one for the handle; either may be missing

@@ -15,6 +15,7 @@ from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.renewal import plan_renewal
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
+from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
 from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
@@ -22,7 +23,6 @@ from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.report import Report
 from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.run import Run
-from audiencekit.target import Target
 from tests.audiences.synchronisation.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]

@@ -6,7 +6,6 @@ SYNC_EXAMPLES raises the number of histories (6) for a longer run.
 from __future__ import annotations
 
 import asyncio
-import functools
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
-from audiencekit.planning import planner
+from audiencekit.preparation.requestplan import Packing
 from tests.audiences.synchronisation.service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
 
 EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "6"))
@@ -167,4 +166,4 @@ async def test_a_wider_key_set_never_empties_the_audience(owner: Owner) -> None:
 
 
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "Packing", functools.partial(planner.Packing, max_body_bytes=1_500))
+    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))

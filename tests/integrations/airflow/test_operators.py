@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
 from audiencekit.runs.locks import TargetLock
-from audiencekit.target import Target
 from tests.integrations.airflow.conftest import Service, emulator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from audiencekit.delivery.results import RequestResult
+from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.preparation.packing import PackedRequest, RequestBody
 from audiencekit.runs.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.seals import Seals
-from audiencekit.target import Target
 
 RUN_ID = "20261121-013000-1f3a9c"
 STATE_KEY = StateKey(bytes(range(32)))

@@ -109,7 +109,7 @@ class SyncPlanner:
         now = terms.now
 
         def revise(gathered: Gathered, selection: Selection, times: PlanTimes) -> Selection:
-            horizon = _horizon(now, times.expires_at, everybody=self.everybody)
+            horizon = _horizon(now, times.end, everybody=self.everybody)
             copies = means.stack.enter_context(Spool(means.spool_dir))
             revisions.append(Revision.of(gathered, selection.kept, self.snapshot, horizon, self.tagger, copies=copies))
             return revisions[0].select(selection)

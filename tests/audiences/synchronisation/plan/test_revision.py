@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,11 @@ from audiencekit.audiences.synchronisation.plan import rarestkeys, removals, sen
 from audiencekit.audiences.synchronisation.plan.difference import Horizon
 from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
+from audiencekit.destinations.operations import OperationsForm
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.batchresults import Gathered
 from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.times import pin_times
 from audiencekit.profile import SPEC
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Layout, Selection
@@ -24,6 +27,7 @@ from tests.audiences.synchronisation.people import TAGGER, Known, names, records
 from tests.audiences.synchronisation.service import Person
 from tests.examples import examples
 
+FORM = OperationsForm(pin_times(datetime(2026, 11, 21, tzinfo=UTC)), SPEC)
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 Revise = Callable[..., tuple[Revision, Selection]]
 EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
@@ -36,7 +40,7 @@ def revise(tmp_path: Path) -> Iterator[Revise]:
 
         def make(source: list[Person], days: dict[Person, int], records_each: int = 99) -> tuple[Revision, Selection]:
             spool, aside, copies = (stack.enter_context(Spool(tmp_path)) for _ in range(3))
-            gathered = Gathered(spool, aside, KeySets(aside, mixed=False, tagger=TAGGER), SPEC)
+            gathered = Gathered(spool, aside, KeySets(aside, mixed=False, tagger=TAGGER), FORM)
             for first in range(0, len(source), records_each):
                 batch = records(source[first : first + records_each])
                 gathered.keysets.add(gathered.keysets.tag(batch))

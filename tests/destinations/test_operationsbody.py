@@ -12,7 +12,7 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.delivery.requestparts import OpenedBody
+from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import Bug
 from audiencekit.personal import Personal
 
@@ -69,7 +69,7 @@ OPERATIONS = st.lists(
 def test_part_is_the_whole_without_the_others(operations: list[dict[str, Any]], data: st.DataObject) -> None:
     """Verbs, times and users stay byte for byte; operations without records are left out; rows follow."""
     request = packed(operations)
-    opened = OpenedBody(request)
+    opened = OperationsBody(request)
     chosen = sorted(data.draw(st.sets(st.integers(0, request.records - 1), min_size=1)))
     part = opened.part(np.array(chosen))
     expected, start = [], 0
@@ -88,7 +88,7 @@ def test_part_is_the_whole_without_the_others(operations: list[dict[str, Any]], 
 def test_operations_of_records() -> None:
     """Each record knows its operation, counted from 0 as the service counts."""
     user = {"email": ["ab"]}
-    opened = OpenedBody(packed([operation("Update", [user] * 2), operation("Delete", [user])]))
+    opened = OperationsBody(packed([operation("Update", [user] * 2), operation("Delete", [user])]))
     assert opened.operation_of.tolist() == [0, 0, 1]
 
 
@@ -96,7 +96,7 @@ def test_full_body_is_opened() -> None:
     """60,000 records in 2,500 operations: one of them is taken out, the rest stays."""
     users = [{"email": [f"{number:064x}"]} for number in range(60_000)]
     whole = packed([operation("Update", users[start : start + 24]) for start in range(0, 60_000, 24)])
-    part = OpenedBody(whole).part(np.delete(np.arange(60_000), 31_337))
+    part = OperationsBody(whole).part(np.delete(np.arange(60_000), 31_337))
     body = part.body.unwrap()
     assert len(body) == whole.body_bytes - len(orjson.dumps(users[31_337])) - 1
     assert orjson.dumps(users[31_337]) not in body
@@ -118,7 +118,7 @@ def test_full_body_is_opened() -> None:
 def test_body_of_another_make_is_a_bug(body: bytes) -> None:
     """What was not packed by us is not cut up, and no frame or message shows what it holds."""
     with pytest.raises(Bug) as caught:
-        OpenedBody(Packed(1, Personal(body), np.array([1])))
+        OperationsBody(Packed(1, Personal(body), np.array([1])))
     shown = "".join(traceback.format_exception(caught.value)) + str(caught.value)
     frames = [repr(frame.f_locals) for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
     library = [text for text in frames if "Packed(" not in text]
@@ -127,5 +127,5 @@ def test_body_of_another_make_is_a_bug(body: bytes) -> None:
 
 def test_nothing_is_shown() -> None:
     """Neither a part nor an opened body shows a hash."""
-    opened = OpenedBody(packed([operation("Update", [{"email": [MARKER]}])]))
+    opened = OperationsBody(packed([operation("Update", [{"email": [MARKER]}])]))
     assert MARKER not in repr(opened) + repr(opened.part(np.array([0]))) + repr(vars(opened))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.reporting.progress import Progress
-from audiencekit.runs.asking import is_answered
+from audiencekit.destinations.asking import is_answered
 
 _TOLD: Final = {
     UPLOAD: "who is put in now and is not in its source stays until the entry lapses",
@@ -17,7 +17,7 @@ _TOLD: Final = {
 
 
 async def overtake_sync(
-    client: AdsClient, audience_id: str, policy: RetryPolicy, progress: Progress, *, removes: bool
+    client: AdsClient, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None], *, removes: bool
 ) -> None:
     """Have the stamp of a sync, where the audience bears one, say that an upload came after it that `removes` people.
 
@@ -37,4 +37,4 @@ async def overtake_sync(
 
     async with client:
         if await is_answered(overtake, policy) and is_under_sync:
-            progress.tell(f"note: the audience is under sync: {_TOLD[what]}")
+            tell(f"note: the audience is under sync: {_TOLD[what]}")

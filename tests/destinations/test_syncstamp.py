@@ -10,6 +10,7 @@ import pytest
 from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp
 from audiencekit.api.wire import Answer
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.syncstamp import overtake_sync
 from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
@@ -21,7 +22,6 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
-from audiencekit.runs.syncstamp import overtake_sync
 from tests.virtualtime import VirtualClock, run_virtually
 
 AUDIENCE = "1a2b"
@@ -52,9 +52,6 @@ class Service:
         self.description = description
         return self._answer("put")
 
-    def tell(self, message: str) -> None:
-        self.told.append(message)
-
     def _answer(self, call: str) -> Answer:
         self.calls.append(call)
         if self._errors:
@@ -64,7 +61,7 @@ class Service:
     def overtake(self, *, removes: bool) -> Service:
         """After an upload has asked."""
         policy = RetryPolicy(clock=VirtualClock(), randomness=random.Random(1))
-        run_virtually(overtake_sync(self, AUDIENCE, policy, self, removes=removes))  # type: ignore[arg-type]
+        run_virtually(overtake_sync(self, AUDIENCE, policy, self.told.append, removes=removes))  # type: ignore[arg-type]
         return self
 
 

@@ -1,4 +1,4 @@
-"""`audiencekit.target`."""
+"""`audiencekit.destinations.target`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from audiencekit.destinations.target import Target
 from audiencekit.emulator.faults.lists import HOSTILE_IDS
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.target import Target, TargetKind
 
 AUDIENCE, LIST = Target.audience("1a2b"), Target.do_not_reach_list("1a2b")
 
@@ -31,7 +31,7 @@ def test_a_document_gives_the_target_back(target: Target) -> None:
 def test_what_is_no_id_is_no_target(given: Any) -> None:
     """It would become the name of a lock; in a journal it is damage."""
     with pytest.raises(UsageError):
-        Target(TargetKind.AUDIENCE, given)
+        Target(AUDIENCE.destination, given)
     with pytest.raises(ValueError, match="not an id"):
         Target.from_json({"kind": "audience", "id": given})
 
@@ -50,5 +50,5 @@ def test_an_audience_and_a_list_never_share_a_lock() -> None:
 
 def test_a_list_takes_emails_and_phone_numbers_only() -> None:
     """Specification part 2, section 4.6."""
-    assert TargetKind.DO_NOT_REACH_LIST.kinds == {Kind.EMAIL, Kind.PHONE_NUMBER}
-    assert TargetKind.AUDIENCE.kinds == set(Kind)
+    assert LIST.destination.kinds == {Kind.EMAIL, Kind.PHONE_NUMBER}
+    assert AUDIENCE.destination.kinds == set(Kind)

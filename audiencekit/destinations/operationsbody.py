@@ -37,7 +37,7 @@ class _Frames(Personal[list[tuple[bytes, bytes]]]):
     """What stands before and after the users of each operation."""
 
 
-class OpenedBody:
+class OperationsBody:
     """Where each record of a body stands. `operation_of` is the operation of each record, both counted from 0.
 
     Only places are kept, so that an opened body costs little more than the closed one. Raises Bug when the body is
@@ -63,7 +63,7 @@ class OpenedBody:
         )
 
     def __repr__(self) -> str:
-        return f"<OpenedBody of request {self._request.number}>"
+        return f"<OperationsBody of request {self._request.number}>"
 
 
 @guarded

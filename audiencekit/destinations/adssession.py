@@ -1,0 +1,58 @@
+"""The calls of one run on an audience, or on the do-not-reach list, of the ads API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from audiencekit.api.client import AdsClient
+from audiencekit.api.exchange import Body
+from audiencekit.api.wire import Counts
+from audiencekit.delivery.results import PackedRequest
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.syncstamp import overtake_sync
+
+
+class _AdsSession:
+    """The connection of `client`, which may be opened more than once, one after the other."""
+
+    def __init__(self, client: AdsClient, place_id: str) -> None:
+        self._client, self._place_id = client, place_id
+
+    async def __aenter__(self) -> Self:
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Any:
+        return await self._client.__aexit__(kind, error, trace)
+
+    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        """Nothing is to be announced."""
+
+    async def finish(self) -> None:
+        """Every request stands for itself."""
+
+
+class AudienceSession(_AdsSession):
+    """A Session on one audience."""
+
+    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        """Have the next sync of the audience, from anywhere, know of this run."""
+        await overtake_sync(self._client, self._place_id, policy, tell, removes=removes)
+
+    async def send(self, request: PackedRequest) -> Counts:
+        """One upload of users. Raises an ExchangeError for whatever is not confirmed."""
+        return await self._client.send_users(self._place_id, Body((request.body.unwrap(),)), records=request.records)
+
+
+class DoNotReachSession(_AdsSession):
+    """A Session on the do-not-reach list."""
+
+    async def send(self, request: PackedRequest) -> Counts:
+        """One upload of users. Raises an ExchangeError for whatever is not confirmed."""
+        return await self._client.send_do_not_reach_users(
+            self._place_id, Body((request.body.unwrap(),)), records=request.records
+        )

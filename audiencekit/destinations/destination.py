@@ -1,0 +1,112 @@
+"""The protocol of a place where people go. Plan, journal, resumption and report know a destination by it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.packing import BodyForm
+from audiencekit.preparation.requestplan import PlannedRequest, Sizes, SizesOf
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.profile import Profile
+
+if TYPE_CHECKING:  # only those who send need HTTP
+    from audiencekit.delivery.results import Counts, OpenedBody, PackedRequest
+    from audiencekit.delivery.retry import RetryPolicy
+    from audiencekit.settings import Settings
+
+
+class RequestForm(BodyForm, Protocol):
+    """How records stand in requests: sizes that are exact before anything is written, and the bytes."""
+
+    def measure(self, records: HashedRecords) -> Sizes:
+        """The bytes that each record of a batch (RECORD_SCHEMA) takes in a body. Called in several threads at once."""
+
+    def plan(self, waves: Iterable[int], sizes_of: SizesOf) -> list[PlannedRequest]:
+        """The requests for all records, wave by wave, Updates before Deletes in each."""
+
+    def open_body(self, request: PackedRequest) -> OpenedBody | None:
+        """The body, to be sent in parts when records of it are refused; None where there are no parts."""
+
+
+class Session(Protocol):
+    """The calls of one run on one target. The connection is open within the block."""
+
+    async def __aenter__(self) -> Self:
+        """Connects."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Any:
+        """Disconnects."""
+
+    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        """Announce a run, before its first request, that `removes` people or not; comes outside of the block.
+
+        Raises an AudiencekitError that ends the run with nothing sent.
+        """
+
+    async def send(self, request: PackedRequest) -> Counts:
+        """Send one request. Raises an ExchangeError for what is not confirmed, counts that differ included."""
+
+    async def finish(self) -> None:
+        """End a run after its last confirmed request, within the block. Raises an AudiencekitError."""
+
+
+class Destination(Protocol):
+    """A kind of place where people go, such as audiences. One object, registered under its name (see `target`)."""
+
+    @property
+    def name(self) -> str:
+        """The name in journals and documents."""
+
+    @property
+    def noun(self) -> str:
+        """The name in messages."""
+
+    @property
+    def listing(self) -> str:
+        """The arguments of the command that lists the places there are."""
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of identifiers that it takes."""
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether suppression sources, consent and the memory of erased people keep records out of it."""
+
+    def lock_name(self, place_id: str) -> str:
+        """The name of the lock of one place among all of its account."""
+
+    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+        """The times of a plan made at `plan_time`. Raises UsageError for times that it does not take."""
+
+    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> RequestForm:
+        """The form of the requests of a plan with these times."""
+
+    def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
+        """What sending so many records does not do, in words."""
+
+    def connect(self, place_id: str, settings: Settings) -> Session:
+        """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""
+
+
+class TimeWishes(Protocol):
+    """The times that options ask for; None where they do not."""
+
+    @property
+    def expires_at(self) -> str | None:
+        """The end of the entries, ISO 8601."""
+
+    @property
+    def ttl_days(self) -> int | None:
+        """The days that entries last."""
+
+    @property
+    def effective_at(self) -> str | None:
+        """The begin of the entries, ISO 8601."""

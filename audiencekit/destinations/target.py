@@ -1,0 +1,70 @@
+"""One place where the records of a run go: a destination and an id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.destination import Destination, Session
+from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.errors import UsageError
+from audiencekit.serviceids import HINT, is_service_id
+from audiencekit.settings import Settings
+
+DESTINATIONS: Final[dict[str, Destination]] = {each.name: each for each in (AUDIENCE, DO_NOT_REACH_LIST)}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One audience or one do-not-reach list, by its id. As text it is what people call it: `audience 1a2b`.
+
+    Raises UsageError for an id that is not one of the service: it becomes a part of paths.
+    """
+
+    destination: Destination
+    id: str
+
+    def __post_init__(self) -> None:
+        if not is_service_id(self.id):
+            raise UsageError(f"the {self.destination.noun} is not an id of this service", hint=HINT)
+
+    @classmethod
+    def audience(cls, audience_id: str) -> Self:
+        """The custom audience of this id."""
+        return cls(AUDIENCE, audience_id)
+
+    @classmethod
+    def do_not_reach_list(cls, list_id: str) -> Self:
+        """The do-not-reach list of this id."""
+        return cls(DO_NOT_REACH_LIST, list_id)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """The target whose `to_json` is `document`. Raises ValueError, KeyError or TypeError for what is none."""
+        destination, target_id = DESTINATIONS[document["kind"]], document["id"]
+        if not is_service_id(target_id):
+            raise ValueError("not an id")
+        return cls(destination, target_id)
+
+    def to_json(self) -> dict[str, str]:
+        """kind, id."""
+        return {"kind": self.destination.name, "id": self.id}
+
+    def __str__(self) -> str:
+        return f"{self.destination.noun} {self.id}"
+
+    @property
+    def audience_id(self) -> str | None:
+        """Its id when it is an audience, else None."""
+        return self.id if self.destination is AUDIENCE else None
+
+    def connect(self, settings: Settings) -> Session:
+        """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""
+        return self.destination.connect(self.id, settings)
+
+    @property
+    def lock_name(self) -> str:
+        """The name of its lock among those of its account. Ids hold no dash, so that no two names are one."""
+        return self.destination.lock_name(self.id)

@@ -1,0 +1,141 @@
+"""A destination of tests: JSON lines, at most 1,000 people a request, entries that never expire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+
+from audiencekit.api.wire import Counts
+from audiencekit.delivery.results import PackedRequest
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.destination import TimeWishes
+from audiencekit.destinations.target import DESTINATIONS
+from audiencekit.errors import Outcome, RequestRefused, Unauthorized
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.entries import Octets
+from audiencekit.preparation.requestplan import PlannedRequest, Sizes, SizesOf
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.users import EncodedUsers, measure_users
+from audiencekit.profile import Profile
+from audiencekit.settings import Settings
+
+MOST_PEOPLE = 1_000
+
+
+@dataclass
+class Mailbox:
+    """The service: it keeps what it is sent. `script` are the errors of its next exchanges, None for none."""
+
+    people: list[dict[str, Any]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    script: list[Exception | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Its RequestForm: a line a person; there are no Deletes."""
+
+    profile: Profile
+
+    def measure(self, records: HashedRecords) -> Sizes:
+        return measure_users(records, self.profile)
+
+    def plan(self, waves: Iterable[int], sizes_of: SizesOf) -> list[PlannedRequest]:
+        planned: list[PlannedRequest] = []
+        for wave in waves:
+            sizes = np.concatenate([np.zeros(0, dtype=np.int64), *sizes_of(wave, False)])
+            for first in range(0, len(sizes), MOST_PEOPLE):
+                part = sizes[first : first + MOST_PEOPLE]
+                planned.append(
+                    PlannedRequest(
+                        number=len(planned) + 1, wave=wave, first_update=first, first_delete=0, updates=len(part),
+                        deletes=0, update_operations=1, delete_operations=0, body_bytes=int(part.sum()) + len(part),
+                    )
+                )  # fmt: skip
+        return planned
+
+    def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
+        entries = pa.concat_arrays([chosen.joined() for chosen in updates.entries.unwrap()]).to_pylist()
+        lines = b"".join(entry.removesuffix(b",") + b"\n" for entry in entries)
+        body[:] = np.frombuffer(lines, dtype=np.uint8)
+        return len(lines)
+
+    def open_body(self, request: PackedRequest) -> None:
+        return None
+
+
+class JsonLines:
+    """Its Destination."""
+
+    name, noun, listing = "json_lines", "mailbox", "mailboxes"
+    kinds = frozenset({Kind.EMAIL})
+    suppresses = True
+
+    def __init__(self) -> None:
+        self.mailbox = Mailbox()
+
+    def lock_name(self, place_id: str) -> str:
+        return f"lines-{place_id}"
+
+    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+        return PlanTimes(plan_time=plan_time.replace(microsecond=0))
+
+    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> Lines:
+        return Lines(profile)
+
+    def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
+        return ("a mailbox forgets nobody",)
+
+    def connect(self, place_id: str, settings: Settings) -> Posting:
+        return Posting(self.mailbox)
+
+
+class Posting:
+    """Its Session."""
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox = mailbox
+
+    async def __aenter__(self) -> Posting:
+        self._mailbox.said.append("connected")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._mailbox.said.append("gone")
+
+    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        self._mailbox.said.append("begin")
+
+    async def send(self, request: PackedRequest) -> Counts:
+        error = self._mailbox.script.pop(0) if self._mailbox.script else None
+        if error is not None:
+            raise error
+        people = [json.loads(line) for line in bytes(request.body.unwrap()).splitlines()]
+        self._mailbox.people += people
+        self._mailbox.sizes.append(len(people))
+        return Counts(len(people), len(people))
+
+    async def finish(self) -> None:
+        self._mailbox.said.append("finish")
+
+
+@contextmanager
+def registered() -> Iterator[JsonLines]:
+    """The destination, known by its name for as long as the block lasts."""
+    destination = JsonLines()
+    with mock.patch.dict(DESTINATIONS, {destination.name: destination}):
+        yield destination
+
+
+REVOKED = Unauthorized("no", status=401, codes=("89",), outcome=Outcome.REFUSED)
+REFUSED = RequestRefused("no", status=400, outcome=Outcome.REFUSED)
