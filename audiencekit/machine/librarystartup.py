@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _PANDAS: Final = "pandas"
+_LARGE: Final = ("numpy", "pyarrow")
 _BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
+# Addresses that numpy, Arrow and what they start take before they have read anything.
+STARTUP_BYTES: Final = 200_000_000
 
 
 def leave_out_pandas() -> None:
@@ -29,6 +33,28 @@ def leave_out_blas_threads() -> None:
     For a process of our own, before it imports numpy. What its environment says of them holds.
     """
     os.environ.setdefault(_BLAS_THREADS, "1")
+
+
+def ask_for_memory() -> None:
+    """Have imports of numpy and Arrow raise MemoryError where the process may not have the memory that they begin with.
+
+    Their libraries end the process by themselves then, with codes of their own, or wait for ever. For a process of our
+    own, before it imports them.
+    """
+    sys.meta_path.insert(0, _WithMemory())
+
+
+class _WithMemory:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """None, so that others look for it. Raises MemoryError."""
+        if fullname in _LARGE and not any(name in sys.modules for name in _LARGE):
+            try:
+                mmap.mmap(-1, STARTUP_BYTES, prot=mmap.PROT_READ).close()
+            except OSError:
+                raise MemoryError from None
+        return None
 
 
 class _WithoutPandas:

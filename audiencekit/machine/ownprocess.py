@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from audiencekit.machine.dumps import prevent_dumps
 from audiencekit.machine.heap import share_heap
-from audiencekit.machine.librarystartup import leave_out_blas_threads, leave_out_pandas
+from audiencekit.machine.librarystartup import ask_for_memory, leave_out_blas_threads, leave_out_pandas
 
 ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ask a process from outside to end
 
@@ -35,6 +35,7 @@ def set_up_own_process() -> None:
     share_heap()
     leave_out_pandas()
     leave_out_blas_threads()
+    ask_for_memory()
 
 
 def _occupy_standard_files() -> None:

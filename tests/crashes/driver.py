@@ -3,8 +3,8 @@
 One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `stdin`, `kill`. It is forked from this
 one, which has imported everything, runs `audiencekit.cli.main`, reads the file `stdin`, and writes to the files `out`
 and `err` of its directory. The answer is one line: how it ended, negative for a signal. `kill` is null, `{"point",
-"nth"}` for the n-th time that a point of `crashpoints` is passed, or `{"seconds"}`. The run that it makes has the id
-RUN_ID.
+"nth"}` for the n-th time that a point of `crashpoints` is passed, or `{"seconds"}`. The first run of a state directory
+has the id RUN_ID. The clock is `ahead_seconds` ahead where runs are begun.
 
 With a job as its argument it runs that one in this process.
 """
@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from audiencekit.machine.librarystartup import leave_out_pandas
@@ -56,6 +57,7 @@ def run(job: dict[str, Any]) -> None:
     make_requests_small()
     make_settling_short()
     fix_run_id()
+    set_clock_ahead(job.get("ahead_seconds", 0))
     arm(job["kill"])
     sys.argv = ["audiencekit", *job["argv"]]
     code = 1
@@ -102,6 +104,18 @@ def fix_run_id() -> None:
         return fresh(now) if taken else RUN_ID
 
     run.new_run_id = new_run_id
+
+
+def set_clock_ahead(seconds: float) -> None:
+    """What runs are begun at, and called."""
+    from audiencekit.runs import run
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(seconds=seconds)
+
+    run.datetime = Ahead  # type: ignore[misc]
 
 
 def arm(kill: dict[str, Any] | None) -> None:

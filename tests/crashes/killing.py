@@ -36,9 +36,13 @@ class Driver:
         *argv: str,
         stdin: str = os.devnull,
         kill: dict[str, Any] | None = None,
+        ahead_seconds: float = 0,
     ) -> Ended:
         """One command from start to end."""
-        job = {"argv": argv, "env": env, "directory": str(directory), "stdin": stdin, "kill": kill}
+        job = {
+            "argv": argv, "env": env, "directory": str(directory), "stdin": stdin, "kill": kill,
+            "ahead_seconds": ahead_seconds,
+        }  # fmt: skip
         code = await asyncio.to_thread(self._ask, json.dumps(job))
         return Ended(code, (directory / "out").read_text(), (directory / "err").read_text())
 

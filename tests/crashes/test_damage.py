@@ -107,6 +107,29 @@ async def test_a_damaged_state_directory_makes_nobody_lie(
     assert listed["state"] in ("incomplete", "unreadable")
 
 
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_damaged_rollback_journal_hides_no_other_run(
+    driver: Driver, emulator: Emulator, tmp_path: Path, seed: int
+) -> None:
+    """What a kill in the middle of a commit has left, with sixteen bytes of it changed."""
+    trial = Trial(driver, emulator, tmp_path, seed)
+    other = await trial.begin()
+    journal = trial.state_dir / "runs" / RUN_ID / "journal.sqlite"
+    leave_half_a_commit(journal)
+    hot = journal.with_name("journal.sqlite-journal")
+    content, had = bytearray(hot.read_bytes()), trial.log()
+    place = trial.draw.randrange(28, len(content) - 16)  # behind the header, without which there is nothing to undo
+    content[place : place + 16] = trial.draw.randbytes(16)
+    hot.write_bytes(content)
+    await _list(trial, other)
+    assert (await trial.run("report", other)).code == 0
+    ended = await trial.run("resume", RUN_ID, "--json")
+    if ended.code == 0:
+        _check_finished(trial, json.loads(ended.out))
+    else:
+        assert trial.log() == had
+
+
 async def _list(trial: Trial, other: str) -> dict[str, Any]:
     """What the list says of the killed run; the other one is in it, too."""
     ended = await trial.run("runs", "--json")
