@@ -7,11 +7,13 @@ behind the last of those with an earlier one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.filelocks import locked
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 
@@ -23,18 +25,24 @@ Place: TypeAlias = tuple[str, float]
 
 
 class Succession:
-    """What was begun in one state directory, in `homes`. Raises InputOutputFailed when it cannot be read or written."""
+    """What was begun in one state directory, in `homes`."""
 
     def __init__(self, state_dir: Path, homes: Iterable[str] = ("runs", "erasures")) -> None:
         self._directory, self._path = state_dir, state_dir / BEGUN
         self._homes = [state_dir / home for home in homes]
 
     def ordered(self, places: Mapping[str, Place]) -> list[str]:
-        """The ids of `places`, the one that was begun last at the end."""
-        return [each for each in _merged(self._read(), places) if each in places]
+        """The ids of `places`, the one that was begun last at the end. Where no list can be read, their times tell."""
+        listed: list[str] = []
+        with contextlib.suppress(InputOutputFailed):
+            listed = self._read()
+        return [each for each in _merged(listed, places) if each in places]
 
     def begin(self, run_id: str, others: Mapping[str, Place]) -> None:
-        """Put `run_id`, which is not there yet, behind all others. What was removed is forgotten."""
+        """Put `run_id`, which is not there yet, behind all others. What was removed is forgotten.
+
+        Raises InputOutputFailed when the list cannot be read or written.
+        """
         with (
             explained("the list of what was begun cannot be written", self._path),
             locked(self._directory, is_directory=True),

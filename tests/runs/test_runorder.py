@@ -72,9 +72,10 @@ def test_many_at_once_are_all_listed(tmp_path: Path) -> None:
 
 
 def test_a_list_that_cannot_be_used_is_told(tmp_path: Path) -> None:
-    """A directory in its place, or no state directory."""
+    """When something is begun: a directory in its place, or no state directory. What was begun is shown by its time."""
     (tmp_path / BEGUN).mkdir()
+    assert Succession(tmp_path).ordered({"late": _at(2), "early": _at(1)}) == ["early", "late"]
     with pytest.raises(InputOutputFailed, match="cannot be read"):
-        Succession(tmp_path).ordered({})
+        Succession(tmp_path).begin("run", {})
     with pytest.raises(InputOutputFailed, match="cannot be written"):
         Succession(tmp_path / "nowhere").begin("run", {})
