@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import secrets
@@ -12,9 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
+from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
@@ -32,8 +30,6 @@ _OWN_ID: Final = re.compile(  # those of older versions tell no fraction
 _FRACTIONS: Final = 0x10000  # of a second, in an id
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
-CHECKSUM: Final = "checksum"  # of a report as it is kept: a flipped bit is to be no other number
-CHECKSUM_BYTES: Final = 8
 MAX_REPORT_BYTES: Final = 64_000_000
 UNREADABLE: Final = "unreadable"
 SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished_at", "rows", "requests")
@@ -201,13 +197,10 @@ def read_kept_report(path: Path) -> dict[str, Any]:
     """
     with explained("the report cannot be read", path):
         content = read_file(path, MAX_REPORT_BYTES)
-    try:
-        document = orjson.loads(content)
-    except ValueError:  # its message would quote the file
-        document = None
-    if not isinstance(document, dict):
+    document, is_as_written = decode_checked(content)
+    if document is None:
         raise InputOutputFailed(f"{str(path)!r} is not a report")
-    if document.pop(CHECKSUM, None) not in (None, _checksum(document)):  # older versions wrote none
+    if not is_as_written:
         raise InputOutputFailed(f"{str(path)!r} is not a report that was written so: it was damaged, or edited")
     if document.get("run_id", path.parent.name) != path.parent.name:
         raise InputOutputFailed(f"{str(path)!r} is the report of another run", hint="restore the one that was there")
@@ -216,12 +209,6 @@ def read_kept_report(path: Path) -> dict[str, Any]:
 
 def _encoded(document: dict[str, Any]) -> bytes:
     try:
-        checked = {**document, CHECKSUM: _checksum(document)}
-        return orjson.dumps(checked, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return encode_checked(document)
     except TypeError:
         raise Bug("the report holds something that is not JSON") from None
-
-
-def _checksum(document: dict[str, Any]) -> str:
-    content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).hexdigest()

@@ -15,10 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
+from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import holder_of, locked, write_holder
 from audiencekit.machine.keptspool import KeptSpool
@@ -85,7 +84,7 @@ class ErasureStore:
         """Keep the receipt as it stands."""
         path = self.directory(receipt.erasure_id) / RECEIPT
         with explained("the receipt cannot be written", path):
-            replace_file(path, orjson.dumps(receipt.to_kept(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            replace_file(path, encode_checked(receipt.to_kept()))
 
     def complete(self, receipt: Receipt, now: datetime) -> None:
         """Destroy the keys, then keep the receipt as complete: one that says so has nothing sealed beside it."""
@@ -117,9 +116,12 @@ class ErasureStore:
         path = self.directory(erasure_id) / RECEIPT
         with explained("the receipt cannot be read", path):
             content = read_file(path, MAX_RECEIPT_BYTES)
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            return Receipt.from_json(orjson.loads(content))
-        raise InputOutputFailed(f"{str(path)!r} is not a receipt")
+        document, is_as_written = decode_checked(content)
+        with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+            receipt = Receipt.from_json(document or {})
+            if is_as_written and receipt.erasure_id == erasure_id:
+                return receipt
+        raise InputOutputFailed(f"{str(path)!r} is not a receipt, or was damaged", hint="restore it")
 
     def directory(self, erasure_id: str) -> Path:
         """Where `erasure_id` lives. Raises UsageError for what is no id."""
@@ -177,7 +179,10 @@ class ErasureStore:
     def unfinished(self, fingerprint: str, account_id: str, *, do_not_reach: bool) -> Receipt | None:
         """The erasure of the same people that has not come to its end."""
         for erasure_id in self.ids():
-            receipt = self.read(erasure_id)
+            try:
+                receipt = self.read(erasure_id)
+            except InputOutputFailed:  # it can be that of anybody; to begin anew does no harm
+                continue
             same = (receipt.fingerprint, receipt.account_id) == (fingerprint, account_id)
             if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
                 return receipt
@@ -209,7 +214,7 @@ def _note(file: int, erasure_id: str) -> None:
 
 
 def _has_receipt(directory: Path) -> bool:
-    return (directory / RECEIPT).is_file()
+    return os.path.lexists(directory / RECEIPT)
 
 
 def _spool_key(key: StateKey, erasure_id: str) -> SubKey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 from datetime import UTC, datetime
@@ -131,3 +132,36 @@ def test_a_file_that_is_no_receipt_is_refused(store: ErasureStore) -> None:
     (store.directory(ID) / "receipt.json").write_text('{"erasure_id": 1}')
     with pytest.raises(InputOutputFailed, match="is not a receipt"):
         store.read(ID)
+
+
+@pytest.mark.parametrize("damage", ["a number", "of another erasure", "a directory"])
+def test_a_damaged_receipt_tells_nothing_and_hides_nothing(store: ErasureStore, damage: str) -> None:
+    """No flipped bit is another count; it stays in the list, nothing of it is removed, and others can begin."""
+    path = store.directory(ID) / "receipt.json"
+    content = path.read_bytes()
+    if damage == "a number":
+        assert content.count(b'"asked": 2') == 1
+        path.write_bytes(content.replace(b'"asked": 2', b'"asked": 3'))
+    elif damage == "of another erasure":
+        with store.locked():
+            store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef"), RECORDS, KEY)
+        path.write_bytes((store.directory("forget-20261121-130000-abcdef") / "receipt.json").read_bytes())
+    else:
+        path.unlink()
+        path.mkdir()
+    with pytest.raises(InputOutputFailed):
+        store.read(ID)
+    assert [each["state"] for each in store.summaries() if each["run_id"] == ID] == ["unreadable"]
+    with store.locked():
+        assert store.unfinished("f2", "18ce54d4x5t", do_not_reach=False) is None
+        store.begin(_receipt(erasure_id="forget-20261121-140000-abcdef"), RECORDS, KEY)
+    assert store.has_keys(ID)
+
+
+def test_a_receipt_of_an_older_version_is_read(store: ErasureStore) -> None:
+    """It has no checksum."""
+    path = store.directory(ID) / "receipt.json"
+    document = json.loads(path.read_bytes())
+    del document["checksum"]
+    path.write_text(json.dumps(document))
+    assert store.read(ID) == _receipt()
