@@ -51,7 +51,7 @@ class _WithMemory:
         """None, so that others look for it. Raises MemoryError."""
         if fullname in _LARGE and not any(name in sys.modules for name in _LARGE):
             try:
-                mmap.mmap(-1, STARTUP_BYTES, prot=mmap.PROT_READ).close()
+                mmap.mmap(-1, STARTUP_BYTES, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
             except OSError:
                 raise MemoryError from None
         return None
