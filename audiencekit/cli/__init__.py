@@ -19,7 +19,7 @@ from audiencekit.cli.forget import forget
 from audiencekit.cli.forgotten import forgotten
 from audiencekit.cli.hash import hash_values
 from audiencekit.cli.login import login, logout, whoami
-from audiencekit.cli.output import complain, tell
+from audiencekit.cli.output import complain, tell, unwritten
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
 from audiencekit.cli.runs import report, runs
@@ -84,9 +84,18 @@ def _run() -> int:
         if shortage := shortage_of(error):
             complain(shortage)
             return shortage.exit_code
+        if isinstance(error, OSError) and _is_clicks(error):
+            complain(failure := unwritten(error))
+            return failure.exit_code
         # Messages of foreign exceptions may quote values: only the type and the places are shown.
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))
         )
         tell(f"bug: {type(error).__name__} in {places}; please report this line")
         return 1
+
+
+def _is_clicks(error: OSError) -> bool:
+    """Whether click could not write a text of its own, such as that of --help."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return str(frames[-1].f_globals.get("__name__")).startswith("click.")

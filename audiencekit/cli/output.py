@@ -31,16 +31,20 @@ def say_json(document: str) -> None:
 def _write(text: str) -> None:
     if sys.stdout is None:
         raise InputOutputFailed("stdout cannot be written: it is closed", hint="direct it to a file, or to /dev/null")
-    failure = ""
     try:
         click.echo(text)
         sys.stdout.flush()
         return
     except OSError as error:
-        failure = error.strerror or "unknown reason"
-    # Whatever is still buffered must not fail once more when the interpreter ends.
+        failure = unwritten(error)
+    raise failure
+
+
+def unwritten(error: OSError) -> InputOutputFailed:
+    """The failure of an attempt to write to stdout. Nothing is written to it from now on."""
+    # Text that is still buffered must not fail once more when the interpreter ends.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise InputOutputFailed(f"stdout cannot be written: {failure}")
+    return InputOutputFailed(f"stdout cannot be written: {error.strerror or 'unknown reason'}")
 
 
 def print_json(document: Mapping[str, Any] | list[Any] | None) -> None:

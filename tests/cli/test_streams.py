@@ -42,3 +42,16 @@ def test_messages_that_nobody_takes_fail_nothing(
     assert stdout_too or json.loads(out)["state"] == "complete"
     kept = json.loads(run("report", "--json").stdout)
     assert (kept["state"], kept["rows"]["sent"]) == ("complete", ROWS)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("upload", "--help")], ids=" ".join)
+def test_texts_of_the_command_line_itself_are_data_too(
+    commands: Commands, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """A full disk is told as such, and is no bug."""
+    with open("/dev/full", "wb") as full:
+        process = commands.begin(
+            *arguments, env=environment(tmp_path / "state", {}), cwd=tmp_path, stdout=full.fileno(), stderr=PIPE
+        )
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (74, "error: stdout cannot be written: No space left on device\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import weakref
@@ -37,6 +38,9 @@ sys.path[:] = json.loads(sys.stdin.buffer.readline())
 from audiencekit.sources.query.engine import main
 main()
 """
+_END_SECONDS: Final = 2.0
+# A query ends its process by an abort, or by a fault of memory; these come from people and from the system.
+_OF_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGXCPU})
 _SETTINGS_OF_OURS: Final = "AUDIENCEKIT_"  # secrets among them, which no query needs
 # Else each thread would set an arena aside, and a limit of memory would count them all.
 _FEW_ARENAS: Final = {"MALLOC_ARENA_MAX": "1", "TOKIO_WORKER_THREADS": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
@@ -45,11 +49,15 @@ Rows = Callable[[list[str]], Iterator[pa.RecordBatch]]
 
 
 class QueryRefused(Exception):
-    """The engine refused the query, or its process ended. `why` is plan, select, order, memory, value, bug or gone."""
+    """The engine refused the query, or its process ended.
 
-    def __init__(self, why: str, place: tuple[int, int] | None = None) -> None:
+    `why` is plan, select, order, memory, value or bug; gone where the query ended the process, and killed where
+    something else did, by the signal `ended_by`.
+    """
+
+    def __init__(self, why: str, place: tuple[int, int] | None = None, ended_by: str = "") -> None:
         super().__init__(why)
-        self.why, self.place = why, place
+        self.why, self.place, self.ended_by = why, place, ended_by
 
 
 class EngineProcess:
@@ -63,7 +71,7 @@ class EngineProcess:
         self._readings: dict[int, Iterator[pa.RecordBatch]] = {}
         self._execution = 0
         process, self._pipes = _started()
-        self._ending = weakref.finalize(self, _end, process)
+        self._process, self._ending = process, weakref.finalize(self, _end, process)
 
     def plan(self, sql: str, schema: pa.Schema, *, memory_bytes: int, process_bytes: int) -> pa.Schema:
         """The columns of the result. Raises QueryRefused."""
@@ -116,7 +124,12 @@ class EngineProcess:
     def _attempt(self, work: Callable[[], Any]) -> Any:
         with suppress(Gone):
             return work()
+        with suppress(subprocess.TimeoutExpired):  # its end of the pipe is closed a moment before it has ended
+            self._process.wait(_END_SECONDS)
+        code = self._process.returncode
         self._ending()
+        if code is not None and -code in _OF_OTHERS:
+            raise QueryRefused("killed", ended_by=signal.Signals(-code).name)
         raise QueryRefused("gone")
 
 

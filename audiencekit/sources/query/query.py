@@ -135,13 +135,23 @@ class QueryTable:
         try:
             return next(batches, None)
         except QueryRefused as refused:
-            failure = self._source.failure or _failure_of(refused.why)
+            failure = self._source.failure or _failure_of(refused)
         raise failure
 
 
-def _mistake_of(refused: QueryRefused, hint: str) -> UsageError:
+def _killed(refused: QueryRefused) -> SourceRefused:
+    cause = ": unless people did it, the system was short of memory" if refused.ended_by == "SIGKILL" else ""
+    return SourceRefused(
+        f"the process of the query was ended from outside, by {refused.ended_by}{cause}",
+        hint="run the same again; where memory is short, sort, group or join fewer columns",
+    )
+
+
+def _mistake_of(refused: QueryRefused, hint: str) -> AudiencekitError:
     """Why a query is not planned."""
     match refused.why:
+        case "killed":
+            return _killed(refused)
         case "select":
             return UsageError("--sql must be one SELECT over the table source", hint=hint)
         case "order":
@@ -165,8 +175,8 @@ def _hint(source: SourceTable) -> str:
     )
 
 
-def _failure_of(why: str) -> AudiencekitError:
-    match why:
+def _failure_of(refused: QueryRefused) -> AudiencekitError:
+    match refused.why:
         case "bug":
             return Bug("the table of a query could not be read; no values are shown")
         case "memory":
@@ -174,6 +184,8 @@ def _failure_of(why: str) -> AudiencekitError:
                 f"the query needs more than {QUERY_MEMORY_BYTES:,} bytes of memory",
                 hint="sort, group or join fewer columns; rows themselves need none",
             )
+        case "killed":
+            return _killed(refused)
         case "gone":
             return SourceRefused(
                 f"the query ended its engine: it needs more than {QUERY_PROCESS_BYTES:,} bytes, or is too deep",

@@ -70,16 +70,26 @@ def test_a_query_that_is_too_deep_ends_no_process_of_ours(depth: int) -> None:
     assert caught.value.why in ("gone", "plan")
 
 
-def test_a_process_that_was_killed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the system, for example, when it is out of memory."""
+@pytest.mark.parametrize(
+    ("sent", "why", "ended_by"),
+    [
+        (signal.SIGKILL, "killed", "SIGKILL"),
+        (signal.SIGABRT, "gone", ""),
+        (signal.SIGSEGV, "gone", ""),
+    ],
+)
+def test_a_process_that_was_ended_is_told(
+    monkeypatch: pytest.MonkeyPatch, sent: signal.Signals, why: str, ended_by: str
+) -> None:
+    """From outside, as by a system that is out of memory; or by its query, which aborts it or ends its stack."""
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: started.append(popen(*given, **more)) or started[0])
     engine = _planned("SELECT email FROM source")
-    started[0].send_signal(signal.SIGKILL)
-    with pytest.raises(QueryRefused, match="gone"):
+    started[0].send_signal(sent)
+    with pytest.raises(QueryRefused) as caught:
         _rows(engine)
-    assert started[0].returncode == -signal.SIGKILL
+    assert (caught.value.why, caught.value.ended_by, started[0].returncode) == (why, ended_by, -sent)
 
 
 @needs_proc
