@@ -211,7 +211,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise UsageError(
             f"{str(path.absolute())!r} holds what it must not: {', '.join(map(ascii, alien))}",
             hint=f"a file in the working directory may give {' and '.join(sorted(FILE_KEYS))} only, since others can"
-            f" put one there: {_elsewhere(alien)}",
+            f" put one there: {_elsewhere(alien)}; or remove the file, where it is not yours",
         )
     if wrong := sorted(name for name, value in content.items() if not isinstance(value, str | int)):
         raise UsageError(f"{SETTINGS_FILE}: {', '.join(wrong)} must be text or a whole number")

@@ -42,6 +42,7 @@ def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to
     with pytest.raises(UsageError, match=f"audiencekit.toml' holds what it must not: '{name}'$") as caught:
         load_settings({}, directory=tmp_path)
     assert f"set AUDIENCEKIT_{name.upper()} in the environment" in caught.value.hint
+    assert caught.value.hint.endswith("or remove the file, where it is not yours")
     assert "canary" not in str(caught.value) + caught.value.hint
 
 

@@ -175,11 +175,17 @@ class _Delivery:
         await self._waves.reached(wave)
         settled_at = self._waves.doubted_at(wave) + self._settle_seconds
         wait_seconds = settled_at - self._clock.monotonic()
-        if wait_seconds > 0 and wave not in self._settled:
-            self._settled[wave] = wait_seconds
+        if wait_seconds <= 0:
+            return
+        if wave not in self._settled:
+            self._settled[wave] = 0.0
             self._tell(f"waiting {math.ceil(wait_seconds)} s before what overrules earlier requests: {_WHY_SETTLE}")
-        while (wait_seconds := settled_at - self._clock.monotonic()) > 0:
-            await self._clock.sleep(wait_seconds)
+        began = self._clock.monotonic()
+        try:
+            while (wait_seconds := settled_at - self._clock.monotonic()) > 0:
+                await self._clock.sleep(wait_seconds)
+        finally:  # an interruption ends the wait early
+            self._settled[wave] = max(self._settled[wave], self._clock.monotonic() - began)
 
     async def _settle(self, request: PackedRequest, course: Course) -> None:
         await self._sending.settle(request, course.whole, announce=lambda: self._announce(request, course))

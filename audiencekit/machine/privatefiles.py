@@ -17,12 +17,18 @@ NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CL
 OTHERS: Final = 0o077  # what group and others may do
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
+_IN_THE_WAY: Final = {
+    errno.EISDIR: "a directory stands in the place of a file: move it away, or restore the file",
+    errno.ENOTDIR: "a file stands in the place of a directory: move it away, or restore the directory",
+    errno.ELOOP: "a link stands there, which is not followed: put what it leads to in its place",
+}
+
 
 def hint_for(code: int | None, otherwise: str) -> str:
     """What to do after a failure with the error number `code`, which is None where nobody tells it."""
     if code in (errno.EMFILE, errno.ENFILE) or (code is None and _has_no_file_left()):
         return "the process may not open that many files: raise its limit (`ulimit -n`), or lower --concurrency"
-    return otherwise
+    return _IN_THE_WAY.get(code or 0, otherwise)
 
 
 def _has_no_file_left() -> bool:

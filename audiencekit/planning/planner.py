@@ -127,8 +127,13 @@ def _planned(
         destination=terms.destination,
         form=terms.form,
         suppression=lists,
-        suppression_notes=notes_of(lists) + tuple(memory.note for memory in terms.memories if memory.note),
+        suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
     )
+
+
+def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
+    """Of memories that held a key; where all of these are to be taken out, nothing is suppressed."""
+    return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
 
 
 def _refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:

@@ -263,3 +263,12 @@ def test_sums_close_whatever_happens(
         assert everything
     assert everything or delivered.error is not None
     assert MARKER not in repr(delivered)
+
+
+def test_a_wait_that_was_interrupted_is_told_as_long_as_it_was(virtually: Any, clock: Clock) -> None:
+    """And not as long as it was to be."""
+    upload = Upload(clock, [Packed(1), Packed(2, wave=2)], {1: [lost()]})
+    delivered = virtually(interrupted(upload, 40.0))
+    assert not delivered.is_complete
+    (note,) = delivered.notes
+    assert note.startswith(("waited 38 s: ", "waited 39 s: ", "waited 40 s: "))

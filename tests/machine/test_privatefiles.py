@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,19 @@ def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"before"
     assert (tmp_path / "new").read_bytes() == b"after"
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("make", "hint"),
+    [
+        (lambda path: path.mkdir(), "a directory stands in the place of a file"),
+        (lambda path: path.symlink_to("other"), "a link stands there"),
+    ],
+    ids=["directory", "link"],
+)
+def test_the_hint_fits_what_stands_in_the_way(tmp_path: Path, make: Callable[[Path], None], hint: str) -> None:
+    """Neither a full disk nor another state directory is the matter."""
+    make(tmp_path / "key")
+    with pytest.raises(InputOutputFailed) as caught, explained("the key cannot be read", tmp_path / "key"):
+        read_file(tmp_path / "key", 10)
+    assert caught.value.hint.startswith(hint)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from audiencekit.emulator import Emulator
@@ -111,3 +112,24 @@ def test_a_column_of_operations_that_nobody_named_is_refused(tmp_path: Path) -> 
     path.write_text("email,customer type\na@example.com,INSERT\nb@example.com,DELETE\n", encoding="utf-8")
     [refusal] = check(path, settings=load_settings({}, directory=tmp_path)).refusals
     assert "--operation-column 'customer type', in which each cell is to be update or delete" in (refusal.hint or "")
+
+
+class Everybody:
+    """A memory that holds every key."""
+
+    note = "people were erased"
+
+    def holds(self, kind: Any, hashes: Any) -> Any:
+        return np.ones(len(hashes), dtype=bool)
+
+
+@pytest.mark.parametrize(("operation", "suppressed"), [("update", 3), ("delete", 0)])
+def test_erased_people_are_told_of_where_they_are_kept_out(tmp_path: Path, operation: str, suppressed: int) -> None:
+    """They may be taken out, and nothing is said then."""
+    source = _list(tmp_path, 3)
+    with ExitStack() as stack:
+        options = read_keywords({"operation": operation, "allow_empty": True}, PROFILE)
+        terms = Terms.pinned(options, PROFILE, now=datetime.now(UTC), memories=(Everybody(),))
+        planned = plan_run(source, terms, Means(stack=stack))
+    assert planned.selection.suppressed == suppressed
+    assert (Everybody.note in planned.notes) == bool(suppressed)

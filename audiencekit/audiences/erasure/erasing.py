@@ -164,6 +164,8 @@ class Erasing:
     def _failure(self, error: AudiencekitError | None) -> AudiencekitError:
         receipt = self._receipt
         facts = f"{receipt.settled} of {counted(len(receipt.audiences), 'audience')} confirmed"
+        if not receipt.audiences:
+            facts = "the audiences are not listed yet"
         why = str(error) if error is not None else _in_words(receipt.left())
         hint = f"`audiencekit resume {receipt.erasure_id}` does the rest, and so does `forget` with the same input"
         failure: AudiencekitError

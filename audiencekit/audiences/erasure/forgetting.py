@@ -176,7 +176,7 @@ def _continued(
     same = fingerprint(records, key.derive(DIGESTS, _FINGERPRINTS))
     found = store.unfinished(same, settings.require_account(), do_not_reach=do_not_reach)
     if found is not None:
-        progress.tell(f"erasure {found.erasure_id} of the same people ended early: it is finished now")
+        progress.tell(f"erasure {found.erasure_id} of the same people ended early: this goes on with it")
     return found
 
 
