@@ -106,7 +106,9 @@ def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
     if seen.reasons[Reason.LOOKS_PERSONAL] > seen.present * TOLERATED_FAULT_SHARE:
         count = seen.reasons[Reason.LOOKS_PERSONAL]
         hint = "this is the only kind that leaves unhashed: map the column to its right kind"
-        found.append(MappingRefused(f"{count} values of {where} look like emails, phones or names", hint=hint))
+        found.append(
+            MappingRefused(f"{count} values of {where} look like emails, phones, names or IP addresses", hint=hint)
+        )
     if not found and (wrong := _wrong_kind(seen)):
         hint = _hint(column.kind, seen)
         found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))

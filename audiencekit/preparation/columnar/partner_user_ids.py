@@ -20,8 +20,8 @@ _DIGITS: Final = r"[0-9]+"
 _DOTTED: Final = r"[A-Za-z0-9_.:=-]*[A-Za-z_][A-Za-z0-9_.:=-]*"
 _BASE64: Final = r"(?:[0-9/][0-9+/]*)?[A-Za-z][A-Za-z0-9+/]*={0,2}"
 _PLAIN: Final = rf"\A(?:{_DIGITS}|{_DOTTED}|{_BASE64})\z"
-# IPv6 has seven colons, or two that stand together.
-_DOUBTFUL: Final = rf"\A(?:{ENCODED})\z|{SPELLED_AT}\z|::|(?::[^:]*){{6}}:"
+# IPv6 has six colons at least, or two that stand together.
+_DOUBTFUL: Final = rf"\A(?:{ENCODED})\z|{SPELLED_AT}\z|::|(?::[^:]*){{5}}:"
 
 _CHECKS: Final = (BLANK, Check(ALWAYS, UNDECIDED))
 
