@@ -9,8 +9,10 @@ from audiencekit.identifiers.bare_numbers import reads_as_phone_number
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import hash_normalized
+from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.normalized import Hashable, Normalized
+from audiencekit.identifiers.payment_numbers import is_payment_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import Personal
@@ -24,12 +26,13 @@ class _RawText(Personal[str]):
 def normalize(kind: str, text: str, *, country: str | None = None, confirm_partner_ids: bool = False) -> str:
     """`text` as it is hashed (a partner user id: as it is sent), by the default profile. Personal data.
 
-    `country` is an ISO code or an English name. A partner user id of bare digits that read as a phone number is refused
-    unless `confirm_partner_ids`: of a column the share of such values decides, and one value has no column. Raises
-    IdentifierRejected, a ValueError whose `reason` is the stable code; UsageError for an unknown kind or country.
+    `country` is an ISO code or an English name. A partner user id of bare digits that read as a phone number, or that
+    is the number of a payment card or a bank account, is refused unless `confirm_partner_ids`: of a column the share of
+    such values decides, and one value has no column. Raises IdentifierRejected, a ValueError whose `reason` is the
+    stable code; UsageError for an unknown kind or country.
     """
     decided = _decide(read_kind(kind), _checked(text), _read_country(country))
-    if kind == Kind.PARTNER_USER_ID and not confirm_partner_ids and reads_as_phone_number(text, country):
+    if kind == Kind.PARTNER_USER_ID and not confirm_partner_ids and _may_be_a_persons(text, country):
         decided = Reason.LOOKS_PERSONAL
     del text
     if isinstance(decided, Reason):
@@ -49,6 +52,10 @@ def hash_identifier(kind: str, text: str, *, country: str | None = None) -> str:
     if isinstance(decided, Reason):
         raise IdentifierRejected(kind, decided.value)
     return hash_normalized(cast("Hashable", decided))
+
+
+def _may_be_a_persons(text: str, country: str | None) -> bool:
+    return reads_as_phone_number(text, country) or is_payment_number(trim(text))
 
 
 def _checked(text: str) -> _RawText:

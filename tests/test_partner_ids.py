@@ -22,6 +22,7 @@ from audiencekit.preparation.bounds import Bounds, judge
 from audiencekit.preparation.records import UPDATE
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number
 from tests.personalvalues import BARE, own_ids, personal_values
 
 NAME = "partner_user_id"
@@ -212,3 +213,95 @@ def test_a_confirmation_is_the_word_true_and_nothing_like_it(tmp_path: Path) -> 
     path, _ = _csv(tmp_path / "list.csv", H4["American numbers beside addresses"])
     with pytest.raises(UsageError, match="confirm_partner_ids must be"):
         audiencekit.check(path, confirm_partner_ids="false")  # type: ignore[typeddict-item]
+
+
+def _is_refused(values: list[str]) -> bool:
+    tally = _spark(Path(), values)
+    mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PARTNER_USER_ID, position=0, name=NAME),))
+    return bool(judge(tally, mapping, Bounds(max_rejected_share=0.5)))
+
+
+@pytest.mark.parametrize("size", [60, 1_000])
+@pytest.mark.parametrize("make", PHONES.values(), ids=PHONES)
+def test_numbers_of_several_countries_are_refused(make: MakeList, size: int) -> None:
+    """However they are mixed, and whether they are drawn or invented."""
+    assert [seed for seed in range(3) if not _is_refused(make(random.Random(seed), size))] == []
+
+
+@pytest.mark.parametrize("size", [100, 1_000])
+@pytest.mark.parametrize("make", IDS.values(), ids=IDS)
+def test_lists_of_ids_are_not_refused(make: MakeList, size: int) -> None:
+    """Random ones, counters, times and those with other signs."""
+    assert [seed for seed in range(3) if _is_refused(make(random.Random(seed), size))] == []
+
+
+@every_source
+@pytest.mark.parametrize("mix", ["German, British and French", "German with the zero, American, French, Indian"])
+def test_a_mix_of_countries_does_not_pass(mix: str, source: Source, tmp_path: Path) -> None:
+    """Whichever way the list comes."""
+    assert _passing(source, tmp_path / "list.csv", PHONES[mix](random.Random(1), 400)) == 0
+
+
+ACCOUNTS: dict[str, Callable[[random.Random], str]] = {
+    "Visa": lambda c: with_check_digit(f"4{c.randrange(10**14):014}"),
+    "Mastercard": lambda c: with_check_digit(f"5{c.randrange(1, 6)}{c.randrange(10**13):013}"),
+    "Mastercard, newer": lambda c: with_check_digit(f"{c.randrange(2221, 2721)}{c.randrange(10**11):011}"),
+    "American Express": lambda c: with_check_digit(f"37{c.randrange(10**12):012}"),
+    "Discover": lambda c: with_check_digit(f"6011{c.randrange(10**11):011}"),
+    "JCB": lambda c: with_check_digit(f"{c.randrange(3528, 3590)}{c.randrange(10**11):011}"),
+    "Diners Club": lambda c: with_check_digit(f"36{c.randrange(10**11):011}"),
+    "UnionPay": lambda c: with_check_digit(f"62{c.randrange(10**13):013}"),
+    "Visa in groups": lambda c: _in_fours(with_check_digit(f"4{c.randrange(10**14):014}"), " "),
+    "Visa with dashes": lambda c: _in_fours(with_check_digit(f"4{c.randrange(10**14):014}"), "-"),
+    "German IBAN": lambda c: with_check_number("DE", f"{c.randrange(10**18):018}"),
+    "British IBAN": lambda c: with_check_number("GB", f"CANA{c.randrange(10**14):014}"),
+    "French IBAN": lambda c: with_check_number("FR", f"{c.randrange(10**23):023}"),
+    "IBAN in groups": lambda c: _in_fours(with_check_number("DE", f"{c.randrange(10**18):018}"), " "),
+    "IBAN in lower case": lambda c: with_check_number("NL", f"CANA{c.randrange(10**10):010}").lower(),
+}
+
+
+def _in_fours(text: str, sign: str) -> str:
+    return sign.join(text[place : place + 4] for place in range(0, len(text), 4))
+
+
+@every_source
+def test_numbers_of_accounts_do_not_pass(source: Source, tmp_path: Path) -> None:
+    """Of payment cards and of banks, in every way of writing."""
+    chance = random.Random(3)
+    lists = {style: [make(chance) for _ in range(120)] for style, make in ACCOUNTS.items()}
+    passing = {style: _passing(source, tmp_path / "list.csv", values) for style, values in lists.items()}
+    assert {style: number for style, number in passing.items() if number} == {}
+
+
+def test_it_says_that_they_are_accounts_and_takes_a_confirmation(tmp_path: Path) -> None:
+    """Loyalty cards may look the same, and their owner knows it."""
+    path, _ = _csv(tmp_path / "list.csv", [ACCOUNTS["Visa"](random.Random(seed)) for seed in range(50)])
+    (refusal, *_) = audiencekit.check(path).refusals
+    assert str(refusal).startswith(
+        "50 of the 50 values in column partner_user_id (partner_user_id) that are written like"
+    )
+    assert "--confirm-partner-ids" in (refusal.hint or "")
+    assert audiencekit.check(path, **CONFIRMED).verdict == "ready"
+
+
+@pytest.mark.parametrize("make", [ACCOUNTS["Visa"], ACCOUNTS["German IBAN"]])
+def test_accounts_among_other_ids_do_not_pass(make: Callable[[random.Random], str], tmp_path: Path) -> None:
+    """A few hundred behind many ids refuse the list."""
+    ids = [f"CRM-{n:06}" for n in range(9_000)]
+    assert _passing(_csv, tmp_path / "list.csv", ids + [make(random.Random(seed)) for seed in range(300)]) == 0
+
+
+def test_numbers_of_sixteen_digits_pass() -> None:
+    """One in ten has the check digit of a card by chance, and one in a hundred that of an account."""
+    chance = random.Random(5)
+    assert not _is_refused([f"4{chance.randrange(10**15):015}" for _ in range(1_000)])
+    assert not _is_refused([f"DE{chance.randrange(10**20):020}" for _ in range(1_000)])
+
+
+@pytest.mark.parametrize("style", ["Visa", "American Express", "German IBAN", "IBAN in groups"])
+def test_a_single_account_is_refused(style: str) -> None:
+    """One value has no column."""
+    value = ACCOUNTS[style](random.Random(1))
+    assert not _is_taken(value)
+    assert _is_taken(value, confirm_partner_ids=True)

@@ -16,6 +16,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.signs import plain_signs
 
 # Where most people live who stand in lists of customers. Their numbers are known without a country being said.
 LARGE_COUNTRIES: Final = (
@@ -29,9 +30,9 @@ MIN_INTERNATIONAL: Final = 10  # digits with the country's code; of fewer too ma
 
 # Digits, and digits in groups as people write numbers. Two groups are an id of ours sooner, such as 2024-12345, unless
 # the first is an area or a country.
-_BETWEEN: Final = r"[ .\-/_:|,'–]"
+_BETWEEN: Final = r"[ .\-/_:|,']"
 _GROUPS: Final = (
-    r"\(?[0-9]+(?:[ ().\-/_:|,'–]+[0-9]+){2,}",
+    r"\(?[0-9]+(?:[ ().\-/_:|,']+[0-9]+){2,}",
     *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{5}", "[0-9]{5}"), ("[0-9]{3}", "[0-9]{7}"))),
     *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{6}", "[0-9]{4}"), ("0[0-9]{2,4}", "[0-9]{5,9}"))),
     rf"[0-9]{{2,3}}{_BETWEEN}[0-9]{{8,11}}",
@@ -42,6 +43,9 @@ _EXTENSION: Final = r" ?(?i:x|ext\.?|extension) ?[0-9]{1,5}"
 WRITTEN: Final = rf"""(?:{_BEFORE})?(?:[0-9]+(?:\.0+)?|{"|".join(_GROUPS)})(?:{_EXTENSION})?[+"'`]*"""
 # Digits that are none of the number.
 NOT_OF_IT: Final = (r"\A([^0-9]*[0-9]+)\.0+([^0-9]*)\z", rf"\A(.*[0-9])(?:{_EXTENSION})([^0-9]*)\z")
+
+# So ids begin that are counted: a digit or a year, and zeros. Of people's numbers one in a thousand does.
+COUNTER: Final = r"[1-9]000|20[0-4][0-9]000"
 
 # Where so many ranges are assigned that people write down others, in examples and by mistake: the form alone counts.
 _FORMS: Final = {
@@ -54,7 +58,7 @@ _FORMS: Final = {
 
 def digits_of(text: str) -> str:
     """The digits of `text` where it is so many, with or without signs around them, that they may be a phone number."""
-    number = trim(text)
+    number = plain_signs(trim(text))
     if not re.fullmatch(WRITTEN, number):
         return ""
     for pattern in NOT_OF_IT:

@@ -5,19 +5,35 @@ It is the only field that leaves in the clear, so a value that looks like a pers
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from typing import Final
 
+from audiencekit.identifiers.disguises import undisguised
 from audiencekit.identifiers.invisible import has_control, trim
 from audiencekit.identifiers.normalized import NormalizedPartnerUserId
 from audiencekit.identifiers.placeholders import is_placeholder
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.signs import plain_signs
 
 # Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
 _CONTAINED: Final = re.compile(
     r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w|(?:^|[\s:(])[+＋][\s(]?\d(?:[\s().\-/]?\d){6}",
     re.IGNORECASE,
 )
+
+# The sign as people write it for machines not to read it; a plain word only in front of what ends as a domain does.
+_BRACKETED_AT: Final = re.compile(r"\S[ ]?[(\[{<][ ]?(?:at|@)[ ]?[)\]}>][ ]?\S", re.IGNORECASE)
+SPELLED_AT: Final = r"[A-Za-z0-9][._-][Aa][Tt][._-][A-Za-z0-9-]+\.[A-Za-z]{2,}"
+_WORD_AT: Final = re.compile(
+    rf"\S at [^\s@]{{1,253}}(?:\.| dot | ?[(\[{{<]dot[)\]}}>] ?)[^\W\d_]{{2,63}}$|{SPELLED_AT}$", re.IGNORECASE
+)
+MAX_SPELLED: Final = 320  # characters of an address and a few; longer texts are not looked through
+IP_ADDRESS: Final = r"\[?[0-9A-Fa-f:.]*(?:[0-9]\.[0-9]|:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*\]?(?::[0-9]{1,5})?"
+_IP_ADDRESS: Final = re.compile(IP_ADDRESS)
+_PORT: Final = re.compile(r"(?<=[\].])([0-9]{0,3}):[0-9]{1,5}$")
+_LONGEST_IP: Final = 55  # characters, with brackets and a port
+_LAYERS: Final = 2  # so many times a value may be encoded
 
 # Two to four words of letters only.
 _WORD: Final = r"(?:[^\W\d_]+['’\-])*[^\W\d_]+\.?"
@@ -57,13 +73,38 @@ def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
 
 
 def looks_personal(text: str) -> bool:
-    """Whether `text` is shaped like an e-mail address, a marked handle, a written phone number or a name.
+    """Whether `text` is shaped like an e-mail address, a marked handle, a written phone number, a name or an address of
+    the internet, also when it is encoded.
 
     Bare digits are not, since they are what numeric ids look like: whole columns of them are judged
     elsewhere.
     """
-    trimmed = trim(text)
-    if _CONTAINED.search(trimmed) or any(shape.fullmatch(trimmed) for shape in _WHOLE):
+    layer = [trim(text)]
+    for _ in range(_LAYERS):
+        if any(map(_shows_a_person, layer)):
+            return True
+        layer = [trim(inner) for outer in layer for inner in undisguised(outer)]
+    return any(map(_shows_a_person, layer))
+
+
+def _shows_a_person(text: str) -> bool:
+    if any(map(_has_shape, {text, plain_signs(text)})):
         return True
     # One word with letters that no machine writes into an id.
-    return not trimmed.isascii() and _LETTERS.fullmatch(trimmed) is not None
+    return not text.isascii() and _LETTERS.fullmatch(text) is not None
+
+
+def _has_shape(text: str) -> bool:
+    if _CONTAINED.search(text) or _BRACKETED_AT.search(text) or any(shape.fullmatch(text) for shape in _WHOLE):
+        return True
+    return (len(text) <= MAX_SPELLED and _WORD_AT.search(text) is not None) or _is_ip_address(text)
+
+
+def _is_ip_address(text: str) -> bool:
+    if len(text) > _LONGEST_IP or not _IP_ADDRESS.fullmatch(text):
+        return False
+    try:
+        ipaddress.ip_address(_PORT.sub(r"\1", text).strip("[]") if text[0] == "[" or "." in text else text)
+    except ValueError:
+        return False
+    return True

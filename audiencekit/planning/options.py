@@ -44,8 +44,9 @@ class Keywords(SourceKeywords, total=False):
     `phone_validity`: whether numbers must be assigned ones, or of a possible length only.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
     `max_rejected_share`: of all rows, 0 to 1. `confirm_partner_ids`: the numbers in the columns of `partner_user_id`,
-    which leave unhashed, are ids and no phone numbers, although they read so. `suppress`: sources of people who must
-    not be put in; keywords that begin with it say how they are read, and hold for those of them that have a use for it.
+    which leave unhashed, are ids, although they read as phone numbers, cards or accounts. `suppress`: sources of people
+    who must not be put in; keywords that begin with it say how they are read, and hold for those of them that have a
+    use for it.
     `suppress_max_rejected_share`: of the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the
     word of rows that may be.
     `max_body_bytes`: of one request; 5,000,000 by default.

@@ -25,7 +25,7 @@ from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
-from audiencekit.preparation.tally import BareNumbers, ColumnTally, Tally
+from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, Tally
 from audiencekit.selection.keysets import KeySets
 
 
@@ -102,6 +102,9 @@ def _tally(document: dict[str, Any]) -> Tally:
 def _column_tally(document: dict[str, Any]) -> ColumnTally:
     likely = Counter({Kind(kind): count for kind, count in document.pop("likely").items()})
     numbers = document.pop("bare_numbers", {})  # spools of earlier versions have none
-    numbers["by_country"] = Counter(numbers.get("by_country", {}))
+    numbers |= {name: Counter(numbers.get(name, {})) for name in ("by_country", "forms")}
+    numbers["reach"] = {size: tuple(ends) for size, ends in numbers.get("reach", {}).items()}
+    accounts = PaymentNumbers(**document.pop("payment_numbers", {}))
     reasons = Counter(document.pop("reasons"))
-    return ColumnTally(**document, reasons=reasons, likely=likely, bare_numbers=BareNumbers(**numbers))
+    bare = BareNumbers(**numbers)
+    return ColumnTally(**document, reasons=reasons, likely=likely, bare_numbers=bare, payment_numbers=accounts)

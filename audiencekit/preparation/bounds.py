@@ -10,8 +10,6 @@ from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import (
-    NATIONAL_AMONG_NUMBERS,
-    PHONES_AMONG_NUMBERS,
     ROUNDED_IDS,
     ROUNDED_SHARE,
     TOLERATED_FAULT_SHARE,
@@ -20,6 +18,7 @@ from audiencekit.limits import (
     tolerated_fault_rows,
 )
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.partner_ids import judge_partner_ids
 from audiencekit.preparation.tally import ColumnTally, Tally
 
 # Reasons that say that a value is not of the column's kind at all.
@@ -53,7 +52,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
 class Bounds:
     """What the owner of the source allows: `max_rejected_share` of all rows, and a source without rows.
 
-    With `confirm_partner_ids` the owner says that bare digits of the kind that leaves unhashed are no phone numbers.
+    With `confirm_partner_ids` the owner says that the numbers of the kind that leaves unhashed are nobody's.
     """
 
     max_rejected_share: float
@@ -68,7 +67,8 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
         return [MappingRefused("no column with identifiers was recognised", hint=hint)]
     problems = [problem for column in mapping.columns for problem in _judge_column(column, tally)]
     if not bounds.confirm_partner_ids:
-        problems += [problem for column in mapping.columns for problem in _judge_bare_numbers(column, tally)]
+        seen = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
+        problems += [problem for column, counts in seen for problem in judge_partner_ids(column, counts)]
     return problems + _judge_rows(tally, bounds)
 
 
@@ -106,28 +106,13 @@ def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
     if seen.reasons[Reason.LOOKS_PERSONAL] > seen.present * TOLERATED_FAULT_SHARE:
         count = seen.reasons[Reason.LOOKS_PERSONAL]
         hint = "this is the only kind that leaves unhashed: map the column to its right kind"
-        found.append(MappingRefused(f"{count} values of {where} look like emails, phones or names", hint=hint))
+        found.append(
+            MappingRefused(f"{count} values of {where} look like emails, phones, names or IP addresses", hint=hint)
+        )
     if not found and (wrong := _wrong_kind(seen)):
         hint = _hint(column.kind, seen)
         found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))
     return found
-
-
-def _judge_bare_numbers(column: MappedColumn, tally: Tally) -> list[Refused]:
-    """Bare digits say of themselves neither that they are ids nor that they are phone numbers: the share does."""
-    numbers = tally.columns.get(column.position, ColumnTally()).bare_numbers
-    most = max(numbers.by_country.values(), default=0)
-    are_plain = numbers.plain > numbers.seen * PHONES_AMONG_NUMBERS
-    if not (are_plain or most > numbers.seen * NATIONAL_AMONG_NUMBERS):
-        return []
-    where = f"column {column.name} ({column.kind.value})"
-    return [
-        MappingRefused(
-            f"{max(most, numbers.plain)} of the {numbers.seen} long numbers in {where} read as phone numbers,"
-            " and this is the only kind that leaves unhashed",
-            hint="map the column to phone_number; if they are ids of your own making, say --confirm-partner-ids",
-        )
-    ]
 
 
 def _wrong_kind(seen: ColumnTally) -> int:

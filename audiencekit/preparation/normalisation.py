@@ -38,6 +38,7 @@ from audiencekit.preparation.columnar.hexadecimal import from_hex, hash_array, h
 from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
+from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from audiencekit.preparation.tally import ColumnTally
@@ -86,6 +87,7 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
     if not column.kind.is_hashed:
         of_valid = None if of_values is None else of_values.take(arrow_array(valid))
         tally.bare_numbers = count_bare_numbers(decided.values, of_valid, rules.default_country)
+        tally.payment_numbers = count_payment_numbers(decided.values)
     if tally.present - tally.valid > tally.present * WRONG_KIND_SHARE:
         _look(tally, texts, of_values, rejected[:LOOKED_AT])
     if rows is not None:

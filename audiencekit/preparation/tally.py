@@ -14,17 +14,40 @@ class BareNumbers:
 
     `plain` of them read as a number with its country's code or with a trunk prefix. `by_country` counts for each large
     country those that are plain or read as its own; without a name, those of the row's own country or the default.
+
+    `forms` counts how each may be read: its number of digits (with a 0 in front where it begins with one), and the
+    large countries whose own it may be, with "+" where it is plain. `reach` has, by number of digits, the least and
+    the greatest first three digits of those that begin with no zero.
     """
 
     seen: int = 0
     plain: int = 0
     by_country: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
+    reach: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, other: BareNumbers) -> None:
         """Count `other` in."""
         self.seen += other.seen
         self.plain += other.plain
         self.by_country.update(other.by_country)
+        self.forms.update(other.forms)
+        for size, (least, greatest) in other.reach.items():
+            low, high = self.reach.get(size, (least, greatest))
+            self.reach[size] = min(low, least), max(high, greatest)
+
+
+@dataclass(slots=True)
+class PaymentNumbers:
+    """Valid values that are written as numbers of cards and accounts are; of those `looked_at`, `right` check."""
+
+    looked_at: int = 0
+    right: int = 0
+
+    def add(self, other: PaymentNumbers) -> None:
+        """Count `other` in."""
+        self.looked_at += other.looked_at
+        self.right += other.right
 
 
 @dataclass(slots=True)
@@ -43,6 +66,7 @@ class ColumnTally:
     other_hashes: int = 0  # among the rejected values that were looked at: the length of MD5, SHA-1 or SHA-512
     rounded: int = 0  # ids that end as a spreadsheet rounds them
     bare_numbers: BareNumbers = field(default_factory=BareNumbers)  # of the kind that leaves unhashed
+    payment_numbers: PaymentNumbers = field(default_factory=PaymentNumbers)  # of that kind, too
 
     def add(self, other: ColumnTally) -> None:
         """Count `other` in."""
@@ -54,6 +78,7 @@ class ColumnTally:
         self.other_hashes += other.other_hashes
         self.rounded += other.rounded
         self.bare_numbers.add(other.bare_numbers)
+        self.payment_numbers.add(other.payment_numbers)
 
     @property
     def rejected(self) -> int:

@@ -38,6 +38,11 @@ READ = [
     ("digits of another script", "٢٠١٥٥٥٠٠٠١", None, False),
     ("a country without numbers", "12345678", "AQ", False),
     ("nothing", "", None, False),
+    *(
+        (f"U+{ord(dash):04X}", f"49{dash}15112345678", None, True)
+        for dash in "\u2010\u2011\u2012\u2013\u2014\u2212\uff0d"
+    ),
+    ("digits of full width", "０１５１１２３４５６７８", None, True),
 ]
 
 

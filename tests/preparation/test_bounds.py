@@ -49,7 +49,7 @@ def test_a_good_source_may_be_sent() -> None:
         (_tally(4, 3, already_hashed=3), MappingRefused, "holds 3 hashes"),
         (_tally(10_000, 51, already_hashed=51), MappingRefused, "holds 51 hashes"),
         (_tally(10_000, 51, excel_mangled=51), PlanRefused, "51 values of column email"),
-        (_tally(100, 1, looks_personal=1), MappingRefused, "look like emails, phones or names"),
+        (_tally(100, 1, looks_personal=1), MappingRefused, "look like emails, phones, names or IP addresses"),
     ],
 )
 def test_what_must_not_be_sent(tally: Tally, error: type[Exception], words: str) -> None:

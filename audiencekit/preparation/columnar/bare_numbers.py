@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers import invisible
 from audiencekit.identifiers.bare_numbers import (
+    COUNTER,
     LARGE_COUNTRIES,
     MAX_DIGITS,
     MIN_DIGITS,
@@ -23,6 +24,7 @@ from audiencekit.identifiers.bare_numbers import (
     trunked_pattern,
 )
 from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.identifiers.signs import plain_signs
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import matches, trim
@@ -33,6 +35,9 @@ from audiencekit.preparation.tally import BareNumbers
 _WRITTEN: Final = rf"\A(?:{WRITTEN})\z"
 # Digits alone that no phone number can be: most ids that are digits.
 _NO_NUMBER: Final = rf"\A(?:[0-9]{{0,{MIN_DIGITS - 1}}}|[0-9]{{{MAX_DIGITS + 1},}})\z"
+PLAIN: Final = "+"  # in a form: with a country's code or a trunk prefix
+_ZERO_BIT, _LENGTH_BIT = 57, 58  # in a mask, above the bits of the countries
+_LEAST_FIRST: Final = 100
 
 
 def count_bare_numbers(texts: Any, countries: Any | None, default_country: str | None) -> BareNumbers:
@@ -52,19 +57,48 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     digits, places = digits.take(arrow_array(fitting)), places[fitting]
     plain = _of_pattern(digits, trunked_pattern()) | _are_international(digits)
     regions = None if countries is None else countries.take(arrow_array(places))
-    readings = {country: plain | _of_pattern(digits, mobile_pattern(country)) for country in LARGE_COUNTRIES}
-    readings[""] = plain | _of_own_country(digits, regions, default_country)
+    counted_up = matches(digits, rf"\A(?:{COUNTER})")
+    own = {country: _of_pattern(digits, mobile_pattern(country)) & ~counted_up for country in LARGE_COUNTRIES}
+    readings = {country: plain | of_country for country, of_country in own.items()}
+    readings[""] = plain | (_of_own_country(digits, regions, default_country) & ~counted_up)
     counts = Counter({country: int(reading.sum()) for country, reading in readings.items() if reading.any()})
-    return BareNumbers(len(digits), int(plain.sum()), counts)
+    forms = _forms(digits, {PLAIN: plain, **own})
+    return BareNumbers(len(digits), int(plain.sum()), counts, forms, _reach(digits))
+
+
+def _forms(digits: Any, readings: dict[str, Bools]) -> Counter[str]:
+    """How many of `digits` may be read as what, by names of `readings`: see BareNumbers."""
+    masks = pc.binary_length(digits).to_numpy(zero_copy_only=False).astype(np.uint64) << np.uint64(_LENGTH_BIT)
+    masks |= pc.starts_with(digits, "0").to_numpy(zero_copy_only=False).astype(np.uint64) << np.uint64(_ZERO_BIT)
+    for bit, reading in enumerate(readings.values()):
+        masks |= reading.astype(np.uint64) << np.uint64(bit)
+    found, counts = np.unique(masks, return_counts=True)
+    named = Counter[str]()
+    for mask, count in zip(found.tolist(), counts.tolist(), strict=True):
+        size = "0" * (mask >> _ZERO_BIT & 1) + str(mask >> _LENGTH_BIT)
+        named[" ".join([size, *(name for bit, name in enumerate(readings) if mask >> bit & 1)])] += count
+    return named
+
+
+def _reach(digits: Any) -> dict[str, tuple[int, int]]:
+    """The least and the greatest first three digits of those of each size that begin with no zero."""
+    sizes = pc.binary_length(digits).to_numpy(zero_copy_only=False)
+    firsts = pc.cast(pc.utf8_slice_codeunits(digits, 0, 3), pa.int16()).to_numpy(zero_copy_only=False)
+    found = {}
+    for size in range(MIN_DIGITS, MAX_DIGITS + 1):
+        of_size = firsts[(sizes == size) & (firsts >= _LEAST_FIRST)]
+        if len(of_size):
+            found[str(size)] = int(of_size.min()), int(of_size.max())
+    return found
 
 
 def _trimmed(texts: Any) -> Any:
-    """As the definition trims: of other scripts there is more than ASCII white space at the ends."""
+    """As the definition trims: of other scripts there is more than ASCII white space at the ends, and more dashes."""
     trimmed = trim(texts)
     others = pc.invert(pc.string_is_ascii(trimmed))
     if not pc.any(others).as_py():
         return trimmed
-    by_definition = [invisible.trim(text) for text in trimmed.filter(others).to_pylist()]
+    by_definition = [plain_signs(invisible.trim(text)) for text in trimmed.filter(others).to_pylist()]
     return pc.replace_with_mask(trimmed, others, pa.array(by_definition, trimmed.type))
 
 

@@ -1,7 +1,8 @@
 """Partner user ids in bulk: ids as machines write them and blank cells are decided, the rest is left undecided.
 
 The definition refuses what looks like a person's data. Every such form needs an `@`, a white space, a slash behind a
-dot, a plus in front, or is written in digits and separators alone; none of the forms here has any of these.
+dot, a plus in front, or is written in digits and separators alone; none of the forms here has any of these, unless it
+is encoded, spells the `@` out or is an address of the internet. Such texts are left out, and others with them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any, Final
 
 import pyarrow.compute as pc
 
+from audiencekit.identifiers.disguises import ENCODED
+from audiencekit.identifiers.partner_user_id import SPELLED_AT
 from audiencekit.preparation.columnar.checks import ALWAYS, BLANK, WORD, Check, begin, decide_in_order, matches
 from audiencekit.preparation.columnar.decisions import UNDECIDED, Decisions
 
@@ -17,6 +20,8 @@ _DIGITS: Final = r"[0-9]+"
 _DOTTED: Final = r"[A-Za-z0-9_.:=-]*[A-Za-z_][A-Za-z0-9_.:=-]*"
 _BASE64: Final = r"(?:[0-9/][0-9+/]*)?[A-Za-z][A-Za-z0-9+/]*={0,2}"
 _PLAIN: Final = rf"\A(?:{_DIGITS}|{_DOTTED}|{_BASE64})\z"
+# IPv6 has six colons at least, or two that stand together.
+_DOUBTFUL: Final = rf"\A(?:{ENCODED})\z|{SPELLED_AT}\z|::|(?::[^:]*){{5}}:"
 
 _CHECKS: Final = (BLANK, Check(ALWAYS, UNDECIDED))
 
@@ -27,6 +32,7 @@ def decide_partner_user_ids(texts: Any) -> Decisions:
     Holds raw values: to be called from a guarded function only.
     """
     filled = pc.fill_null(texts, "")
-    codes = begin(matches(filled, _PLAIN) & ~matches(pc.ascii_lower(filled), WORD.pattern))
+    plain = matches(filled, _PLAIN) & ~matches(pc.ascii_lower(filled), WORD.pattern)
+    codes = begin(plain & ~matches(filled, _DOUBTFUL))
     decide_in_order(filled, codes, _CHECKS)
     return Decisions.of(filled, codes)

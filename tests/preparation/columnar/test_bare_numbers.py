@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pyarrow as pa
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.bare_numbers import (
+    COUNTER,
     LARGE_COUNTRIES,
     _matches,
     digits_of,
@@ -48,21 +50,33 @@ BITS = [
     "tel:",
     "_",
     "–",
+    "\u2010",
+    "－",
+    "１",
+    "1000",
+    "2024000",
 ]
 
 
 def _one_by_one(texts: list[str | None], countries: list[str | None] | None, default: str | None) -> BareNumbers:
     counted = BareNumbers()
+    reach: dict[str, list[int]] = {}
     for place, text in enumerate(texts):
         if digits := digits_of(text or ""):
             counted.seen += 1
             plain = is_plain_number(digits)
             counted.plain += plain
             own = (countries[place] if countries else None) or default
-            if plain or (own and _matches(own_pattern(own), digits)):
+            is_counted_up = re.match(COUNTER, digits) is not None
+            if plain or (own and not is_counted_up and _matches(own_pattern(own), digits)):
                 counted.by_country[""] += 1
-            for country in LARGE_COUNTRIES:
-                counted.by_country[country] += plain or _matches(mobile_pattern(country), digits)
+            read = [c for c in LARGE_COUNTRIES if not is_counted_up and _matches(mobile_pattern(c), digits)]
+            counted.by_country.update(LARGE_COUNTRIES if plain else read)
+            size = f"{'0' * digits.startswith('0')}{len(digits)}"
+            counted.forms[" ".join([size, *(["+"] if plain else []), *read])] += 1
+            if digits[0] != "0":
+                reach.setdefault(size, []).append(int(digits[:3]))
+    counted.reach = {size: (min(firsts), max(firsts)) for size, firsts in reach.items()}
     counted.by_country = +counted.by_country
     return counted
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.identifiers import disguises
 from audiencekit.identifiers.device_id import normalize_device_id
 from audiencekit.identifiers.handle import normalize_handle
 from audiencekit.identifiers.hashing import accept_hashed
@@ -216,6 +217,10 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (PLATFORM_ID, "formulas with quotes inside", "_FORMULA", r'\A="(?s:.*)"\z'),
     (PLATFORM_ID, "a larger largest id", "MAX_PLATFORM_ID", 2**63),
     (PLATFORM_ID, "a smaller largest id", "MAX_PLATFORM_ID", 2**63 - 2),
+    (PARTNER_USER_ID, "nothing is encoded", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace(disguises.ENCODED, "z")),
+    (PARTNER_USER_ID, "no sign is spelled", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("[Aa][Tt]", "[Zz]")),
+    (PARTNER_USER_ID, "no short IPv6", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("|::", "")),
+    (PARTNER_USER_ID, "no IPv6 with IPv4 in it", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("{5}", "{6}")),
     (PARTNER_USER_ID, "digits with separators", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[0-9]+", "[0-9.-]+")),
     (PARTNER_USER_ID, "digits with a slash", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[0-9]+", "[0-9/]+")),
     (
