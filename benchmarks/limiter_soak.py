@@ -28,8 +28,8 @@ from audiencekit.limits import PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW, W
 from benchmarks.arrivals import Arrivals
 from benchmarks.limiter_sender import HOST
 from benchmarks.machine import describe_machine, list_versions
-from benchmarks.overhead import write_section
 from benchmarks.redis_server import RestartedRedis
+from benchmarks.sections import write_section
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BEGIN: Final = "<!-- limiter: what follows is written by python -m benchmarks.limiter_soak -->"
