@@ -44,7 +44,7 @@ from audiencekit.shown import shown
 
 
 class Outcome(StrEnum):
-    """What is known of a request after an attempt."""
+    """The knowledge about a request after an attempt."""
 
     CONFIRMED = "confirmed"
     REFUSED = "refused"

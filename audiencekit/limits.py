@@ -27,7 +27,7 @@ MAX_PAGES: Final = 1_000  # pages of one list that are followed; ours: a million
 # --- flexible audiences: spec 2, sections 4.3 and 8 ---
 FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
 FLEXIBLE_LEAVES: Final = 10  # custom audiences in one tree
-FLEXIBLE_MAX_DEPTH: Final = 20  # levels of a tree; ours: with ten leaves nobody needs more
+FLEXIBLE_MAX_DEPTH: Final = 20  # levels of a tree; ours: with ten leaves no one needs more
 MAX_DEFINITION_BYTES: Final = 1_000_000  # of a file that defines audiences; ours
 
 # --- creating what must not be created twice ---
@@ -85,7 +85,7 @@ SETTLE_SECONDS: Final = 900.0  # after which no attempt can still be applied; re
 RESIGN_SECONDS: Final = 60.0  # between two corrections of our clock; reliability bar, fault 23
 MAX_CLOCK_OFFSET_SECONDS: Final = 900.0  # of the service's clock to ours; beyond, ours is to be set
 MIN_CLOCK_OFFSET_SECONDS: Final = 30.0  # below, the clock is not why a signature was refused
-RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then its account is somebody else's
+RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then another client uses its account
 JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
 FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
 DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; reliability bar, fault 34
@@ -93,7 +93,7 @@ MAX_RATE_LIMIT_WAIT_SECONDS: Final = 120.0  # never sleep longer on the word of 
 MAX_RETRY_AFTER_SECONDS: Final = 600.0
 RATE_LIMIT_FALLBACK_SECONDS: Final = 60.0  # a 429 that names no usable reset
 RATE_FLOOR_SHARE: Final = 0.0625  # of the full rate, four halvings: a run goes on, if slowly
-RATE_RECOVERY_PER_MINUTE: Final = 0.05  # of the full rate, a minute: whoever else uses the quota is not hit at once
+RATE_RECOVERY_PER_MINUTE: Final = 0.05  # of the full rate, a minute: other users of the quota are not hit at once
 FARTHEST_PLACE_SECONDS: Final = 300.0  # a place farther ahead is of another clock; pauses are at most 120 s
 LIMITER_BUSY_SECONDS: Final = 60.0  # a process that was stopped while it held the limiter's file holds back the others
 LIMITER_FILE_DAYS: Final = 7.0  # then the file of an earlier start of the machine is removed
@@ -109,7 +109,7 @@ EXCHANGE_TIMEOUT_SECONDS: Final = 120.0  # one attempt, from the first byte out 
 MAX_ANSWER_BYTES: Final = 16_000_000  # an answer beyond this is not read
 LOGIN_SECONDS: Final = 300.0  # that a login waits for its person to say yes in the browser
 MAX_CALLBACK_BYTES: Final = 8_192  # request line and headers of the browser that comes back
-CALLBACK_READ_SECONDS: Final = 10.0  # for whoever connects to say what they want
+CALLBACK_READ_SECONDS: Final = 10.0  # for a peer that connects, to send its request
 
 # --- sources: the bounds between "this row is rejected" and "this file is refused" ---
 MAX_CELL_BYTES: Final = 65_536

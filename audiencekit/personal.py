@@ -87,8 +87,8 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 def is_failure(error: BaseException) -> bool:
     """Whether `error` says that something failed: any Exception, and a panic of a library that is written in Rust.
 
-    A panic is a BaseException, so that nobody catches it by chance; its text and its frames may hold values. Whatever
-    else is none interrupts from outside, such as the end of a task in Airflow, and is for who sent it.
+    A panic is a BaseException, so that no handler catches it by chance; its text and its frames may hold values. All
+    others interrupt from outside, such as the end of a task in Airflow, and go to their senders.
     """
     return isinstance(error, Exception) or type(error).__module__ == _RUST
 
@@ -100,12 +100,12 @@ def without_frames(error: BaseException) -> AudiencekitError:
     if shortage := shortage_of(error):
         return shortage
     place = traceback.extract_tb(error.__traceback__)[-1]
-    error.__traceback__ = error.__context__ = None  # whoever still holds the error holds no frames with it
+    error.__traceback__ = error.__context__ = None  # a reference to the error holds no frames
     return Bug(f"{type(error).__name__} in {place.name} (line {place.lineno}); no values are shown")
 
 
 def shortage_of(error: BaseException) -> InputOutputFailed | None:
-    """What a failure of the system to give memory or a thread is; None for any other `error`."""
+    """The error for a lack of memory or threads; None for any other `error`."""
     text = str(error) if isinstance(error, RuntimeError | ImportError) else ""
     if "can't start new thread" in text:
         return InputOutputFailed("the system gives this process no new thread", hint="raise its limit (`ulimit -u`)")

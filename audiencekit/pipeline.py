@@ -99,7 +99,7 @@ async def upload_async(
 ) -> Report:
     """Check the source, then send it to the audience; the report of a complete run.
 
-    Whatever is less than complete is raised, with the report's JSON as `document`: Refused (nothing was sent),
+    A run that is less than complete raises an error with the report's JSON as `document`: Refused (nothing was sent),
     CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
     be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
     own. `keep_spool` keeps what was read, sealed, until the run has ended, so that `resume` needs no source.
@@ -137,7 +137,7 @@ async def upload_to(
     keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
-    """What `upload_async` does, for any target: an audience or a do-not-reach list."""
+    """Do as `upload_async`, for any target."""
     # HTTP, and all that waits, takes room and time that only those who send have to spend.
     from audiencekit.api.paths import check_identifier
     from audiencekit.delivery.clock import SystemClock

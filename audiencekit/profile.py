@@ -1,4 +1,4 @@
-"""What differs between services that speak this API, one table a service.
+"""The differences between services that speak this API, one table a service.
 
 `spec` is the specification and the default; `x` is the public service (facts: its own documentation).
 """

@@ -1,4 +1,4 @@
-"""What an id of the service looks like: the service names accounts, audiences and lists, and nothing else so.
+"""The form of the ids of the service: it names accounts, audiences and lists, and nothing else so.
 
 Ids become parts of paths, of addresses and on this disk. Nothing that could mean more than a name is one.
 """

@@ -2,7 +2,7 @@
 
 Credentials that the environment does not give are those that `login` keeps for the profile and its base address.
 
-A file in the working directory never chooses where data or credentials come from or go to: somebody else may have put
+A file in the working directory never chooses where data or credentials come from or go to: others may have put
 it there. It gives the pace, and what is taken from it is told.
 """
 
@@ -44,7 +44,7 @@ PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What holds for every run of one user on one machine. Secrets are wrapped; None where nothing was given."""
+    """The settings of all runs of one user on one machine. Secrets are wrapped; None where nothing was given."""
 
     profile: Profile
     ads_url: str | None
@@ -84,7 +84,7 @@ class Settings:
         return url.rstrip("/")
 
     def open_store(self) -> CredentialStore:
-        """What is kept for this profile and base address. Raises UsageError when there is no such address."""
+        """The credentials kept for this profile and base address. Raises UsageError when there is no such address."""
         return CredentialStore(self.state_dir, f"{self.profile.name} {self.require_base_url()}")
 
     def find_credentials(self) -> Found:

@@ -1,6 +1,6 @@
 """Text of others on its way to a terminal, a log or a message: nothing in it may act, or pass for a line of ours.
 
-Names of files and columns, answers of the service and whatever is in them come from strangers. What does not print
+Names of files and columns, and answers of the service come from strangers. What does not print
 (control characters, marks of writing direction, line ends, halves of characters) is shown as it is escaped in Python.
 """
 

@@ -44,7 +44,7 @@ class AudienceSession(_AdsSession):
         await overtake_sync(self._client, self._place_id, policy, tell, removes=removes)
 
     async def send(self, request: PackedRequest) -> Counts:
-        """One upload of users. Raises an ExchangeError for whatever is not confirmed."""
+        """Upload users once. Raises an ExchangeError unless the service confirms all of them."""
         return await self._client.send_users(self._place_id, Body((request.body.unwrap(),)), records=request.records)
 
 
@@ -52,7 +52,7 @@ class DoNotReachSession(_AdsSession):
     """A Session on the do-not-reach list."""
 
     async def send(self, request: PackedRequest) -> Counts:
-        """One upload of users. Raises an ExchangeError for whatever is not confirmed."""
+        """Upload users once. Raises an ExchangeError unless the service confirms all of them."""
         return await self._client.send_do_not_reach_users(
             self._place_id, Body((request.body.unwrap(),)), records=request.records
         )

@@ -64,7 +64,7 @@ def _is_for_good(error: ExchangeError) -> bool:
 
 
 def _as_of_a_run(error: ExchangeError) -> AudiencekitError:
-    """What `upload` makes of it when its first request ends so."""
+    """The error of a run whose first request ends in `error`."""
     facts = f"nothing was sent: {error}"
     if isinstance(error, Unauthorized):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")

@@ -90,7 +90,7 @@ class Destination(Protocol):
         """The form of the requests of a plan with these times."""
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
-        """What sending so many records does not do, in words."""
+        """Notes on sending so many records, for people."""
 
     def connect(self, place_id: str, settings: Settings) -> Session:
         """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""

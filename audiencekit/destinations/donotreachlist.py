@@ -42,7 +42,7 @@ class DoNotReachList:
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
         """It changes no audience."""
-        return ("a do-not-reach list keeps people from being targeted; it takes nobody out of an audience",)
+        return ("a do-not-reach list keeps people from being targeted; it takes no one out of an audience",)
 
     def connect(self, place_id: str, settings: Settings) -> DoNotReachSession:
         """Raises UsageError or CredentialsRefused for settings that lack something."""

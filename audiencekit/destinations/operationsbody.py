@@ -34,7 +34,7 @@ class Part:
 
 
 class _Frames(Personal[list[tuple[bytes, bytes]]]):
-    """What stands before and after the users of each operation."""
+    """The bytes before and after the users of each operation."""
 
 
 class OperationsBody:

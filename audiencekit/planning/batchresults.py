@@ -1,4 +1,4 @@
-"""What pass one makes of every batch that was read: counts, bits and sizes for the plan, lines for the rejections."""
+"""The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from audiencekit.selection.selection import Layout, Selection
 
 
 class Listeners:
-    """Who hears of every batch, in order: the file of rejections, and whoever wants the records."""
+    """The listeners of every batch, in order: the file of rejections, and the caller that wants the records."""
 
     def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
         self._file = RejectionsFile(Path(rejections)) if rejections else None
@@ -46,8 +46,8 @@ class Listeners:
 
 
 class Gathered:
-    """What pass one keeps of the records, which are in `spool`: bits and counts in memory, tags and sizes put `aside`,
-    sealed."""
+    """The state of pass one besides the records, which are in `spool`: bits and counts in memory; tags and sizes put
+    `aside`, sealed."""
 
     def __init__(self, spool: SealedFile, aside: Spool, keysets: KeySets, form: RequestForm) -> None:
         self.keysets, self.tally, self.spool, self.aside = keysets, Tally(), spool, aside

@@ -106,12 +106,12 @@ class Options:
 
     @property
     def suppresses(self) -> bool:
-        """Whether anybody may be suppressed."""
+        """Whether records may be suppressed."""
         return bool(self.suppress) or self.consent is not None
 
     @property
     def operation(self) -> str:
-        """What people are told: update, delete, or update and delete."""
+        """The operation in words: update, delete, or update and delete."""
         return "update and delete" if self.source.operation_column else self.operation_type.lower()
 
 
@@ -223,7 +223,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
 
 @contextmanager
 def about_lists() -> Iterator[None]:
-    """Whatever refuses a suppression source in here says that it is about one."""
+    """Errors raised inside say that they are about a suppression source."""
     try:
         yield
     except (UsageError, Refused, InputOutputFailed) as error:

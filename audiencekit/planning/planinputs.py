@@ -1,4 +1,4 @@
-"""What a plan is made from besides its source: the terms that decide it, and the means that it is made with."""
+"""The inputs of a plan besides its source: the terms that decide it, and the means that it is made with."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _SILENT: Final = NoProgress()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What decides a plan: the same terms and the same rows make the same requests. Make it with `pinned`.
+    """The terms of a plan: the same terms and the same rows make the same requests. Make it with `pinned`.
 
-    `now` is when the run began. Nobody whose key one of `memories` holds is put into an audience.
+    `now` is when the run began. Records with a key that one of `memories` holds are kept out of an audience.
     """
 
     options: Options
@@ -63,7 +63,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What a plan is made with. What it opens is closed with `stack`; records lie in `spool_dir`, sealed.
+    """The means to make a plan. `stack` closes the files that it opens; records lie in `spool_dir`, sealed.
 
     `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
     the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,

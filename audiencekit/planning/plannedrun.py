@@ -29,15 +29,15 @@ from audiencekit.sources.table import Description, Part
 
 
 class Origin(Protocol):
-    """What a plan says of where its records come from: a source, or what was kept of one."""
+    """The origin of the records of a plan: a source, or the spool that was kept of one."""
 
     @property
     def description(self) -> Description:
-        """What it was found to be, for people."""
+        """Its format and size, for people."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know of it."""
+        """Notes on it, for people."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -78,7 +78,7 @@ class PlannedRun:
 
     @property
     def operation(self) -> str:
-        """What is done with the rows, in words; of a prepared source its records say it."""
+        """The operation on the rows, in words; the records of a prepared source say it themselves."""
         if self.mapping.operation is None or self.options.source.operation_column is not None:
             return self.options.operation
         done = {
@@ -94,19 +94,19 @@ class PlannedRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know of the source and of the plan, in words."""
+        """Notes on the source and on the plan, for people."""
         return self.source.notes + self.warnings
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What they should know before anything is sent: what costs matches, and what sending does not do."""
+        """Notes to read before anything is sent: causes of lost matches, and effects that sending does not have."""
         updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
         done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
         return self.suppression_notes + lost_numbers(self.tally, self.mapping) + done
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What a plan that compares the source with what was sent before says of that; nothing for others."""
+        """The changes against an earlier state of the audience; empty for a plan that compares with none."""
         return {}
 
     def kept_records(self, batch: int) -> tuple[HashedRecords, Indices]:

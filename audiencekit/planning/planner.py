@@ -103,7 +103,7 @@ def _planned(
     """The plan of all that was gathered."""
     options, times = terms.options, terms.times
     selection = gathered.keysets.select()
-    alone = nobody_left(selection, options)  # of those who were read, whoever of them is to be sent
+    alone = nobody_left(selection, options)  # of all that were read, not only of those to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)

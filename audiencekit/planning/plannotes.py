@@ -1,4 +1,4 @@
-"""What is said of a plan besides its counts: what forbids it, and what people should know before it is sent."""
+"""Refusals of a plan, and notes to read before it is sent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
     """Raises UsageError for options that cannot be together, with the destination, or with these paths."""
     if not destination.suppresses and (options.suppress or options.consent is not None):
-        raise UsageError(f"a {destination.noun} keeps people out, so that nobody is suppressed from it")
+        raise UsageError(f"a {destination.noun} keeps people out: suppression has no meaning for it")
     if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
         raise UsageError("standard input is named twice, and can be read once")
 
@@ -52,19 +52,21 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
 
 
 def nobody_left(selection: Selection, options: Options) -> list[Refused]:
-    """A source of which everybody is suppressed is more likely a mistake than not."""
+    """Refuse a source of which all records are suppressed: it is more likely a mistake than not."""
     if not selection.suppressed or selection.kept.count() or options.bounds.allow_empty:
         return []
     causes = "--suppress and --consent-column" if options.suppresses else "who was erased by `forget`"
     hint = f"look at {causes}; give --allow-empty if that is expected"
-    return [PlanRefused(f"all of {selection.suppressed:,} records are suppressed: nobody is left to send", hint=hint)]
+    return [
+        PlanRefused(f"all of {selection.suppressed:,} records are suppressed: no record is left to send", hint=hint)
+    ]
 
 
 def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:
-    """Entries whose time is over put nobody in, and whoever sends them does not know it."""
+    """Refuse entries that have expired: they add no one, and the sender would not notice."""
     if not times.is_over(now) or not any(request.updates for request in requests):
         return []
-    told = f"the entries would have expired on {format_time(times.end)}: they would put nobody in"
+    told = f"the entries would have expired on {format_time(times.end)}: they would add no one"
     return [PlanRefused(told, hint="choose a later --expires-at or --plan-time, or leave them out")]
 
 

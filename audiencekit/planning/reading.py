@@ -31,7 +31,7 @@ OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
 class ReadBatch:
     """One batch of the source, all that the plan needs of it. `user_bytes` are those of each user without its comma.
 
-    `chunk` are its records, where somebody is to hear of them; they are in the spool, too. `refusing` says of each
+    `chunk` are its records, where a listener wants them; they are in the spool, too. `refusing` says of each
     record whether it would be put in without consent; None where no column says it.
     """
 

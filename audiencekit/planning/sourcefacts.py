@@ -1,4 +1,4 @@
-"""What a plan says of its source once it was read to its end: names of columns, forms of files. Never a value."""
+"""The facts of a source that was read to its end: names of columns, forms of files. Never a value."""
 
 from __future__ import annotations
 

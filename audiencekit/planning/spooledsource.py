@@ -66,7 +66,7 @@ class KeptReading:
             ) from None
 
     def batches(self, form: RequestForm, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
-        """What `read_batches` gave when the source was read."""
+        """The batches that `read_batches` gave when the source was read."""
 
         def work(number: int) -> ReadBatch:
             chunk = RecordChunk(self._spool.read(number))

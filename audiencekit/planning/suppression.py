@@ -1,7 +1,7 @@
-"""Who must not be put in, read from sources of their own, in every form that an identifier could be sent in.
+"""Read suppression sources: people to keep out, in every form that their identifiers could be sent in.
 
-A suppression source names people, so whoever cannot be read from it could be put in unnoticed: it is read to its end
-or the run is refused. So it is with a row of it that cannot be read, unless a share of these was accepted. Its columns
+A person who cannot be read from such a source could be put in unnoticed: it is read to its end or the run is refused.
+So it is with a row of it that cannot be read, unless a share of these was accepted. Its columns
 are recognised, or named. Values in the clear are hashed by each of the rules that a profile may have, phone numbers
 that are merely possible count, and cells that hold SHA-256 are taken as they are.
 """
@@ -37,7 +37,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 
 _MOST_NAMED: Final = 5  # unread cells that a message names
-# Reasons of cells that name nobody, and of those that are read in another form.
+# Reasons of cells that name no person, and of those that are read in another form.
 _HARMLESS: Final = frozenset(
     {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
 )
@@ -54,9 +54,9 @@ class _Form:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadList:
-    """What was read of one suppression source: which columns, how many rows, and how many of them not to their end.
+    """The facts of one suppression source: which columns, how many rows, and how many of them not to their end.
 
-    `unread` rows hold something that nobody can read, or nothing that says who is meant.
+    `unread` rows hold a value that cannot be read, or no usable identifier.
     """
 
     name: str
@@ -67,7 +67,7 @@ class ReadList:
 
 @dataclass(frozen=True, slots=True)
 class _ReadBatch:
-    """What one batch says: tags and records of each form, how many rows it has, and how many of them say anything.
+    """The contents of one batch: tags and records of each form, the count of its rows, and of those that are usable.
 
     `unread` says why some were not read to their end (REJECTION_SCHEMA).
     """
@@ -101,7 +101,7 @@ class _Unread:
 def read_lists(
     options: Options, keysets: KeySets, *, progress: Progress, on_records: Callable[[RecordChunk], None]
 ) -> tuple[ReadList, ...]:
-    """Gather in `keysets` everybody whom the suppression sources of `options` name; what was read of each.
+    """Gather in `keysets` all people in the suppression sources of `options`; return the facts of each source.
 
     `on_records` gets the records of every batch and form, in order. Raises SourceRefused for a source that cannot be
     read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one of which too many rows
@@ -114,10 +114,10 @@ def read_lists(
 
 
 def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
-    """What people should know of the sources, in words."""
+    """Notes on the sources, for people."""
     return tuple(
-        f"suppression source {one.name}: {one.unread:,} of {one.rows:,} rows could not be read to their end; whoever"
-        " they mean could be sent"
+        f"suppression source {one.name}: {one.unread:,} of {one.rows:,} rows could not be read to their end; the"
+        " people in them could be sent"
         for one in lists
         if one.unread
     )
@@ -163,7 +163,7 @@ def _read_list(
         progress.step(f"reading {opened.name}", opened.bytes_read, opened.bytes_total, unit="bytes")
     if not usable_rows:
         raise PlanRefused(
-            f"suppression source {opened.name}: {rows:,} of {rows:,} rows say nobody, so that nothing may be sent",
+            f"suppression source {opened.name}: {rows:,} of {rows:,} rows hold no usable identifier: nothing was sent",
             hint="`check` it by itself to see why; a source without people is to be left out",
         )
     _refuse_unread(opened.name, rows, unread, options.unread_share)
@@ -199,9 +199,9 @@ def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
 
 
 def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
-    """Those of `rejections` for which somebody may be missed.
+    """The `rejections` by which a person may be missed.
 
-    A cell that holds nobody's identifier, or a hash, is none of them where something else of its row qualified.
+    A cell without an identifier, or with a hash, is none of them where something else of its row qualified.
     """
     is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
     is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
@@ -209,13 +209,13 @@ def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
 
 
 def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) -> None:
-    """Raises PlanRefused when more rows than allowed are unread: whom nobody can read could be sent."""
+    """Raises PlanRefused when more rows than allowed are unread: the people in them could be sent."""
     if unread.rows <= allowed_share * rows:
         return
     country = "; give --country for the numbers that name none" if Reason.NO_COUNTRY in unread.reasons else ""
     raise PlanRefused(
-        f"suppression source {name}: {unread.rows:,} of {rows:,} rows cannot be read to their end, and whoever they"
-        f" mean could be sent ({unread.in_words()})",
+        f"suppression source {name}: {unread.rows:,} of {rows:,} rows cannot be read to their end, and the people in"
+        f" them could be sent ({unread.in_words()})",
         hint=f"correct them{country}; or accept a share of such rows with --suppress-max-rejected-share",
     )
 

@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def exit_code(self) -> int:
-        """What the command line leaves with: as `upload` would before sending."""
+        """The exit code of the command line: that of `upload` before it sends."""
         return self.refusals[0].exit_code if self.refusals else 0
 
     def to_json(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"\d[\d,.]*")
 
 
 class Progress(Protocol):
-    """What the pipeline tells while it works. `total` is 0 when it is not known."""
+    """A listener to the progress of the pipeline. `total` is 0 when it is not known."""
 
     def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
         """`done` of `total` units of `stage` are behind us."""
@@ -43,7 +43,7 @@ class NoProgress:
 
 
 def heard_by(progress: Progress | None) -> Progress:
-    """`progress`, which may be a list that is still empty; for None one that nobody hears."""
+    """`progress`, which may be a list that is still empty; for None a silent one."""
     return NoProgress() if progress is None else progress
 
 

@@ -101,7 +101,7 @@ def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -
 
 
 def _lines(rejections: Any) -> bytes:
-    """What the writer would make of the rows: only columns need quotes, and there are few of them."""
+    """The rows as CSV: only columns need quotes, and there are few of them."""
     rows, columns, reasons = rejections.columns
     names = columns.dictionary_encode(null_encoding="encode")
     cells = pa.array([_cell(name) for name in names.dictionary.to_pylist()], pa.string()).take(names.indices)

@@ -14,7 +14,7 @@ State = Literal["complete", "incomplete", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What became of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
+    """The result of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
     `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
     matched: the service never says who was found. `miscounted` are requests of which it counted other records than were

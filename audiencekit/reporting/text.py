@@ -54,7 +54,7 @@ def _reconciliation(counts: Mapping[str, int | None]) -> str:
 
 
 def render_plan(plan: Plan) -> str:
-    """What was read and what would be sent; the last line always names the verdict."""
+    """The counts of a plan as text; the last line always names the verdict."""
     document = plan.to_json()
     planned = document["plan"]
     described = ", ".join(f"{name} {value}" for name, value in plan.source.items() if value is not None)
@@ -98,7 +98,7 @@ def _rows(rows: Mapping[str, int | None], *, planned: bool = False) -> Lines:
 
 
 def _changes(changes: Mapping[str, Any]) -> Lines:
-    """What a sync changes in the audience."""
+    """The changes of a sync in the audience."""
     if not changes:
         return []
     shown = {name: changes[name] for name in ("additions", "renewals", "removals", "returned", "unchanged")}

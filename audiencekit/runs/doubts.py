@@ -1,4 +1,4 @@
-"""What earlier runs of this machine may still do to a target: a request whose answer was lost can be applied late."""
+"""Requests of earlier runs that may still be applied to a target, because their answers were lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from audiencekit.runs.storedreports import opened_journal
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 # A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
 _LONG_AGO: Final = timedelta(days=7).total_seconds()
-# An entry that lapses this much earlier than it should makes no difference to anybody.
+# An entry that lapses this much earlier than it should makes no difference.
 _SAME_END: Final = timedelta(days=1)
 
 # Seconds until nothing that was sent to a target before can be applied any more.

@@ -104,9 +104,9 @@ class _Time:
 
 
 class _Fingerprints:
-    """Of everybody who was read: the records of the source, and those of suppression sources.
+    """Digests of all records that were read: those of the source, and those of suppression sources.
 
-    Of nobody when the run is begun again and not resumed: then nothing is compared with them.
+    Of none when the run is begun again and not resumed: then nothing is compared with them.
     """
 
     def __init__(self, run: Run) -> None:
@@ -156,7 +156,7 @@ async def _plan(
     *,
     rejections: Path | None,
 ) -> PlannedRun:
-    """What the source gives on the terms that the run was begun with, read in a thread of its own."""
+    """Plan the source on the terms that the run was begun with, in a thread of its own."""
     stoppable = Stoppable(progress)
     options, memories = read_keywords(run.keywords, settings.profile), memories_of(settings)
     terms = Terms.pinned(
@@ -203,8 +203,11 @@ async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool
 
 
 async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:
-    """What `work` returns, in a thread of its own. A cancellation stops `stoppable`, at which `work` ends at its next
-    step or while it waits for standard input, and comes when it has ended."""
+    """Return the result of `work`, from a thread of its own.
+
+    A cancellation stops `stoppable`, at which `work` ends at its next step or while it waits for standard input, and
+    comes when it has ended.
+    """
 
     def work_until_stopped() -> T:
         if stoppable is not None:
@@ -319,7 +322,7 @@ async def _send_planned(
 
 
 def _sums_after(run: Run, delivered: Delivered) -> Sums:
-    """What the journal says by now; of one that cannot be read any more, what it said before, and what came after."""
+    """The sums of the journal; where it cannot be read any more, those from before plus those of this delivery."""
     try:
         return run.journal.sums()
     except (InputOutputFailed, ResumeRefused):
@@ -372,7 +375,7 @@ async def _deliver(
 
 
 def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:
-    """What is left to be sent, in order."""
+    """The requests that are not confirmed yet, in order."""
     for request in pack_requests(planned.requests, planned.users_of, planned.form):
         if request.number not in confirmed:
             yield request

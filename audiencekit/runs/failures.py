@@ -52,7 +52,7 @@ def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime
     left = any(request.updates for request in planned.requests if request.number not in confirmed)
     if left and planned.times.is_over(now):
         raise ResumeRefused(
-            f"the entries of the run expired on {format_time(planned.times.end)}: they would put nobody in",
+            f"the entries of the run expired on {format_time(planned.times.end)}: they would add no one",
             reason="expired",
             hint="upload the source as a new run; it sends what the run had to take out, too. If that time is not over,"
             " set the clock of this machine",
@@ -60,7 +60,7 @@ def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime
 
 
 def where_to_look(facts: RunFacts) -> str:
-    """What to do when the service does not find the target of a run."""
+    """The hint for a run whose target the service does not find."""
     listing = facts.target.destination.listing
     return (
         f"account {facts.account_id} has no {facts.target}: `audiencekit {listing}` shows what it has,"

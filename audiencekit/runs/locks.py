@@ -23,7 +23,7 @@ MAX_HOLDER_BYTES: Final = 4_096
 class TargetLock:
     """The lock of a target of an account on this host. The file stays; what it says is for messages only.
 
-    Raises AudienceBusy when somebody holds it, InputOutputFailed when the state directory cannot be written.
+    Raises AudienceBusy when another run holds it, InputOutputFailed when the state directory cannot be written.
     """
 
     def __init__(self, state_dir: Path, account_id: str, target: Target, run_id: str) -> None:
@@ -64,7 +64,7 @@ def _place(state_dir: Path, account_id: str, target: Target) -> Path:
 
 
 def _read(words: bytes) -> dict[str, Any]:
-    """What the holder says of itself; nothing when it has not said it yet."""
+    """The entry of the holder; empty when it has not written it yet."""
     try:
         holder = orjson.loads(words)
     except ValueError:

@@ -1,7 +1,7 @@
 """A run under an id that its caller chose: begun, gone on with, or found to be complete.
 
-Whoever is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and need not
-know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
+A caller that is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and
+need not know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LEFT: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedRun:
-    """What `upload` was asked for under `run_id`."""
+    """The arguments of an `upload` under `run_id`."""
 
     run_id: str
     sources: tuple[FilePath, ...]
@@ -45,7 +45,7 @@ class NamedRun:
     keep_spool: bool = False
 
     async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
-        """The report of the run that is complete for this input, whoever completed it. Raises what `execute` raises.
+        """The report of the run that is complete for this input, by any process. Raises what `execute` raises.
 
         A run of the id that was refused holds nothing up: nothing of it was sent.
         """

@@ -1,4 +1,4 @@
-"""What a plan says to the report and to the journal: counts, names of columns, times. Never a value."""
+"""The facts of a plan for the report and the journal: counts, names of columns, times. Never a value."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Run:
         keep_spool: bool = False,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written. Without `run_id` it gets one that nobody has."""
+        state directory cannot be written. Without `run_id` it gets a new one."""
         given = () if source is None else items_of(source)
         items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         asked_for = absolute_path(rejections) if rejections else None
@@ -252,7 +252,7 @@ class Run:
 
     @contextmanager
     def kept_out(self) -> Iterator[None]:
-        """What is raised inside, before anything of the run was touched, has what is known of it as its document."""
+        """Errors raised inside, before the run was touched, carry the facts of the run as their document."""
         failure: AudiencekitError
         try:
             yield

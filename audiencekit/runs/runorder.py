@@ -25,7 +25,7 @@ Place: TypeAlias = tuple[str, float]
 
 
 class Succession:
-    """What was begun in one state directory, in `homes`."""
+    """The order in which runs and erasures were begun in one state directory."""
 
     def __init__(self, state_dir: Path, homes: Iterable[str] = ("runs", "erasures")) -> None:
         self._directory, self._path = state_dir, state_dir / BEGUN

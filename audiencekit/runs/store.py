@@ -52,7 +52,7 @@ def check_chosen_run_id(run_id: str) -> None:
 
 
 class RunStore:
-    """Directories `runs/<run_id>/` under the state directory, for nobody but their owner.
+    """Directories `runs/<run_id>/` under the state directory, for their owner only.
 
     Raises InputOutputFailed when a file or directory cannot be made, written or read.
     """
@@ -124,7 +124,7 @@ class RunStore:
         return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
 
     def ids(self) -> list[str]:
-        """Every run, the one that was begun last first, whatever the clock said then."""
+        """Every run, the one that was begun last first; the clock of then does not matter."""
         return self._succession.ordered(self.places())[::-1]
 
     def places(self) -> dict[str, Place]:

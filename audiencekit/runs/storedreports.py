@@ -1,4 +1,4 @@
-"""What is kept of runs: their reports, brought up to date with their journals, and whether they can be resumed."""
+"""The stored reports of runs, brought up to date with their journals, and whether they can be resumed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def check_report(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
-    """What is known of a run whose journal cannot be trusted: its plan, if it has a report."""
+    """The known facts of a run whose journal cannot be trusted: its plan, if it has a report."""
     try:
         document = check_report(store.read_report(run_id))
     except InputOutputFailed:

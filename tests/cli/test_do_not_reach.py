@@ -48,7 +48,7 @@ def test_an_upload_is_a_run_like_any_other(run: Run, tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert "what was read is kept, sealed" in done.stderr
     assert (done.returncode, report["rows"]["sent"], report["audience_id"]) == (0, 2, None)
-    told = done.stderr.index("it takes nobody out of an audience")
+    told = done.stderr.index("it takes no one out of an audience")
     assert told < done.stderr.index("sending:")
     assert "was created" in done.stderr
     name = f"do-not-reach list {report['target']['id']}"

@@ -87,8 +87,8 @@ def test_a_prepared_list_says_what_its_columns_are(tmp_path: Path, source: Path)
 @pytest.mark.parametrize(
     ("content", "error", "words"),
     [
-        ("email\n", PlanRefused, "0 of 0 rows say nobody"),
-        ("email\nnull\nn/a\n", PlanRefused, "2 of 2 rows say nobody"),
+        ("email\n", PlanRefused, "0 of 0 rows hold no usable identifier"),
+        ("email\nnull\nn/a\n", PlanRefused, "2 of 2 rows hold no usable identifier"),
         ("email\nada@example.com\nnull\nn/a\n", PlanRefused, "2 of 3 rows cannot be read to their end"),
         ("colour,size\nred,1\nblue,2\n", MappingRefused, "no column with identifiers"),
         ('email\nada@example.com\n"bob@example.com\n', SourceRefused, "suppression source: optouts.csv"),

@@ -214,7 +214,7 @@ def _set_clock(monkeypatch: pytest.MonkeyPatch, module: Any, *times: str) -> Non
 async def test_entries_that_have_expired_are_not_sent(
     source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    """They would put nobody in: the run is left as it is. To take people out is never too late."""
+    """They would add no one: the run is left as it is. To take people out is never too late."""
     run_id = await begin(source, emulator, settings, operation=operation)
     before = sent(emulator)
     with monkeypatch.context() as patch:

@@ -72,7 +72,7 @@ async def test_the_report_says_what_a_list_does_not_do(source: Path, settings: S
         tell = staticmethod(told.append)
 
     report = await upload_to(target, source, settings=settings, progress=Listener())
-    (note,) = [note for note in report.notes if "takes nobody out of an audience" in note]
+    (note,) = [note for note in report.notes if "takes no one out of an audience" in note]
     assert [message for message in told if "note: " in message] == [f"note: {note}"]
     assert not any("too few" in note for note in report.notes)
 

@@ -1,4 +1,4 @@
-"""What a journal says of a run: what it was begun with, what was planned, how far it came. Counts and names only."""
+"""The facts of a run in its journal: its input, its plan, its progress. Counts and names only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AGAIN: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What a run was begun with, enough to read its source once more just as before.
+    """The input of a run: enough to read its source once more just as before.
 
     `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
     or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
@@ -68,7 +68,7 @@ class PlannedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFacts:
-    """What came of the source. Two plans without a `difference` are the same bytes.
+    """The plan of a run. Two plans without a `difference` are the same bytes.
 
     `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
     was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
@@ -88,7 +88,7 @@ class PlanFacts:
     verbs: tuple[str, ...] = field(default=(), repr=False)
 
     def verbs_of(self, number: int) -> str:
-        """What request `number` holds; both where that is not known."""
+        """The verbs of request `number`; both where that is not known."""
         return self.verbs[number - 1] if 0 < number <= len(self.verbs) else UPDATES + DELETES
 
     def sends(self, verb: str) -> bool:
@@ -129,7 +129,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Over the requests of a journal. `attempts` counts a try that nobody lived to conclude; `unknown` may be applied.
+    """Over the requests of a journal. `attempts` includes one cut short by a crash; `unknown` requests may be applied.
 
     The counts of records and bytes are over confirmed requests, `success_count` and `total_count` as the service said;
     `refused` are single rows of those, in row order. `miscounted` are requests that are not confirmed since the service

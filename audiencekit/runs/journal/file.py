@@ -103,7 +103,7 @@ class JournalFile:
     # --- what it says ---
 
     def facts(self) -> RunFacts:
-        """What the run was begun with."""
+        """The input of the run."""
         content = self._document(RUN)
         if content is None:
             raise self._unbegun()
@@ -231,7 +231,7 @@ class JournalFile:
                 raise
 
     def seals(self, key: SubKey) -> Seals | None:
-        """What seals the requests; None for a journal of schema 2, which stays as it is."""
+        """The seals of the requests; None for a journal of schema 2, which stays as it is."""
         return Seals(key) if self._is_sealed else None
 
     def _put(self, name: str, content: dict[str, Any], key: SubKey) -> None:

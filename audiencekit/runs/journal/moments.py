@@ -18,7 +18,7 @@ class Moment:
     seconds: float
 
     def seconds_since(self, earlier: Moment) -> float:
-        """How long ago `earlier` was; 0 when nobody can tell, after another start or on another machine."""
+        """How long ago `earlier` was; 0 when it is not known, after another start or on another machine."""
         if UNKNOWN_BOOT in (self.boot, earlier.boot) or self.boot != earlier.boot:
             return 0.0
         return max(0.0, self.seconds - earlier.seconds)

@@ -59,7 +59,7 @@ def not_begun() -> ResumeRefused:
 
 
 def how_to_repeat(directory: Path) -> str:
-    """What to do when the run in `directory` cannot go on: the same once more, with the same times."""
+    """The hint for a run in `directory` that cannot go on: upload the same once more, with the same times."""
     plan_time = _plan_time(directory)
     option = f"`--plan-time {plan_time}`" if plan_time else "--plan-time of the run"
     return f"upload the source again with {option}: a repeated Update or Delete changes nothing"

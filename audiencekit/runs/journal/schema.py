@@ -18,7 +18,7 @@ JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
 VERSION: Final = 3
 UNSEALED_VERSION: Final = 2
-BUSY_SECONDS: Final = 5.0  # somebody else looks into the journal
+BUSY_SECONDS: Final = 5.0  # another process looks into the journal
 # Where the file format of SQLite (sqlite.org/fileformat) keeps what we need before SQLite itself looks at a file.
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68

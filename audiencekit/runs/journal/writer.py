@@ -19,7 +19,7 @@ from audiencekit.runs.journal.digests import BODIES, KeyedDigest
 from audiencekit.runs.journal.file import Entry, JournalFile
 from audiencekit.runs.journal.moments import Moment, this_moment
 
-# A try that was begun earlier and that nobody lived to conclude has been a try.
+# An attempt that a crash cut short counts as one.
 _INTEND = """
 UPDATE requests
 SET attempts = attempts + (state = 'intended'), state = 'intended', first_row = ?, last_row = ?, digest = ?,
@@ -27,7 +27,7 @@ SET attempts = attempts + (state = 'intended'), state = 'intended', first_row = 
 WHERE number = ? AND state <> 'confirmed'
 """
 _LEAVE = "UPDATE requests SET left_boot = ?, left_seconds = ? WHERE number = ?"
-# An earlier try whose end nobody knows stays in doubt until one is confirmed.
+# An earlier attempt without a known end stays in doubt until a later one is confirmed.
 _CONCLUDE = """
 UPDATE requests
 SET attempts = attempts + :attempts, rate_limited = rate_limited + :rate_limited,
@@ -106,7 +106,7 @@ class RunJournal:
         }
 
     def _counts(self, result: RequestResult) -> dict[str, int | None]:
-        """What the service said. Schema 2 keeps it of confirmed requests only."""
+        """The counts of the service. Schema 2 keeps it of confirmed requests only."""
         said = result if result.is_confirmed else result.miscount if self._seals else None
         nothing = None if self._seals else 0
         return {

@@ -1,0 +1,35 @@
+"""One word a thing, and plain sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture.words import ROOT, SWEPT, files_of, places
+
+
+@pytest.mark.parametrize("room", SWEPT)
+def test_a_swept_room_stays_so(room: str) -> None:
+    """The glossary has better words."""
+    paths = files_of(room)
+    assert paths
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word}"
+        for path in paths
+        for number, word in places(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("# Whoever holds it waits.", ["Whoever"]),
+        ('raise UsageError("nobody is left")', ["nobody"]),
+        ('    """What came of it."""', ["What"]),
+        ('    """The result."""', []),
+        ("refusals += nobody_left(selection)", []),
+    ],
+)
+def test_words_are_found(line: str, words: list[str]) -> None:
+    """In comments, messages and docstrings; names of functions are no prose."""
+    assert [word for _, word in places(line)] == words

@@ -1,0 +1,54 @@
+"""Words that the glossary replaces, and where they still stand: in docstrings, comments, messages and documents.
+
+`python -m tests.architecture.words` lists the places of all rooms, those that are not swept yet included.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+# Each hides who acts, or says "person" in a way that takes two readings.
+_WORDS: Final = re.compile(r"\b(whoever|whomever|nobody|somebody|everybody|anybody|whom)\b", re.IGNORECASE)
+_OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
+SWEPT: Final = (
+    *("audiencekit/destinations", "audiencekit/planning", "audiencekit/reporting", "audiencekit/runs"),
+    *("audiencekit/errors.py", "audiencekit/limits.py", "audiencekit/personal.py", "audiencekit/pipeline.py"),
+    *("audiencekit/profile.py", "audiencekit/serviceids.py", "audiencekit/settings.py", "audiencekit/shown.py"),
+    *("audiencekit/values.py", "README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md"),
+)
+# A name in code is another matter than prose; these are renamed with the rooms that they belong to.
+_NAMES: Final = re.compile(r"\b\w*_(?:nobody|everybody)\w*\b|\b(?:nobody|everybody)_\w+\b|\b\w*everybody\b(?==)")
+
+
+def places(text: str) -> Iterator[tuple[int, str]]:
+    """The line numbers of `text` with such a word, and the word."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        prose = _NAMES.sub("", line)
+        for found in (*_WORDS.finditer(prose), *_OPENING.finditer(prose)):
+            yield number, found.group().strip('" ')
+
+
+def files_of(room: str) -> list[Path]:
+    """The files of a room, which may be one file."""
+    path = ROOT / room
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def main() -> int:
+    """1 when a swept room has such a word."""
+    is_bad = False
+    for path in [*files_of("audiencekit"), *sorted((ROOT / "docs").glob("*.md"))]:
+        name = str(path.relative_to(ROOT))
+        for number, word in places(path.read_text(encoding="utf-8")):
+            is_bad = is_bad or name.startswith(SWEPT)
+            sys.stdout.write(f"{name}:{number}: {word}\n")
+    return int(is_bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
