@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _show(error: click.ClickException) -> None:
-    """What click says; it repeats arguments, which a shell may have taken from the names of somebody else's files."""
+    """Show an error of click; it repeats arguments, which a shell may have taken from names of other people's files."""
     told, message = io.StringIO(), error.format_message()
     error.show(told)
     is_ours = isinstance(error, click.MissingParameter)  # which lists choices in lines, and repeats nothing

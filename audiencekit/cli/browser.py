@@ -54,7 +54,7 @@ class Browser:
                 signal.signal(ending, signal.SIG_DFL)
 
     def _end(self, ending: int, _frame: object) -> None:
-        """Leave nothing behind, and end as if nobody had heeded the signal."""
+        """Leave nothing behind, and end as by the default of the signal."""
         self.close()
         signal.signal(ending, signal.SIG_DFL)
         os.kill(os.getpid(), ending)

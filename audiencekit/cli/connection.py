@@ -1,4 +1,4 @@
-"""What commands have to do with the two who are at the other ends: the service, and a person at a terminal."""
+"""The two other ends of a command: the service, and a person at a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audiencekit.shown import shown
 
 
 def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
-    """What `ask` returns of an AdsClient for the settings. Leaves with the error of a call that failed.
+    """Return the answer of `ask` to an AdsClient for the settings. Leaves with the error of a call that failed.
 
     What the service does not find is not there in this account: the hint says in which, and where to look.
     """
@@ -37,14 +37,14 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
 
 
 def confirm(question: str) -> None:
-    """Ask a person. Raises click.Abort for no, UsageError when nobody can answer."""
+    """Ask a person. Raises click.Abort for no, UsageError without a terminal."""
     require_terminal()
     click.confirm(shown(question), abort=True, err=True)
 
 
 def require_terminal() -> None:
-    """Raises UsageError when nobody can answer a question."""
+    """Raises UsageError without a terminal to ask at."""
     import sys
 
     if not sys.stdin.isatty():
-        raise UsageError("nobody is here to be asked", hint="give --yes")
+        raise UsageError("a question cannot be asked: stdin is no terminal", hint="give --yes")

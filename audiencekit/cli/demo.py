@@ -86,7 +86,7 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
 
 
 def _struck(emulator: Emulator) -> str:
-    """What struck, how often, and how many people the service has in the end."""
+    """The faults that struck, how often, and the number of people in the end."""
     from collections import Counter
 
     from audiencekit.emulator.faults.catalogue import CATALOGUE

@@ -1,4 +1,4 @@
-"""`do-not-reach`: the list of people whom no campaign of the account reaches."""
+"""`do-not-reach`: the list of people that no campaign of the account reaches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @click.group("do-not-reach")
 def do_not_reach() -> None:
-    """Keep people from being targeted: an account has one list of them. It takes nobody out of an audience."""
+    """Keep people from being targeted: an account has one list of them. It takes no one out of an audience."""
 
 
 @do_not_reach.command("show")
@@ -70,7 +70,7 @@ def create_list(description: str | None, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete_list(yes: bool, as_json: bool) -> None:
-    """Delete the list of the account. Everybody on it can be targeted again."""
+    """Delete the list of the account. The people on it can be targeted again."""
     from audiencekit.audiences.do_not_reach import delete_list as delete
 
     if not yes:
@@ -78,7 +78,7 @@ def delete_list(yes: bool, as_json: bool) -> None:
     found = _find(as_json=as_json)
     if found is not None:
         if not yes:
-            question = f"Delete do-not-reach list {found.id}, so that everybody on it can be targeted again?"
+            question = f"Delete do-not-reach list {found.id}, so that the people on it can be targeted again?"
             confirm(question)
         with_client(lambda client: delete(client, found.id), as_json=as_json)
     else:
@@ -112,7 +112,7 @@ def upload_list(
 ) -> None:
     """Put the people of SOURCE on the list, which is created when it is missing; or take them off it.
 
-    Emails and phone numbers only. The list keeps people from being targeted and takes nobody out of an audience.
+    Emails and phone numbers only. The list keeps people from being targeted and takes no one out of an audience.
     """
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:

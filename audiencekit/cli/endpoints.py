@@ -36,7 +36,7 @@ says when it is out of date. What the specification leaves open is marked *open*
 
 Parameters are checked before anything is sent. Times are written as `2026-12-31T00:00:00Z`; another offset is turned
 into UTC, a time without one is UTC. Whole numbers keep all their digits. Lists are comma-separated on the command line,
-and lists in Python. Whatever stands in a header is made by the client.
+and lists in Python. The client makes the headers.
 
 """
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def forgotten() -> None:
-    """Look after the memory of the people whom `forget` has erased."""
+    """Look after the memory of the people that `forget` has erased."""
 
 
 @forgotten.command("show")
@@ -50,7 +50,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
     if not yes:
         require_terminal()
         tell(_text(describe_memory(*state)))
-        click.confirm("People whom the memory lacks can be sent again. Go on?", abort=True, err=True)
+        click.confirm("People missing from the memory can be sent again. Go on?", abort=True, err=True)
     line = accept(*state, empty=empty)
     if as_json:
         print_json(line)
@@ -65,7 +65,7 @@ def _state() -> tuple[Path, Secret | None]:
 
 def _text(found: dict[str, Any]) -> str:
     if found["state"] == "none":
-        return "nobody was erased from this state directory"
+        return "no one was erased from this state directory"
     if found["state"] == "sound":
         return f"sound: {found['keys']:,} keys, serial {found['serial']}"
     return f"refused: {found['why']}\n  what to do: {found['hint']}"

@@ -16,11 +16,14 @@ T = TypeVar("T")
 
 
 def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | None = None) -> T:
-    """What `work` returns or raises. Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of
-    `max_minutes`. The first that comes when it has ended does nothing: what is left is to say how. Whoever began the
-    process with `nohup` wants no SIGHUP to be heeded.
+    """Return or raise the result of `work`.
 
-    Raises NotFinished for work that was cancelled before there was anything to say of it."""
+    Every Ctrl-C, SIGTERM or SIGHUP cancels it once more, and so does the end of `max_minutes`. The first that comes
+    when it has ended does nothing: what is left is to say how. In a process that was begun with `nohup` SIGHUP is
+    ignored.
+
+    Raises NotFinished for work that was cancelled before there was anything to say of it.
+    """
     try:
         return asyncio.run(_work(work, max_minutes))
     except asyncio.CancelledError:
@@ -51,7 +54,7 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
 
 
 def _too_late(ending: int, _frame: object) -> None:
-    """Heeds the second one: whoever is to take what is said may not be there any more."""
+    """Let the second one end the process: the reader of the output may be gone."""
     signal.signal(ending, signal.SIG_DFL)
 
 

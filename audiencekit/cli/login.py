@@ -43,7 +43,7 @@ def login(
     profile: str | None,
     as_json: bool,
 ) -> None:
-    """Log in with a browser, and keep the token in the keyring, or in a file for nobody but you."""
+    """Log in with a browser, and keep the token in the keyring, or in a file that only you can read."""
     import sys
 
     from audiencekit.api.login.login import log_in
@@ -93,7 +93,7 @@ def logout(profile: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"removed_from": list(done.removed_from), "invalidated": done.invalidated})
     elif not done.removed_from:
-        say("nobody was logged in")
+        say("you were not logged in")
     else:
         say(f"logged out; removed from the {' and the '.join(map(_named, done.removed_from))}")
 
@@ -136,7 +136,7 @@ def _named(origin: str) -> str:
 
 
 def _is_right(grant: Grant) -> bool:
-    """What the person says of the account; somebody else may have answered in the browser."""
+    """The person's answer about the account; another person may have answered in the browser."""
     who = f"{shown(grant.screen_name)} ({shown(grant.user_id)})"
     with _interruptible():
         return click.confirm(f"Is {who} the account that you want to use?", err=True)
@@ -155,7 +155,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def _ask_application(settings: Settings) -> tuple[Secret, Secret] | None:
-    """The key pair of the application from the terminal, unless it is known or nobody is there."""
+    """The key pair of the application from the terminal, unless it is known, or there is no terminal."""
     import sys
 
     if "application" in settings.find_credentials().origins or not sys.stdin.isatty():

@@ -48,7 +48,7 @@ class QueryFile(click.ParamType[Any]):
 
 
 class OutputPath(click.Path):
-    """A path to write to. `-` is standard input to a SOURCE; here it would be a file that nobody looks for."""
+    """A path to write to. `-` is standard input to a SOURCE; here it would be a file that no one looks for."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
@@ -118,7 +118,7 @@ _JUDGEMENT = (
 
 
 def plan_options(function: F) -> F:
-    """What is to be done with the rows, and when."""
+    """The operation on the rows, and its times."""
     return stacked(
         *_OPERATIONS,
         click.option("--expires-at", metavar="TIME", help="When entries expire; 13 months after the plan by default."),

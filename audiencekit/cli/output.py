@@ -14,7 +14,7 @@ from audiencekit.shown import shown, shown_json, shown_lines
 
 
 def say(text: str) -> None:
-    """A line of data to stdout, or several of ours. Raises InputOutputFailed when nobody can take it."""
+    """A line of data to stdout, or several of ours. Raises InputOutputFailed when it cannot be written."""
     _write(shown_lines(text))
 
 

@@ -49,7 +49,7 @@ def _remark(run: dict[str, Any]) -> str:
 
 
 def _target(run: dict[str, Any]) -> str:
-    """What the run is about, as far as anybody knows: one that was killed early does not say."""
+    """The target of the run, where it is known: a run that was killed early does not say it."""
     from audiencekit.destinations.target import Target
 
     if "audiences" in run:

@@ -1,4 +1,4 @@
-"""What commands that send people have in common: where to, how fast, signals, and the report they leave with."""
+"""The common parts of commands that send people: target, pace, signals, and the report at the end."""
 
 from __future__ import annotations
 

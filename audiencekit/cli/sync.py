@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--audience", required=True, metavar="ID", help="The custom audience.")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be sent, and send nothing.")
 @click.option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
-@click.option("--rebuild", is_flag=True, help="Send everybody, whatever was sent before: when the snapshot is lost.")
+@click.option("--rebuild", is_flag=True, help="Send all people again, as when the snapshot is lost.")
 @click.option(
     "--allow-shrink", type=click.FloatRange(0, 1), default=DEFAULT_ALLOWED_SHRINK, show_default=True, metavar="SHARE",
     help="Refuse the source when the audience would shrink by more.",

@@ -71,7 +71,7 @@ def upload(
 
 
 def _tell_of_sync(settings: Settings, audience_id: str) -> None:
-    """What an upload changes in an audience under sync is not in its snapshot."""
+    """Note that the changes of an upload are not in the snapshot of an audience under sync."""
     from audiencekit.audiences.synchronisation.expiry import is_under_sync
 
     if is_under_sync(audience_id, settings):

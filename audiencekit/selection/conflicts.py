@@ -35,7 +35,7 @@ class _Contender(NamedTuple):
 
 
 def find_conflicts(keys: Partitions, kept: Bits, superseded: Bits, deletes: Bits) -> Conflicts:
-    """What follows from the keys that Updates and Deletes have in common. Records with no such key are not looked at.
+    """The consequences of keys that Updates and Deletes have in common. Records with no such key are not looked at.
 
     `kept` are the last words on their key sets.
     """

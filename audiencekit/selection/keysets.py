@@ -45,8 +45,8 @@ class KeySets:
     """Gathers the tags of all records of a run, then decides. What does not fit a fixed memory goes to `chunks`.
 
     With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
-    False nobody is suppressed. With neither, the tags of single keys are not kept. Of every key `memories` are asked,
-    too, whether it suppresses. `tagger` is for tags that are compared with those of another run.
+    False no record is suppressed. With neither, the tags of single keys are not kept. `memories` are asked of every
+    key, too, whether it suppresses. `tagger` is for tags that are compared with those of another run.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class KeySets:
         )
 
     def _find_suppressed(self) -> Bits:
-        """Of each record, whether it has a suppressed key and would be put in: whoever is to go may go."""
+        """Flag records to be put in that have a suppressed key. Deletes are never suppressed."""
         if self._suppressed is None:
             return Bits.of(len(self), False)
         found = Bits.of(len(self), False)

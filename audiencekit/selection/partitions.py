@@ -1,7 +1,7 @@
 """Tags of any number of records, put aside in parts that can be looked at one after the other.
 
-Equal tags come into the same part, since the first bits of the tag choose it. What is put aside is sealed by whoever
-keeps the chunks: with the run's key gone, tags say nothing, but they are linked to row numbers.
+Equal tags come into the same part, since the first bits of the tag choose it. What is put aside is sealed by the
+store of the chunks: with the run's key gone, tags say nothing, but they are linked to row numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from audiencekit.selection.tags import Places, Tags
 # again, and that takes longer than anything else that is done with them.
 ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<u4")])
 Entries: TypeAlias = npt.NDArray[np.void]
-NOBODY: Final = 2**32 - 1  # in the place of a record; the records of a run end before it
+NO_RECORD: Final = 2**32 - 1  # in the place of a record; the records of a run end before it
 
 PARTITION_BITS: Final = 8
 BUFFER_BYTES: Final = 96 * 1024  # of one part in memory; what is more is put aside
@@ -67,8 +67,8 @@ class Partitions:
 
         Raises PlanRefused when there are too many.
         """
-        if batch.records is None and first + len(batch.tags) > NOBODY:
-            raise PlanRefused(f"more than {NOBODY:,} records in one run", hint="divide the source")
+        if batch.records is None and first + len(batch.tags) > NO_RECORD:
+            raise PlanRefused(f"more than {NO_RECORD:,} records in one run", hint="divide the source")
         starts = np.concatenate([[0], batch.ends[:-1]])  # of what is not put aside yet
         while self._fill(batch, starts, first):
             full = np.flatnonzero(self._filled == self._buffers.shape[1]).tolist()

@@ -47,8 +47,8 @@ class Layout:
         self._ends = np.cumsum(np.array([0, *batch_records], dtype=np.int64))
         self._not_first = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *selection.later.values()]))
         self._counts: dict[Wave, tuple[list[int], Indices]] = {}
-        self._places: dict[Wave, Memo[Indices]] = {}  # of those waves whose records somebody wants
-        # Most runs have one verb: nobody is asked for the other.
+        self._places: dict[Wave, Memo[Indices]] = {}  # of the waves whose records were asked for
+        # Most runs have one verb: the other is not asked for.
         deletes = selection.deletes.count()
         self._is_one_verb = {True: deletes == len(selection.deletes), False: not deletes}
 

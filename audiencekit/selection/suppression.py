@@ -1,4 +1,4 @@
-"""Whom a run must not put in: keys, by their tags, that suppress every record which has any of them.
+"""Keys, by their tags, that suppress every record which has any of them.
 
 They come from suppression sources, from rows that do not say their consent, and from memories: keyed stores of keys
 that outlive a run, such as one of people who were erased.
@@ -16,7 +16,7 @@ from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.selection.partitions import (
-    NOBODY,
+    NO_RECORD,
     PARTITION_BITS,
     Chunks,
     Partitions,
@@ -39,7 +39,7 @@ class KeyMemory(Protocol):
 
     @property
     def note(self) -> str:
-        """What people should know of what it held so far; empty for nothing."""
+        """The note on the keys that it held so far; empty for none."""
 
 
 def held_keys(records: Any, memories: Sequence[KeyMemory]) -> Bools:
@@ -70,7 +70,7 @@ class SuppressedKeys:
 
     def sort(self, tags: Tags) -> OrderedTags:
         """Some tags by part. May be called in any thread."""
-        return self._tags.sort(tags, np.full(len(tags), NOBODY, dtype=np.int64))
+        return self._tags.sort(tags, np.full(len(tags), NO_RECORD, dtype=np.int64))
 
     def add(self, tagged: OrderedTags) -> None:
         """Put them aside."""
@@ -84,7 +84,7 @@ class SuppressedKeys:
         # Every tag that both have is among those that occur more than once.
         ordered = repeated(*suppressing, *keys.pieces([part]))
         records, ends = records_of(ordered), last_of_tag(ordered)
-        # Whoever is nobody comes last of its tag.
-        suppressed = (records[ends] == NOBODY)[np.cumsum(ends) - ends]
-        owners: Indices = records[suppressed & (records != NOBODY)]
+        # NO_RECORD comes last of its tag.
+        suppressed = (records[ends] == NO_RECORD)[np.cumsum(ends) - ends]
+        owners: Indices = records[suppressed & (records != NO_RECORD)]
         return owners

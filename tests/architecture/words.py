@@ -16,7 +16,14 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _WORDS: Final = re.compile(r"\b(whoever|whomever|nobody|somebody|everybody|anybody|whom)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
 SWEPT: Final = (
-    *("audiencekit/destinations", "audiencekit/planning", "audiencekit/reporting", "audiencekit/runs"),
+    *(
+        "audiencekit/cli",
+        "audiencekit/destinations",
+        "audiencekit/planning",
+        "audiencekit/reporting",
+        "audiencekit/runs",
+    ),
+    "audiencekit/selection",
     *("audiencekit/errors.py", "audiencekit/limits.py", "audiencekit/personal.py", "audiencekit/pipeline.py"),
     *("audiencekit/profile.py", "audiencekit/serviceids.py", "audiencekit/settings.py", "audiencekit/shown.py"),
     *("audiencekit/values.py", "README.md", "CONTRIBUTING.md", "docs/architecture.md"),

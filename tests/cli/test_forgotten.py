@@ -53,7 +53,7 @@ def test_no_command_goes_on_without_the_last_memory(spoil: str, run: Run, servic
     shown = run("forgotten", "show", "--json", **service.env)
     assert (shown.returncode, json.loads(shown.stdout)["state"]) == (3, "refused")
 
-    assert run("forgotten", "accept", **service.env).returncode == 2  # nobody is here to be asked
+    assert run("forgotten", "accept", **service.env).returncode == 2  # there is no terminal to ask at
     options = ("--empty",) if spoil == "removed" else ()
     accepted = run("forgotten", "accept", "--yes", "--json", *options, **service.env)
     assert accepted.returncode == 0, accepted.stderr
@@ -75,7 +75,7 @@ def _leave_incomplete(run: Run, service: Service) -> str:
 
 def test_where_nobody_was_erased_nothing_is_made(run: Run, tmp_path: Path) -> None:
     """Neither a key nor a directory; and there is nothing to accept."""
-    assert "nobody was erased" in run("forgotten", "show").stdout
+    assert "no one was erased" in run("forgotten", "show").stdout
     assert not (tmp_path / "state").exists()
     refused = run("forgotten", "accept", "--yes")
     assert (refused.returncode, "nothing to accept" in refused.stderr) == (2, True)

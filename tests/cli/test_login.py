@@ -91,7 +91,7 @@ def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:
     assert "ACCOUNT_ADMIN" in told
     assert json.loads(machine.run("logout", "--json").stdout) == {"removed_from": ["file"], "invalidated": True}
     assert machine.run("whoami").returncode == 77
-    assert machine.run("logout").stdout == "nobody was logged in\n"
+    assert machine.run("logout").stdout == "you were not logged in\n"
     assert [secret for secret in secrets if secret in machine.told] == []
 
 

@@ -14,7 +14,7 @@ from audiencekit.errors import PlanRefused
 from audiencekit.selection import partitions as partitions_module
 from audiencekit.selection.partitions import (
     ENTRY,
-    NOBODY,
+    NO_RECORD,
     Chunks,
     Entries,
     Partitions,
@@ -86,10 +86,10 @@ def test_a_run_has_no_more_records_than_entries_can_tell(
         monkeypatch.setattr(partitions_module, "kernels", lambda: None)
     partitions = Partitions(memory_chunks(), bits=1)
     batch = partitions.sort(_tags([(1, 1), (2, 2)]))
-    partitions.add(batch, NOBODY - 2)
-    assert records_of(np.concatenate(partitions.pieces([0]))).tolist() == [NOBODY - 2, NOBODY - 1]
+    partitions.add(batch, NO_RECORD - 2)
+    assert records_of(np.concatenate(partitions.pieces([0]))).tolist() == [NO_RECORD - 2, NO_RECORD - 1]
     with pytest.raises(PlanRefused, match="4,294,967,295 records in one run"):
-        partitions.add(batch, NOBODY - 1)
+        partitions.add(batch, NO_RECORD - 1)
 
 
 def test_all_128_bits_make_a_tag() -> None:

@@ -31,7 +31,7 @@ _MOST_LOG_BYTES: Final = 16_000_000
 
 
 def describe_memory(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> dict[str, Any]:
-    """What is known of the memory, as JSON; `given` is the state key, as in the settings.
+    """The state of the memory, as JSON; `given` is the state key, as in the settings.
 
     `state` (`sound`, `refused`, `none`), `keys`, `serial`, `why` and `hint` of a refusal, and what was `accepted`.
     """

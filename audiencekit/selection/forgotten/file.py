@@ -63,7 +63,7 @@ class Memory:
 
     @property
     def mark(self) -> Mark:
-        """What is noted of it elsewhere."""
+        """The mark of it that is noted elsewhere."""
         return Mark(identity=self.identity, serial=self.serial, keys=len(self.tags), digest=self.digest)
 
 

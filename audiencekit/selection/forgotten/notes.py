@@ -1,4 +1,4 @@
-"""What is noted of the memory of erased people in other places, and whether a memory is the last of which they tell.
+"""Notes on the memory of erased people in other places, and whether a memory is the last that they tell of.
 
 The serial beside it, the receipts of erasures, and, outside of the state directory, what this user has seen before.
 """
@@ -28,14 +28,14 @@ _MISSING_HINT: Final = (
     " If they may be: `audiencekit forgotten accept --empty` begins a new memory"
 )
 _OLDER_HINT: Final = (
-    "put the newest copy back, or forget again whom it lacks, after `audiencekit forgotten accept` has taken this one"
+    "put the newest copy back, or forget again the people it lacks, after `audiencekit forgotten accept` took this one"
     " for the last"
 )
 
 
 @dataclass(slots=True)
 class Notes:
-    """Marks by who says them. `seen` is the serial file's; `of_receipts` counts erasures that remembered anybody."""
+    """Marks by who says them. `seen` is the serial file's; `of_receipts` counts erasures that remembered people."""
 
     seen: Mark | None = None
     others: dict[str, Mark] = field(default_factory=dict)

@@ -1,6 +1,6 @@
-"""The people whom `forget` was asked to erase, as keyed tags: so that a stale file does not bring them back.
+"""The people that `forget` was asked to erase, as keyed tags: so that a stale file does not bring them back.
 
-The tags are made under a sub key of the state key, so that the file says nothing to who lacks it. A memory that is
+The tags are made under a sub key of the state key, so that the file says nothing without that key. A memory that is
 missing, damaged, or older than the last of which anything tells is refused: people who are not found in it would be
 sent again.
 """
@@ -54,7 +54,7 @@ class Forgotten:
         return f"<Forgotten: {len(self)} keys>"
 
     def holds(self, kind: Kind, hashes: Any) -> npt.NDArray[np.bool_]:
-        """Of each of `hashes` (HASH_TYPE), keys of one kind, whether it is that of somebody who was erased.
+        """Of each of `hashes` (HASH_TYPE), keys of one kind, whether it is that of an erased person.
 
         Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
         """
@@ -64,7 +64,7 @@ class Forgotten:
 
     @property
     def note(self) -> str:
-        """What people should know when somebody was held, empty while nobody was."""
+        """The note for a plan in which keys were held; empty while none were."""
         return _MET if self._was_met else ""
 
     def holds_any(self, records: HashedRecords) -> npt.NDArray[np.bool_]:
@@ -73,7 +73,7 @@ class Forgotten:
 
 
 def read_forgotten(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> Forgotten | None:
-    """Who was erased from this state directory; None when nobody was. `given` is the state key, as in the settings.
+    """The people erased from this state directory; None for none. `given` is the state key, as in the settings.
 
     Raises MemoryRefused for a memory that is not the last of which anything tells, and InputOutputFailed.
     """
@@ -96,7 +96,7 @@ def read_forgotten(state_dir: Path, given: Secret | None, witness: Witness | Non
 
 
 def memories_of(settings: Settings) -> tuple[KeyMemory, ...]:
-    """What every plan of records to be put in has to heed. Raises as `read_forgotten`."""
+    """The memories that keep records out of every plan. Raises as `read_forgotten`."""
     forgotten = read_forgotten(settings.state_dir, settings.key)
     return () if forgotten is None else (forgotten,)
 
