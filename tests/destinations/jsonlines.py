@@ -18,7 +18,7 @@ from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import TimeWishes
 from audiencekit.destinations.target import DESTINATIONS
-from audiencekit.errors import Outcome, RequestRefused, Unauthorized
+from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.entries import Octets
@@ -39,6 +39,7 @@ class Mailbox:
     sizes: list[int] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     script: list[Exception | None] = field(default_factory=list)
+    is_unfinished: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ class Posting:
 
     async def finish(self) -> None:
         self._mailbox.said.append("finish")
+        if self._mailbox.is_unfinished:
+            raise TransportFailed("the connection broke", sent=True)
 
 
 @contextmanager

@@ -90,3 +90,19 @@ async def test_a_request_without_parts_is_refused_as_a_whole(
     with pytest.raises((NotFinished, Refused)):
         await upload_to(Target(destination, "m1"), source, settings=settings, limiter=Unlimited())
     assert destination.mailbox.people == []
+
+
+async def test_an_end_that_is_not_confirmed_is_announced_again(
+    destination: JsonLines, settings: Settings, source: Path
+) -> None:
+    """The run is not complete until then, and nothing is sent twice."""
+    destination.mailbox.is_unfinished = True
+    with pytest.raises(NotFinished, match="the end of the run is not confirmed"):
+        await upload_to(Target(destination, "m1"), source, settings=settings, limiter=Unlimited())
+    (listed,) = list_runs(settings.state_dir)
+    assert (listed["state"], listed["resumable"]) == ("incomplete", True)
+    destination.mailbox.is_unfinished = False
+    report = await resume_async("last", settings=settings, limiter=Unlimited())
+    assert (report.state, report.rows.sent) == ("complete", ROWS)
+    assert destination.mailbox.said.count("finish") == 2
+    assert destination.mailbox.sizes == [1_000, 1_000, 500]
