@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What delivery knows of time. Waits go by `monotonic`; `now` is for times that the service names."""
+    """The clock of a delivery. Waits go by `monotonic`; `now` is for times that the service names."""
 
     def now(self) -> float:
         """Epoch seconds, as the wall clock says."""

@@ -100,7 +100,7 @@ class Lanes:
             raise
 
     def leave(self) -> None:
-        """Give the lane to whoever waits longest."""
+        """Give the lane to the worker that has waited longest."""
         self._taken -= 1
         self._widen()
         while self._waiting and self._taken < self._limit:
@@ -131,7 +131,7 @@ class Lanes:
         flight.others.clear()
 
     def _weigh(self, flight: Flight) -> None:
-        """What is learnt from an exchange when all that were under way when it began have ended."""
+        """Learn from an exchange when all that were under way at its begin have ended."""
         self._weighed.append(flight)
         borne = flight.confirmed
         if 0 < borne < self._limit and self._is_of_the_crowd(flight, borne):

@@ -33,7 +33,7 @@ from audiencekit.limits import DOUBTFUL_RESENDS, RATE_LIMITS_IN_A_ROW
 
 
 class Reaction(StrEnum):
-    """What follows from an error, in the letters of the catalogue."""
+    """The reaction to an error, in the letters of the catalogue."""
 
     RESEND = "R"  # the same bytes again, signed anew
     WAIT = "W"  # all workers wait, then the same bytes again; no attempt is counted
@@ -93,7 +93,7 @@ BUSY: Final = RetryClass(
     reaction=Reaction.RESEND,
     is_outage=True,
 )
-# Any other of these is as well said by somebody in between, or about a request that goes on: 408, 500, 502, 504, a 503
+# Any other of these may come from a balancer in between, or be about a request that goes on: 408, 500, 502, 504, a 503
 # that is a page of a balancer.
 GATEWAY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction.RESEND, is_outage=True, is_late=True)
 # A 200 that is not the service's answer: of a gateway or a portal, while the service itself may still be at it.

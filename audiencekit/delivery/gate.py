@@ -8,7 +8,7 @@ from audiencekit.delivery.clock import Clock
 
 
 class Gate:
-    """Open, or shut until a moment. It never opens earlier because somebody shut it for a shorter time."""
+    """Open, or shut until a moment. It never opens earlier because it was shut once more for a shorter time."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock

@@ -52,7 +52,7 @@ class Isolation:
         self._begin(np.arange(len(operation_of), dtype=np.int64), error)
 
     def next_group(self) -> Group | None:
-        """What to send next; None when every record was taken or is `bad`, or `halted_by` says why to stop."""
+        """The next group to send; None when every record was taken or is `bad`, or `halted_by` says why to stop."""
         if self.halted_by is not None:
             return None
         self._asked += 1

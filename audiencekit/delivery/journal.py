@@ -1,4 +1,4 @@
-"""What the uploader asks of a journal: intent before bytes, acknowledgement after checks (design, section 4.7)."""
+"""The duties of a journal: intent before bytes, acknowledgement after checks (design, section 4.7)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Outage:
         return (tries_left or is_everybodys) and waited_seconds < self._patience_seconds
 
     def end(self, *, began_at: float) -> None:
-        """Notes that an exchange which began then was confirmed: whoever waits goes on at once."""
+        """Notes that an exchange which began then was confirmed: all that wait go on at once."""
         self._succeeded_at = self._clock.monotonic()
         self._taken_at = max(self._taken_at, began_at)
         self._probes = 0

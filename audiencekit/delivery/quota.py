@@ -22,7 +22,7 @@ class RetryQuota:
 
     @property
     def tokens(self) -> int:
-        """What is left, from 0 to the capacity."""
+        """The rest, from 0 to the capacity."""
         return self._tokens
 
     def spend(self) -> bool:

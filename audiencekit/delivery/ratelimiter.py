@@ -1,4 +1,4 @@
-"""The doors for limiters: one method that everybody needs, and what a shared limiter is told besides."""
+"""The protocols of limiters: one method for all, and more for those that are shared."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class RateLimiter(Protocol):
 
 @runtime_checkable
 class Pausable(Protocol):
-    """What a limiter has on top when others share it: a 429 to one of them holds back all."""
+    """The additions of a shared limiter: a 429 to one process holds back all."""
 
     async def pause(self, seconds: float) -> None:
-        """Notes a 429: nobody gets a place for `seconds`, and the pace halves, once a pause; it recovers slowly."""
+        """Note a 429: no request gets a place for `seconds`, and the pace halves, once a pause; it recovers slowly."""
 
     @property
     def is_quota_shared(self) -> bool:
-        """Whether a 429 came although the pace was kept: somebody else uses the same quota."""
+        """Whether a 429 came although the pace was kept: another client uses the same quota."""

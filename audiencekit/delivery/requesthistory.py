@@ -1,4 +1,4 @@
-"""What one request has been through, its parts included, as one result."""
+"""The history of one request, its parts included, as one result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Course:
 
     @property
     def error(self) -> AudiencekitError | None:
-        """What ended the request, None when it is confirmed."""
+        """The error that ended the request, None when it is confirmed."""
         if self._is_isolated:
             return None
         last = self._parts[-1].error if self._parts else None
@@ -48,7 +48,7 @@ class Course:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What is known of the request: a part of it that was taken makes the whole unknown."""
+        """The outcome of the request: a part of it that was taken makes the whole unknown."""
         if self._is_isolated:
             return Outcome.CONFIRMED
         if {tries.outcome for tries in self._parts} & {Outcome.CONFIRMED, Outcome.UNKNOWN}:

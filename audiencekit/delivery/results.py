@@ -1,4 +1,4 @@
-"""What passes between the uploader and its callers: requests and counts in, results out."""
+"""The types between the uploader and its callers: requests and counts in, results out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Counts(Protocol):
 
 
 class PackedRequest(Protocol):
-    """What the uploader reads of a request. Its body is opened only when records of it were refused."""
+    """A request as the uploader reads it. Its body is opened only when records of it were refused."""
 
     @property
     def number(self) -> int:
@@ -77,7 +77,7 @@ class RefusedRow:
 
 @dataclass(frozen=True, slots=True)
 class Miscount:
-    """What the service last said of the whole request `number`, which is not what was sent."""
+    """The last counts of the service for the whole request `number`, which differ from the records sent."""
 
     number: int
     records_sent: int

@@ -20,7 +20,7 @@ class _Uncounted(NamedTuple):
 
 
 async def call_patiently(call: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
-    """What `call` returns. It is called again after errors that pass, as an upload is sent again; others are raised."""
+    """Return the result of `call`, made again after errors that pass, as an upload is sent again; raise others."""
     tries, found = Tries(policy), []
 
     async def attempt() -> Attempted:

@@ -31,7 +31,7 @@ class Sending:
 
     @property
     def is_quota_shared(self) -> bool:
-        """Whether the limiter found out that somebody else uses the same quota."""
+        """Whether the limiter found out that another client uses the same quota."""
         return isinstance(self._limiter, Pausable) and self._limiter.is_quota_shared
 
     async def settle(self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]]) -> None:
@@ -72,7 +72,7 @@ class Sending:
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
-            return Bug("an exchange ended as cancelled, and nobody cancelled it")
+            return Bug("an exchange ended as cancelled, and was not cancelled")
 
     async def _turn(self) -> None:
         """Returns when one request may leave: the gate is open and the limiter has given a place."""

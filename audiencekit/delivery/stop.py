@@ -1,4 +1,4 @@
-"""What ends a delivery: the first error is kept, every wait ends at once, exchanges under way go on."""
+"""The end of a delivery: the first error is kept, every wait ends at once, exchanges under way go on."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Attempted = Counts | AudiencekitError
 
 
 class Tries:
-    """What one request has been through. `exchanges` counts all, `rate_limited` those that a 429 answered.
+    """The attempts of one request. `exchanges` counts all, `rate_limited` those that a 429 answered.
 
     `error` is that of the last exchange, None when it was confirmed. `is_probing` says that the next attempt asks
     whether the service is back. `doubtful_at` is the monotonic second of the last attempt that may be applied late.
@@ -55,7 +55,7 @@ class Tries:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What is known of the request over all attempts; None when none was made."""
+        """The outcome of the request over all attempts; None when none was made."""
         return Outcome.UNKNOWN if self._under_way else self._known
 
     @property
@@ -147,14 +147,14 @@ class Tries:
 def _outcome_of(error: AudiencekitError) -> Outcome:
     if isinstance(error, ExchangeError):
         return error.outcome
-    # These are raised before the first byte leaves; of anything else nobody knows.
+    # These are raised before the first byte leaves; of all others it is not known.
     return Outcome.REFUSED if isinstance(error, Refused | UsageError | CredentialsRefused) else Outcome.UNKNOWN
 
 
 def retrying(
     tries: Tries, *, sleep: Callable[[float], Awaitable[None]], is_stopped: Callable[[], bool]
 ) -> AsyncRetrying:
-    """What calls an attempt again until it is confirmed, given up or halted, or `is_stopped` says so.
+    """Return a loop that calls an attempt again until it is confirmed, given up or halted, or `is_stopped` says so.
 
     The call gives back the last attempt. Nothing else than a cancellation is raised.
     """

@@ -1,7 +1,7 @@
 """Sends every request of a plan until each is confirmed: several in flight, never over the rate.
 
 A request counts only when records sent, `success_count` and `total_count` are one number (specification
-part 2, section 4.4). Whatever stops the delivery, the facts come back: no exception carries them away.
+part 2, section 4.4). The facts come back however a delivery stops: no exception carries them away.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ async def deliver(
     confirmed_before: int | None = None,
     left_seconds_ago: float = 0.0,
 ) -> Delivered:
-    """What became of `requests`, which are taken one by one, in order, only as fast as they can be sent.
+    """Send `requests` and return the results; they are taken one by one, in order, as fast as they can be sent.
 
-    `send` is one exchange and raises an ExchangeError for whatever is not confirmed, counts that differ included.
+    `send` is one exchange and raises an ExchangeError for a request that is not confirmed, counts that differ included.
     `open_body` gives back the places of the records in a body that is refused, or None where it cannot be sent in
     parts. The first error that cannot be retried stops the delivery: exchanges under way are finished, and nothing else
     is sent. A cancellation does the same, for at most `drain_seconds`, and comes back as NotFinished; a second one is
@@ -165,7 +165,7 @@ class _Delivery:
                 self._tally.is_read_to_end = True
             else:
                 self._waves.take(request.wave)
-        except Exception as error:  # whatever packs or unseals requests; its frames hold hashes
+        except Exception as error:  # of packing or unsealing; its frames hold hashes
             self._stop.call(without_frames(error))
             return None
         return request
@@ -258,7 +258,7 @@ class _Delivery:
             f"fewer requests were sent at once, at the fewest {fewest}: the service closed connections beyond so many":
                 self._lanes.has_narrowed,
             f"waited {waited} s: {_WHY_SETTLE}": waited > 0,
-            "the service refused requests below our own limit: somebody else uses the same quota":
+            "the service refused requests below our own limit: another client uses the same quota":
                 self._sending.is_quota_shared,
         }  # fmt: skip
         return tuple(note for note, holds in notes.items() if holds)
@@ -280,7 +280,7 @@ class _Delivery:
 
 
 async def _aside(request: PackedRequest, work: Callable[[], T]) -> T:
-    """What `work` gives back, from a thread when the body is large."""
+    """Return the result of `work`, from a thread when the body is large."""
     return await asyncio.to_thread(work) if request.body_bytes > THREADED_BODY_BYTES else work()
 
 

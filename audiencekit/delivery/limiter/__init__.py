@@ -1,4 +1,4 @@
-"""How many requests may leave, for whoever shares a quota: a process, a host, or many hosts."""
+"""The pace of all that share a quota: one process, one host, or many hosts."""
 
 from audiencekit.delivery.limiter.host import HostLimiter
 from audiencekit.delivery.limiter.opening import open_limiter

@@ -24,9 +24,9 @@ RETRY_SECONDS: Final = 0.01  # between two tries while another process holds the
 class HostLimiter:
     """Spaces requests evenly among all processes that use `quota` under `state_dir`: a context manager.
 
-    In 60 s at most 1,471 requests leave at the default pace, whoever is stopped, killed or started meanwhile. What
-    keeps the rate is written at the moment of leaving, so a killed process takes nothing with it. Everybody should
-    be given the same pace. Raises InputOutputFailed when the file fails: then nobody may leave.
+    In 60 s at most 1,471 requests leave at the default pace, also when processes are stopped, killed or started. What
+    keeps the rate is written at the moment of leaving, so a killed process takes nothing with it. All
+    should have the same pace. Raises InputOutputFailed when the file fails: then no request may leave.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class HostLimiter:
 
     @property
     def is_quota_shared(self) -> bool:
-        """Whether a 429 came to anybody of this host although the pace was kept; once True, it stays."""
+        """Whether a 429 came to a process of this host although the pace was kept; once True, it stays."""
         return self._is_quota_shared
 
     async def acquire(self) -> None:
@@ -82,7 +82,7 @@ class HostLimiter:
         return await self._change(asked)
 
     async def _change(self, changed: Callable[[Line, float], tuple[Line, T]]) -> T:
-        """What `changed` gives back for the line and the moment at which it is ours alone."""
+        """Return the result of `changed` for the line and the moment at which the line is ours alone."""
         patience = self._now() + LIMITER_BUSY_SECONDS
         while True:
             try:

@@ -1,7 +1,7 @@
 """Who leaves when, among all who share a quota: one value and two pure functions on it. Times are seconds of one clock.
 
 Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
-somebody really leaves: whoever is late, stopped or killed in the line takes nothing from the quota and adds nothing.
+a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ T = TypeVar("T")
 FOLDER: Final = "limiter"
 SUFFIX: Final = ".sqlite"
 OPENING_SECONDS: Final = 5.0  # processes that start together make the table one after the other
-# A transaction takes 0.1 ms and runs on the event loop; whoever finds the file held longer tries again later.
+# A transaction takes 0.1 ms and runs on the event loop; a process that finds it held longer tries again later.
 BUSY_SECONDS: Final = 0.005
 SECONDS_PER_DAY: Final = 86_400.0
 
@@ -37,9 +37,9 @@ class BusyError(Exception):
 
 
 class LineFile:
-    """Opens `limiter/<boot id>.sqlite` under the state directory, for nobody but its owner.
+    """Opens `limiter/<boot id>.sqlite` under the state directory, for its owner only.
 
-    Raises InputOutputFailed when it cannot be made, read or written: without it nobody may send.
+    Raises InputOutputFailed when it cannot be made, read or written: without it no request may leave.
     """
 
     def __init__(self, state_dir: Path, boot_id: str) -> None:
@@ -67,9 +67,9 @@ class LineFile:
         self._connection.close()
 
     def change(self, quota: str, changed: Callable[[Line | None], tuple[Line, T]]) -> T:
-        """What `changed` gives back for the line of `quota` (None: there is none yet), after its new line is written.
+        """Write the new line of `quota` that `changed` makes of the old one (None: none yet); return its result.
 
-        Nobody else reads or writes meanwhile. Raises BusyError when somebody does.
+        No other process reads or writes meanwhile. Raises BusyError when one does.
         """
         with self._explained("cannot be written"), self._transaction():
             row = self._connection.execute("SELECT line FROM lines WHERE quota = ?", (quota,)).fetchone()
@@ -133,7 +133,7 @@ def _make_private(path: Path) -> None:
 
 
 def _remove_old(path: Path) -> None:
-    """Removes the files of earlier starts, which nobody has touched for LIMITER_FILE_DAYS."""
+    """Removes the files of earlier starts, untouched for LIMITER_FILE_DAYS."""
     oldest = time.time() - LIMITER_FILE_DAYS * SECONDS_PER_DAY
     for other in path.parent.glob(f"*{SUFFIX}"):
         with contextlib.suppress(FileNotFoundError):

@@ -45,7 +45,7 @@ async def open_limiter(
 def quota_of(address: str, account_id: str, token: Secret, endpoint_class: str = USERS) -> str:
     """A name for what the service counts together (specification part 2, section 8): by account and token.
 
-    A cut SHA-256. Tokens are long and random, so nobody finds one by trying; the name is of no use to sign with.
+    A cut SHA-256. Tokens are long and random, so that none is found by trying; the name is of no use to sign with.
     """
     parts = (address.rstrip("/"), account_id, endpoint_class, token.unwrap())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:QUOTA_LENGTH]

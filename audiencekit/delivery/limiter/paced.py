@@ -11,7 +11,7 @@ from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
 
 
 class PacedLimiter:
-    """Spaces requests evenly: no burst, whatever the callers do. For one process and one event loop.
+    """Spaces requests evenly: no burst, in any order of calls. For one process and one event loop.
 
     At the default pace at most 1,471 requests leave in any 60 s, where the service allows 1,500
     (specification part 2, section 8); the rest is for jitter on the way.
@@ -39,5 +39,5 @@ class Unlimited:
     """No limit at all, for benchmarks against a service of one's own."""
 
     async def acquire(self) -> None:
-        """Returns at once, after everybody else had a turn."""
+        """Returns at once, after all others had a turn."""
         await asyncio.sleep(0)

@@ -1,7 +1,7 @@
 """The limiter that many hosts share: one script call a request, on the clock of a Redis server.
 
 A call takes a place and says how long it is to it, so no clock of a client is compared with another. A place that
-could not be used in time is void. A server that lost its memory paces everybody from then on.
+could not be used in time is void. A server that lost its memory paces all from then on.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SCHEMES: Final = ("redis", "rediss", "unix")
 class RedisLimiter:
     """Spaces requests evenly among all who use `quota` on one Redis server: an async context manager.
 
-    Everybody should be given the same pace. While Redis is away nobody leaves, and after REDIS_AWAY_SECONDS
+    All should have the same pace. While Redis is away no request leaves, and after REDIS_AWAY_SECONDS
     ServiceUnavailable is raised; with `when_away=pace` in the address each process keeps the whole pace by itself
     meanwhile. Raises UsageError for an address that cannot be, CredentialsRefused when Redis refuses the password.
     """
@@ -73,7 +73,7 @@ class RedisLimiter:
 
     @property
     def is_quota_shared(self) -> bool:
-        """Whether a 429 came to anybody although the pace was kept; once True, it stays."""
+        """Whether a 429 came to any of them although the pace was kept; once True, it stays."""
         return self._is_quota_shared
 
     async def acquire(self) -> None:
@@ -83,7 +83,7 @@ class RedisLimiter:
                 pass
 
     async def pause(self, seconds: float) -> None:
-        """Notes a 429: nobody gets a place for `seconds`, and the pace halves, once a pause."""
+        """Note a 429: no request gets a place for `seconds`, and the pace halves, once a pause."""
         await self._answer(PAUSE, pause_arguments(self._interval, seconds))
 
     async def _leave(self) -> bool:
@@ -100,7 +100,7 @@ class RedisLimiter:
         return bool(is_place) and self._clock.monotonic() - due <= self._max_lateness_seconds
 
     async def _answer(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
-        """What the script gave back, in time; None when Redis is away and that stops nobody."""
+        """The result of the script, in time; None when Redis is away and that stops no request."""
         patience = self._clock.monotonic() + REDIS_AWAY_SECONDS
         while True:
             asked_at = self._clock.monotonic()
