@@ -98,18 +98,22 @@ class Browser:
         return str(self._ask("GET", f"{self._session}/url"))
 
     def text(self, selector: str = "body") -> str:
-        """What a person reads; of a page that goes while it is read, nothing."""
+        """The text that a person reads."""
+        self._find(selector)
+        return self._read(selector)
+
+    def _read(self, selector: str) -> str:
+        """Find and read in one step: between two, the page may lead on to the next one. Nothing while there is none."""
+        script = "const found = document.querySelector(arguments[0]); return found ? found.innerText : '';"
         try:
-            return str(self._ask("GET", f"{self._session}/element/{self._find(selector)}/text"))
-        except AssertionError as error:
-            if "stale element" in str(error):
-                return ""
-            raise
+            return str(self._ask("POST", f"{self._session}/execute/sync", {"script": script, "args": [selector]}))
+        except AssertionError:  # the page went while the script ran
+            return ""
 
     def shows(self, words: str) -> bool:
         """Whether the page, or one that it leads to at once, has these words in the end."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while words not in self.text():
+        while words not in self._read("body"):
             if time.monotonic() > end:
                 return False
             time.sleep(0.02)

@@ -16,6 +16,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,14 @@ class Machine:
         self.env = environment(directory / "state", ready["env"])
         for name in ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"):
             del self.env[f"AUDIENCEKIT_{name}"]
+        self._begun: list[Process] = []
+
+    def close(self) -> None:
+        """End what a test that failed has left behind: its pipes would be the failure of another test."""
+        for process in self._begun:
+            if process.poll() is None:
+                process.kill()
+                process.communicate(timeout=60)
 
     def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """A command that is over by itself."""
@@ -43,6 +53,7 @@ class Machine:
     def begin(self, *arguments: str, **more: str) -> tuple[Process, str]:
         """A command that waits for its person, and the page that it shows."""
         process = self._commands.begin(*arguments, cwd=self.directory, env={**self.env, **more}, stdin=PIPE)
+        self._begun.append(process)
         assert process.stderr is not None
         line = process.stderr.readline()
         self.told += line
@@ -70,9 +81,10 @@ class Machine:
 
 
 @pytest.fixture
-def machine(service: Service, commands: Commands, tmp_path: Path) -> Machine:
+def machine(service: Service, commands: Commands, tmp_path: Path) -> Iterator[Machine]:
     """With a fresh emulator in another process."""
-    return Machine(service.ready, tmp_path, commands)
+    with closing(Machine(service.ready, tmp_path, commands)) as machine:
+        yield machine
 
 
 def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:

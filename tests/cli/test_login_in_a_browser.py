@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,14 +28,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def machine(service: Service, commands: Commands, tmp_path: Path) -> Machine:
+def machine(service: Service, commands: Commands, tmp_path: Path) -> Iterator[Machine]:
     """Whose browser writes down what it is to open."""
-    machine = Machine(service.ready, tmp_path, commands)
     script = tmp_path / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opening && mv {tmp_path}/opening {tmp_path}/opened\n')
     script.chmod(0o700)
-    machine.env["BROWSER"] = str(script)
-    return machine
+    with closing(Machine(service.ready, tmp_path, commands)) as machine:
+        machine.env["BROWSER"] = str(script)
+        yield machine
 
 
 def _begin(machine: Machine, *options: str) -> tuple[Process, str]:
