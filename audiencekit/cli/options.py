@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE
+from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
 
 F = TypeVar("F", bound=Callable[..., Any])
 KINDS = click.Choice([kind.value for kind in Kind])
@@ -45,6 +45,20 @@ class QueryFile(click.ParamType[Any]):
             return self.fail(f"the file cannot be read: {error.strerror}", param, ctx)
         except ValueError:
             return self.fail("the file is not UTF-8", param, ctx)
+
+
+class PeopleOrKeep(click.ParamType[Any]):
+    """A number of people, or the word keep."""
+
+    name = "number of people"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or the word."""
+        if value == KEEP_SHARED or isinstance(value, int):
+            return value
+        if not value.isascii() or not value.isdecimal() or not int(value):
+            self.fail(f"{value!r} is neither a number of people from 1 on nor {KEEP_SHARED}", param, ctx)
+        return int(value)
 
 
 class OutputPath(click.Path):
@@ -106,6 +120,20 @@ _REJECTED_SHARE = click.option(
     "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
     help="Refuse the source when more of its rows are rejected.",
 )  # fmt: skip
+_REJECTED_COLUMN_SHARE = click.option(
+    "--max-rejected-column-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_COLUMN_SHARE,
+    show_default=True, help="Refuse the source when more values of a column are not of its kind.",
+)  # fmt: skip
+_SHARED = (
+    click.option(
+        "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
+        help="Leave a value out of its records when more people than N have it; or keep all.",
+    ),
+    click.option(
+        "--shared-suppression", type=click.Choice(["stop", "all", "none"]), default="stop", show_default=True,
+        help="Such a value of people to keep out keeps out all who have it, or none; or the run stops.",
+    ),
+)  # fmt: skip
 _CONFIRM_PARTNER_IDS = click.option(
     "--confirm-partner-ids", is_flag=True,
     help="The numbers in partner_user_id are ids of your own making, not phone numbers: they leave unhashed.",
@@ -113,6 +141,8 @@ _CONFIRM_PARTNER_IDS = click.option(
 _JUDGEMENT = (
     click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
     _REJECTED_SHARE,
+    _REJECTED_COLUMN_SHARE,
+    *_SHARED,
     click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
 )  # fmt: skip
 
@@ -164,7 +194,12 @@ def sync_options(function: F) -> F:
     """The same for a sync, whose source says who is to be in."""
     text = "When what is put in expires; 13 months from now by default."
     return stacked(
-        click.option("--expires-at", metavar="TIME", help=text), _TTL, _REJECTED_SHARE, _CONFIRM_PARTNER_IDS
+        click.option("--expires-at", metavar="TIME", help=text),
+        _TTL,
+        _REJECTED_SHARE,
+        _REJECTED_COLUMN_SHARE,
+        *_SHARED,
+        _CONFIRM_PARTNER_IDS,
     )(function)
 
 

@@ -26,7 +26,12 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 
 # The punctuation that phonenumbers knows, and a plus only in front.
-_WRITTEN: Final = re.compile(r"[(\[ ]*\+{0,2}[0-9\-‐-―−ー－／/()（）［］\[\].~⁓∼～ ]+")
+_SIGNS: Final = r"\-‐-―−ー－／/()（）［］\[\].~⁓∼～ "
+_WRITTEN: Final = re.compile(rf"[(\[ ]*\+{{0,2}}[0-9{_SIGNS}]+")
+# A whole number, and behind it the way to one of several telephones.
+_EXTENDED: Final = re.compile(
+    rf"[(\[ ]*\+{{0,2}}(?:[{_SIGNS}]*[0-9]){{7,}}[{_SIGNS}]*(?i:x|ext\.?|extn\.?|extension|#|;ext=)[ .:]*[0-9]{{1,6}}"
+)
 _PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") | {"＋": "+", "（": "(", "）": ")"})
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
@@ -44,7 +49,7 @@ def normalize_phone_number(
 
     `country` is what the row says, a code or an English name; an unknown one falls back to
     `rules.default_country`. The order of the checks decides the reason: empty, placeholder word, already
-    hashed, invisible character, spreadsheet, syntax, placeholder number, country, possible, valid.
+    hashed, invisible character, spreadsheet, extension, syntax, placeholder number, country, possible, valid.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
@@ -71,6 +76,8 @@ def _plain(text: str) -> str:
 
 
 def _normalize_written(number: str, country: str | None, rules: Rules) -> NormalizedPhoneNumber | Reason:
+    if _EXTENDED.fullmatch(number):
+        return Reason.EXTENSION
     if not _WRITTEN.fullmatch(number) or _holds_two(number):
         return Reason.INVALID_SYNTAX
     if is_placeholder_number(_digits(number)):
@@ -149,7 +156,7 @@ def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | R
         is_text = fault.error_type == NumberParseException.NOT_A_NUMBER
         return Reason.INVALID_SYNTAX if is_text else Reason.NOT_POSSIBLE
     if parsed.extension:
-        return Reason.INVALID_SYNTAX
+        return Reason.EXTENSION
     if is_repeated(phonenumbers.national_significant_number(parsed)):
         return Reason.PLACEHOLDER
     if phonenumbers.is_valid_number(parsed):

@@ -15,6 +15,7 @@ class Reason(StrEnum):
     NO_COUNTRY = "no_country"
     NOT_POSSIBLE = "not_possible"
     NOT_VALID = "not_valid"
+    EXTENSION = "extension"
     EXCEL_MANGLED = "excel_mangled"
     ZEROED = "zeroed"
     ALREADY_HASHED = "already_hashed"
@@ -28,4 +29,5 @@ class Reason(StrEnum):
     UNKNOWN_OPERATION = "unknown_operation"
     NO_IDENTIFIER = "no_identifier"
     LOOKS_PERSONAL = "looks_personal"
+    SHARED = "shared"
     REFUSED_BY_SERVICE = "refused_by_service"

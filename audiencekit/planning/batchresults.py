@@ -8,10 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import pyarrow as pa
+
 from audiencekit.destinations.destination import RequestForm
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
+from audiencekit.planning.suppressedpeople import SuppressedPeople
+from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.preparation.chunks import to_chunk
 from audiencekit.preparation.requestplan import PlannedRequest, Sizes
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
@@ -39,23 +43,41 @@ class Listeners:
 
     def hear(self, batch: ReadBatch) -> None:
         """Tell them of the next batch."""
-        if self._file:
-            self._file.add(batch.rejections)
+        self.hear_rejections(batch.rejections)
         if self._on_records and batch.chunk is not None:
             self._on_records(batch.chunk, batch.refusing)
+
+    def hear_rejections(self, rejections: pa.RecordBatch) -> None:
+        """Tell the file of more rejections (REJECTION_SCHEMA)."""
+        if self._file:
+            self._file.add(rejections)
 
 
 class Gathered:
     """The state of pass one besides the records, which are in `spool`: bits and counts in memory; tags and sizes put
     `aside`, sealed."""
 
-    def __init__(self, spool: SealedFile, aside: Spool, keysets: KeySets, form: RequestForm) -> None:
-        self.keysets, self.tally, self.spool, self.aside = keysets, Tally(), spool, aside
+    def __init__(
+        self,
+        spool: SealedFile,
+        aside: Spool,
+        keysets: KeySets,
+        form: RequestForm,
+        people: SuppressedPeople | None = None,
+    ) -> None:
+        self.keysets, self.tally, self.spool, self.aside, self.people = keysets, Tally(), spool, aside, people
         # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the spool alone.
         self.unsealed: Callable[[int], HashedRecords] = partial(unseal, spool=spool)
         self.batch_records: list[int] = []
         self._form = form
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
+        self._refusing = Bits()  # of every record, where a column says consent
+
+    def anew(self, spool: SealedFile) -> Gathered:
+        """The same without its batches, which are to be added once more, changed: counts are those of before."""
+        fresh = Gathered(spool, self.aside, self.keysets.anew(), self._form, self.people)
+        fresh.tally.add(self.tally)
+        return fresh
 
     def plan(self, selection: Selection) -> tuple[Layout, list[PlannedRequest]]:
         """Where the chosen records stand, and the requests that hold them."""
@@ -80,6 +102,15 @@ class Gathered:
         self.keysets.add(batch.tagged)
         self.batch_records.append(len(batch.user_bytes))
         self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
+        if batch.refusing is not None:
+            self._refusing.append(batch.refusing)
+
+    def refusing_of(self, batch: int) -> Bools | None:
+        """Of each record of `batch`, whether it would be put in without consent; None where no column says it."""
+        if not len(self._refusing):
+            return None
+        start = sum(self.batch_records[:batch])
+        return self._refusing.slice(start, start + self.batch_records[batch])
 
     def sizes(self, batch: int) -> Sizes:
         """Bytes of each user of `batch`, without its comma."""

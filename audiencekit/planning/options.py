@@ -11,7 +11,15 @@ from typing import Any, Final, Literal, TypedDict, cast
 from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import DEFAULT_MAX_REJECTED_SHARE, DEFAULT_MAX_UNREAD_SHARE, MAX_BODY_BYTES, MIN_BODY_BYTES
+from audiencekit.limits import (
+    DEFAULT_MAX_REJECTED_COLUMN_SHARE,
+    DEFAULT_MAX_REJECTED_SHARE,
+    DEFAULT_MAX_UNREAD_SHARE,
+    KEEP_SHARED,
+    MAX_BODY_BYTES,
+    MIN_BODY_BYTES,
+    SHARED_PEOPLE,
+)
 from audiencekit.preparation.bounds import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
@@ -43,12 +51,15 @@ class Keywords(SourceKeywords, total=False):
 
     `phone_validity`: whether numbers must be assigned ones, or of a possible length only.
     `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1. `confirm_partner_ids`: the numbers in the columns of `partner_user_id`,
-    which leave unhashed, are ids, although they read as phone numbers, cards or accounts. `suppress`: sources of people
+    `max_rejected_share`: of all rows, 0 to 1; `max_rejected_column_share`: of the values of a column that are not of
+    its kind. `confirm_partner_ids`: the numbers in the columns of `partner_user_id`, which leave unhashed, are ids,
+    although they read as phone numbers, cards or accounts. `suppress`: sources of people
     who must not be put in; keywords that begin with it say how they are read, and hold for those of them that have a
     use for it.
     `suppress_max_rejected_share`: of the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the
     word of rows that may be.
+    `shared_values`: a value in records of more people than so many is left out of them (5 by default); "keep" keeps
+    all. `shared_suppression`: such a value of people to be kept out stops the run, keeps out all who have it, or none.
     `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
@@ -60,6 +71,7 @@ class Keywords(SourceKeywords, total=False):
     effective_at: str | None
     plan_time: str | None
     max_rejected_share: float
+    max_rejected_column_share: float
     allow_empty: bool
     confirm_partner_ids: bool
     suppress: FilePath | Iterable[FilePath]
@@ -70,6 +82,8 @@ class Keywords(SourceKeywords, total=False):
     suppress_header: bool | None
     suppress_max_rejected_share: float
     consent_column: str | None
+    shared_values: int | Literal["keep"]
+    shared_suppression: Literal["stop", "all", "none"]
     max_body_bytes: int
 
 
@@ -102,6 +116,8 @@ class Options:
     lists: SourceOptions = field(default_factory=SourceOptions)
     unread_share: float = DEFAULT_MAX_UNREAD_SHARE
     consent: str | None = None
+    shared_people: int | None = SHARED_PEOPLE  # that a value may stand for; None for any number
+    shared_suppression: Literal["stop", "all", "none"] = "stop"
     max_body_bytes: int | None = None
 
     @property
@@ -122,6 +138,7 @@ def plain_keywords(keywords: Keywords) -> Keywords:
     if "suppress_columns" in plain:
         plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
     plain["hashed"] = sorted(_hashed_kinds(plain))
+    plain.setdefault("shared_values", SHARED_PEOPLE)  # runs of versions that left no value out say nothing of it
     if suppress := plain.pop("suppress", ()):
         plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
     return cast("Keywords", plain)
@@ -145,7 +162,10 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         raise UsageError("ttl_days must be a whole number")
     if not isinstance(given.get("confirm_partner_ids", False), bool):
         raise UsageError("confirm_partner_ids must be True or False")
+    if given.get("shared_suppression", "stop") not in ("stop", "all", "none"):
+        raise UsageError("shared_suppression must be stop, all or none")
     share = _read_share(given, "max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
+    column_share = _read_share(given, "max_rejected_column_share", DEFAULT_MAX_REJECTED_COLUMN_SHARE)
     body_bytes = given.get("max_body_bytes")
     if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
         raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
@@ -161,6 +181,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         ),
         bounds=Bounds(
             max_rejected_share=share,
+            max_rejected_column_share=column_share,
             allow_empty=bool(given.get("allow_empty")),
             confirm_partner_ids=given.get("confirm_partner_ids", False),
         ),
@@ -174,6 +195,8 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         lists=_list_options(given, source.country),
         unread_share=_read_share(given, "suppress_max_rejected_share", DEFAULT_MAX_UNREAD_SHARE),
         consent=consent,
+        shared_people=_read_shared(given.get("shared_values", SHARED_PEOPLE)),
+        shared_suppression=given.get("shared_suppression", "stop"),
         max_body_bytes=body_bytes,
     )
 
@@ -181,8 +204,17 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
 def _read_share(given: Mapping[str, Any], name: str, default: float) -> float:
     share = given.get(name, default)
     if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise UsageError(f"--{name.replace('_', '-')}: the share of rejected rows must be from 0 to 1")
+        raise UsageError(f"--{name.replace('_', '-')}: a share must be from 0 to 1")
     return share
+
+
+def _read_shared(given: Any) -> int | None:
+    """The people that a value may stand for; None for any number. Raises UsageError."""
+    if given == KEEP_SHARED:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise UsageError("shared_values must be a number of people from 1 on, or keep")
+    return given
 
 
 def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:

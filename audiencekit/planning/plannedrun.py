@@ -10,13 +10,16 @@ import numpy as np
 
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.errors import Refused
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannotes import lost_numbers
+from audiencekit.planning.sharing import SharedOutcome
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.losses import Loss, find_losses
 from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
@@ -70,6 +73,7 @@ class PlannedRun:
     form: RequestForm
     suppression_notes: tuple[str, ...]
     suppression: tuple[ReadList, ...] = ()
+    shared: SharedOutcome | None = None
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -95,14 +99,26 @@ class PlannedRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the source and on the plan, for people."""
-        return self.source.notes + self.warnings
+        return self.source.notes + self.plan_notes
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Loss, ...]:
+        """Losses that the owner of the source would want to hear of, the most values first."""
+        return find_losses(self.tally, self.mapping)
+
+    @property
+    def plan_notes(self) -> tuple[str, ...]:
         """Notes to read before anything is sent: causes of lost matches, and effects that sending does not have."""
         updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
         done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
-        return self.suppression_notes + lost_numbers(self.tally, self.mapping) + done
+        return self.suppression_notes + self.small_losses + done
+
+    @property
+    def small_losses(self) -> tuple[str, ...]:
+        """Notes on numbers that an option would save, where they are too few for a warning; and on shared values."""
+        warned = {loss.column for loss in self.warnings if loss.code == Reason.NO_COUNTRY}
+        shared = () if self.shared is None else self.shared.notes
+        return lost_numbers(self.tally, self.mapping, warned) + shared
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -147,7 +163,9 @@ class PlannedRun:
 
     def to_plan(self) -> Plan:
         """The plan as people and programs read it."""
-        verdict: Verdict = "refused" if self.refusals else "ready" if self.requests else "empty"
+        warnings = self.warnings
+        ready: Verdict = "ready_with_warnings" if warnings else "ready"
+        verdict: Verdict = "refused" if self.refusals else ready if self.requests else "empty"
         return Plan(
             source=self.source.description,
             sources=tuple(part.to_json() for part in self.source.parts),
@@ -167,6 +185,7 @@ class PlannedRun:
             verdict=verdict,
             is_repeatable=self.source.repeatable,
             refusals=tuple(self.refusals),
+            warnings=warnings,
             notes=self.notes,
             changes=self.changes,
             suppression=tuple(asdict(each) for each in self.suppression),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from audiencekit.errors import UsageError
@@ -15,14 +15,18 @@ from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.plannotes import expired, nobody_left, refuse_options, refuse_other_kinds, unheeded_operation
 from audiencekit.planning.reading import read_batches
+from audiencekit.planning.sharing import Apart, set_shared_apart
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import Keeping, KeptReading
+from audiencekit.planning.suppressedpeople import SuppressedPeople
 from audiencekit.planning.suppression import ReadList, notes_of, read_lists
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bounds import judge
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import NEIGHBOURS, Selection
+from audiencekit.selection.sharedvalues import ValueCounts
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.opening import open_source
@@ -58,10 +62,11 @@ def plan_run(
             if keeping is not None:
                 keeping.add(batch)
             means.progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
-    found = ReadSource.of(opened)
-    if keeping is not None:
-        keeping.finish(found)
-    return _planned(found, gathered, terms, lists, revise)
+        found = ReadSource.of(opened)
+        if keeping is not None:
+            keeping.finish(found)
+        apart = set_shared_apart(gathered, found.mapping, terms, means, listeners)
+    return _planned(found, apart, terms, lists, revise)
 
 
 def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
@@ -77,7 +82,8 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
             gathered.add(batch)
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-    return _planned(reading.source, gathered, terms, lists)
+        apart = set_shared_apart(gathered, reading.source.mapping, terms, means, listeners)
+    return _planned(reading.source, apart, terms, lists)
 
 
 def _begin(
@@ -88,21 +94,30 @@ def _begin(
     The records go into `spool`, or a new one.
     """
     aside = means.stack.enter_context(Spool(means.spool_dir))
+    most = terms.options.shared_people
     keysets = KeySets(
         aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
-        memories=terms.memories, tagger=tagger,
+        memories=terms.memories, tagger=tagger, counts=None if most is None else ValueCounts(most),
     )  # fmt: skip
-    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=means.on_suppressed)
+    people = SuppressedPeople(aside)
+
+    def hear(forms: Sequence[RecordChunk]) -> None:
+        for chunk in forms:
+            means.on_suppressed(chunk)
+        if most is not None:
+            people.add(forms)
+
+    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
     records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    return Gathered(records, aside, keysets, terms.form), lists
+    return Gathered(records, aside, keysets, terms.form, people), lists
 
 
 def _planned(
-    source: ReadSource, gathered: Gathered, terms: Terms, lists: tuple[ReadList, ...], revise: Revise | None = None
+    source: ReadSource, apart: Apart, terms: Terms, lists: tuple[ReadList, ...], revise: Revise | None = None
 ) -> PlannedRun:
     """The plan of all that was gathered."""
     options, times = terms.options, terms.times
-    selection = gathered.keysets.select()
+    gathered, selection = apart.gathered, apart.selection
     alone = nobody_left(selection, options)  # of all that were read, not only of those to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
@@ -110,6 +125,7 @@ def _planned(
     refusals = [
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
+        *(apart.outcome.refusals(options) if apart.outcome is not None else ()),
         *alone,
         *expired(requests, times, terms.now),
     ]
@@ -126,6 +142,7 @@ def _planned(
         profile=terms.profile,
         destination=terms.destination,
         form=terms.form,
+        shared=apart.outcome,
         suppression=lists,
         suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
 
 from audiencekit.destinations.destination import Destination
@@ -70,10 +70,10 @@ def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime)
     return [PlanRefused(told, hint="choose a later --expires-at or --plan-time, or leave them out")]
 
 
-def lost_numbers(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
-    """Columns whose phone numbers are lost because nothing says their country, in words."""
+def lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | None]) -> tuple[str, ...]:
+    """Columns whose phone numbers are lost because nothing says their country, in words, unless `warned` of."""
     found = []
-    for column in mapping.columns:
+    for column in (column for column in mapping.columns if column.name not in warned):
         seen = tally.columns.get(column.position)
         if count := seen.reasons["no_country"] if seen else 0:
             what = "number" if count == 1 else "numbers"

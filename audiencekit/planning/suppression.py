@@ -8,7 +8,7 @@ that are merely possible count, and cells that hold SHA-256 are taken as they ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -99,13 +99,13 @@ class _Unread:
 
 
 def read_lists(
-    options: Options, keysets: KeySets, *, progress: Progress, on_records: Callable[[RecordChunk], None]
+    options: Options, keysets: KeySets, *, progress: Progress, on_records: Callable[[Sequence[RecordChunk]], None]
 ) -> tuple[ReadList, ...]:
     """Gather in `keysets` all people in the suppression sources of `options`; return the facts of each source.
 
-    `on_records` gets the records of every batch and form, in order. Raises SourceRefused for a source that cannot be
-    read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one of which too many rows
-    cannot be read, and UsageError or MappingRefused for what is said of these sources and fits none of them.
+    `on_records` gets the records of every batch, in order, in each of their forms. Raises SourceRefused for a source
+    that cannot be read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one of which
+    too many rows cannot be read, and UsageError or MappingRefused for what is said of these sources and fits none.
     """
     with about_lists():
         opened = [open_source(path, options.lists) for path in options.suppress]
@@ -147,7 +147,7 @@ def _read_list(
     options: Options,
     keysets: KeySets,
     progress: Progress,
-    on_records: Callable[[RecordChunk], None],
+    on_records: Callable[[Sequence[RecordChunk]], None],
 ) -> ReadList:
     if not opened.mapping.columns:
         hint = "name one with --suppress-map KIND=COLUMN" + "".join(f"; {note}" for note in opened.notes)
@@ -155,9 +155,9 @@ def _read_list(
     forms = list(_forms(opened.mapping, options.lists.country))
     rows, usable_rows, unread = 0, 0, _Unread()
     for batch in in_order(lambda batch: _read(batch, forms, keysets), _batches(opened), workers=cores()):
-        for tagged, chunk in zip(batch.tagged, batch.chunks, strict=True):
+        for tagged in batch.tagged:
             keysets.suppress(tagged)
-            on_records(chunk)
+        on_records(batch.chunks)
         rows, usable_rows = rows + batch.rows, usable_rows + batch.usable_rows
         unread.add(batch.unread)
         progress.step(f"reading {opened.name}", opened.bytes_read, opened.bytes_total, unit="bytes")

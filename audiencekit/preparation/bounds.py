@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -10,11 +11,11 @@ from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import (
+    DEFAULT_MAX_REJECTED_COLUMN_SHARE,
     ROUNDED_IDS,
     ROUNDED_SHARE,
     TOLERATED_FAULT_SHARE,
     WRONG_KIND_MIN_VALUES,
-    WRONG_KIND_SHARE,
     tolerated_fault_rows,
 )
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
@@ -33,6 +34,7 @@ WRONG_KIND: Final = frozenset(
     }
 )
 _LOOK: Final = "read the rejections (--rejections FILE)"
+_COUNTRY: Final = "look whether the country is the right one (--country, --country-column)"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.NO_COUNTRY: "say the country of the phone numbers with --country or --country-column",
@@ -43,6 +45,10 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet and export it again",
     Reason.DISPLAY_NAME: "export the bare addresses",
     Reason.INVALID_SYNTAX: "say --split-cells if the cells hold several values",
+    Reason.NOT_VALID: _COUNTRY,
+    Reason.NOT_POSSIBLE: _COUNTRY,
+    Reason.EXTENSION: "export numbers that reach the person, without extensions",
+    Reason.SHARED: "say --shared-values N if more people than that may share a value, or --shared-values keep",
     Reason.UNKNOWN_OPERATION: "write update or delete in the operation column",
     Reason.NO_IDENTIFIER: "map more columns with --map KIND=COLUMN if others hold identifiers",
 }
@@ -52,10 +58,12 @@ REMEDIES: Final[Mapping[Reason, str]] = {
 class Bounds:
     """What the owner of the source allows: `max_rejected_share` of all rows, and a source without rows.
 
-    With `confirm_partner_ids` the owner says that the numbers of the kind that leaves unhashed are nobody's.
+    More than `max_rejected_column_share` of values that are not of their column's kind refuse the source. With
+    `confirm_partner_ids` the owner says that the numbers of the kind that leaves unhashed are nobody's.
     """
 
     max_rejected_share: float
+    max_rejected_column_share: float = DEFAULT_MAX_REJECTED_COLUMN_SHARE
     allow_empty: bool = False
     confirm_partner_ids: bool = False
 
@@ -65,7 +73,7 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
     if not mapping.columns:
         hint = "name one with --map KIND=COLUMN" + "".join(f"; {note}" for note in notes)
         return [MappingRefused("no column with identifiers was recognised", hint=hint)]
-    problems = [problem for column in mapping.columns for problem in _judge_column(column, tally)]
+    problems = [problem for column in mapping.columns for problem in _judge_column(column, tally, bounds)]
     if not bounds.confirm_partner_ids:
         seen = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
         problems += [problem for column, counts in seen for problem in judge_partner_ids(column, counts)]
@@ -88,41 +96,46 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
     return []
 
 
-def _judge_column(column: MappedColumn, tally: Tally) -> list[Refused]:
+def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Refused]:
     seen = tally.columns.get(column.position, ColumnTally())
     tolerated = tolerated_fault_rows(tally.rows_read)
-    where = f"column {column.name} ({column.kind.value})"
+    where, leave_out = f"column {column.name} ({column.kind.value})", f"leave it out with --ignore {_quoted(column)}"
     found: list[Refused] = []
-    if seen.reasons[Reason.ALREADY_HASHED] > min(tolerated, seen.present * WRONG_KIND_SHARE):
-        hint = f"if the whole column is SHA-256, say --hashed {column.kind.value}"
+    if seen.reasons[Reason.ALREADY_HASHED] > min(tolerated, seen.present * bounds.max_rejected_column_share):
+        hint = f"if the whole column is SHA-256, say --hashed {column.kind.value}; or {leave_out}"
         found.append(MappingRefused(f"{where} holds {seen.reasons[Reason.ALREADY_HASHED]} hashes", hint=hint))
     if seen.reasons[Reason.EXCEL_MANGLED] > tolerated:
         count = seen.reasons[Reason.EXCEL_MANGLED]
-        hint = "format the column as text in the spreadsheet and export it again"
+        hint = f"{REMEDIES[Reason.EXCEL_MANGLED]}; or {leave_out}"
         found.append(PlanRefused(f"a spreadsheet has turned {count} values of {where} into rounded numbers", hint=hint))
     if seen.rounded > max(ROUNDED_IDS, seen.present * ROUNDED_SHARE):
-        hint = "format the column as text in the spreadsheet and export it again"
+        hint = f"{REMEDIES[Reason.EXCEL_MANGLED]}; or {leave_out}"
         found.append(PlanRefused(f"a spreadsheet has rounded {seen.rounded} ids of {where}", hint=hint))
     if seen.reasons[Reason.LOOKS_PERSONAL] > seen.present * TOLERATED_FAULT_SHARE:
         count = seen.reasons[Reason.LOOKS_PERSONAL]
-        hint = "this is the only kind that leaves unhashed: map the column to its right kind"
+        hint = f"this is the only kind that leaves unhashed: map the column to its right kind, or {leave_out}"
         found.append(
             MappingRefused(f"{count} values of {where} look like emails, phones, names or IP addresses", hint=hint)
         )
-    if not found and (wrong := _wrong_kind(seen)):
-        hint = _hint(column.kind, seen)
+    if not found and (wrong := _wrong_kind(seen, bounds)):
+        hint = f"{_hint(column.kind, seen)}; {leave_out}; or send what is valid with --max-rejected-column-share 1"
         found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))
     return found
 
 
-def _wrong_kind(seen: ColumnTally) -> int:
+def _quoted(column: MappedColumn) -> str:
+    return shlex.quote(column.name)
+
+
+def _wrong_kind(seen: ColumnTally, bounds: Bounds) -> int:
     """How many values are of another kind, 0 when too few to say so."""
     wrong = sum(count for reason, count in seen.reasons.items() if reason in WRONG_KIND)
     enough = wrong >= WRONG_KIND_MIN_VALUES or bool(seen.likely)
-    return wrong if enough and wrong > seen.present * WRONG_KIND_SHARE else 0
+    return wrong if enough and wrong > seen.present * bounds.max_rejected_column_share else 0
 
 
 def _hint(kind: Kind, seen: ColumnTally) -> str:
+    """What to do about the values that are not of `kind`, by their looks, else by their main reason."""
     kinds: list[tuple[Kind, int]] = seen.likely.most_common(1)
     if seen.other_hashes and kind is Kind.DEVICE_ID:
         return "without dashes an id may as well be an MD5: export the ids with their dashes"
@@ -130,6 +143,9 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
         return "they look like hashes that are not SHA-256, which is the only one that the service takes"
     if kinds:
         return f"they look like {kinds[0][0].value}: map the column to that kind, or another column to this one"
+    (main, _), *_ = (item for item in seen.reasons.most_common() if item[0] in WRONG_KIND)
+    if main in (Reason.NOT_VALID, Reason.NOT_POSSIBLE):
+        return _COUNTRY
     return "map the right column with --map KIND=COLUMN; say --split-cells if its cells hold several values"
 
 

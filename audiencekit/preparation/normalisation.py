@@ -22,7 +22,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-from audiencekit.limits import WRONG_KIND_SHARE
+from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers
 from audiencekit.preparation.columnar.buffers import arrow_array
@@ -88,7 +88,7 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
         of_valid = None if of_values is None else of_values.take(arrow_array(valid))
         tally.bare_numbers = count_bare_numbers(decided.values, of_valid, rules.default_country)
         tally.payment_numbers = count_payment_numbers(decided.values)
-    if tally.present - tally.valid > tally.present * WRONG_KIND_SHARE:
+    if tally.present - tally.valid > tally.present * DEFAULT_MAX_REJECTED_COLUMN_SHARE:
         _look(tally, texts, of_values, rejected[:LOOKED_AT])
     if rows is not None:
         valid, rejected = rows[valid], rows[rejected]

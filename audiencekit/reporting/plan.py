@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from audiencekit.errors import Refused
+from audiencekit.preparation.losses import Loss
 from audiencekit.reporting.counts import RowCounts
 
-Verdict = Literal["ready", "empty", "refused"]
+Verdict = Literal["ready", "ready_with_warnings", "empty", "refused"]
 
 
 def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
@@ -29,10 +30,10 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
 class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
-    `source` is what the source was found to be; `sources` the same of each of its files, with its name and rows.
-    `suppression` is what was read of each suppression source. `is_repeatable` says that the source can be read again,
-    so that a run of it can be resumed without more. `minutes` is the least time that the service's rate allows. `bytes`
-    counts bodies as sent.
+    `warnings` are losses to hear of before it is sent, the most values first. `source` is what the source was found to
+    be; `sources` the same of each of its files, with its name and rows. `suppression` is what was read of each
+    suppression source. `is_repeatable` says that the source can be read again, so that a run of it can be resumed
+    without more. `minutes` is the least time that the service's rate allows. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]
@@ -51,6 +52,7 @@ class Plan:
     effective_at: str | None
     verdict: Verdict
     refusals: tuple[Refused, ...] = ()
+    warnings: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
@@ -88,4 +90,5 @@ class Plan:
             "verdict": self.verdict,
             "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self.refusals],
             "notes": list(self.notes),
+            "warnings": [warning.to_json() for warning in self.warnings],
         }

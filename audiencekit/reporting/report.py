@@ -18,7 +18,7 @@ class Report:
 
     `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
     matched: the service never says who was found. `miscounted` are requests of which it counted other records than were
-    sent.
+    sent. `warnings` are the losses that the plan warned of, as in a Plan.
     """
 
     run_id: str
@@ -44,6 +44,7 @@ class Report:
     started_at: str
     finished_at: str | None = None
     problems: tuple[dict[str, str], ...] = ()
+    warnings: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class Report:
             "finished_at": self.finished_at,
             "problems": list(self.problems),
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
     @classmethod
@@ -97,6 +99,7 @@ class Report:
             "requests_confirmed": requests.pop("confirmed"),
             "problems": tuple(facts.pop("problems")),
             "notes": tuple(facts.pop("notes")),
+            "warnings": tuple(facts.pop("warnings", ())),
             "sources": tuple(facts.pop("sources", ())),
             "suppression": tuple(facts.pop("suppression", ())),
             "miscounted": tuple(facts.pop("miscounted", ())),

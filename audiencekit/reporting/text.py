@@ -69,7 +69,7 @@ def render_plan(plan: Plan) -> str:
         f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
     ]
     lines += _remarks(document)
-    lines += ["", f"verdict: {plan.verdict}"]
+    lines += ["", f"verdict: {plan.verdict.replace('_', ' ')}"]
     return "\n".join(lines)
 
 
@@ -135,7 +135,12 @@ def _suppression_line(source: Mapping[str, Any]) -> str:
 
 def _remarks(document: Mapping[str, Any]) -> Lines:
     problems = [f"problem: {shown(problem['message'])}" for problem in document.get("problems", ())]
-    return [f"note: {shown(note)}" for note in document.get("notes", ())] + problems
+    warnings = [f"warning: {_warned(warning)}" for warning in document.get("warnings", ())]
+    return [f"note: {shown(note)}" for note in document.get("notes", ())] + warnings + problems
+
+
+def _warned(warning: Mapping[str, Any]) -> str:
+    return shown(f"{warning['message']}; {warning['remedy']}" if warning["remedy"] else warning["message"])
 
 
 def _number(counts: Mapping[str, int], name: str) -> str:

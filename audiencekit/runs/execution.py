@@ -290,8 +290,10 @@ async def _send_planned(
     progress: Progress,
 ) -> Report:
     notes: tuple[str, ...] = ()
-    if planned.warnings:
-        progress.tell("\n".join(f"note: {shown(warning)}" for warning in planned.warnings))
+    told = [f"note: {shown(note)}" for note in planned.plan_notes]
+    told += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
+    if told:
+        progress.tell("\n".join(told))
     try:
         with short_of_memory():
             async with closed_to_its_end(session):

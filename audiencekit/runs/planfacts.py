@@ -34,6 +34,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
         "fill_ratio": planned.fill_ratio(),
         **planned.times.to_json(),
         "problems": tuple({"message": str(refusal), "hint": refusal.hint} for refusal in planned.refusals),
+        "warnings": tuple(warning.to_json() for warning in planned.warnings),
         "notes": planned.notes + _words_for(sums.refused),
     }
 

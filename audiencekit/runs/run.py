@@ -23,6 +23,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import KEEP_SHARED
 from audiencekit.machine.keys import SPOOL, SubKey, existing_state_key, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plannedrun import PlannedRun
@@ -196,7 +197,7 @@ class Run:
     @property
     def keywords(self) -> Keywords:
         """The keywords of `upload`, as `read_keywords` takes them."""
-        return plain_keywords(cast("Keywords", self.facts.keywords))
+        return plain_keywords(cast("Keywords", {"shared_values": KEEP_SHARED, **self.facts.keywords}))
 
     # --- the plan ---
 

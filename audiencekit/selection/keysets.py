@@ -24,8 +24,9 @@ from audiencekit.selection.partitions import (
     repeated,
 )
 from audiencekit.selection.selection import Selection
+from audiencekit.selection.sharedvalues import ValueCounts
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
-from audiencekit.selection.tags import Tagger
+from audiencekit.selection.tags import Tagger, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class KeySets:
 
     With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
     False no record is suppressed. With neither, the tags of single keys are not kept. `memories` are asked of every
-    key, too, whether it suppresses. `tagger` is for tags that are compared with those of another run.
+    key, too, whether it suppresses. `tagger` is for tags that are compared with those of another run. `counts` counts
+    the records of each value.
     """
 
     def __init__(
@@ -58,11 +60,13 @@ class KeySets:
         memories: Sequence[KeyMemory] = (),
         bits: int = PARTITION_BITS,
         tagger: Tagger | None = None,
+        counts: ValueCounts | None = None,
     ) -> None:
-        self.mixed = mixed
+        self.mixed, self.counts = mixed, counts
         self._memories = memories
         self._suppressed = SuppressedKeys(chunks, bits=bits) if suppressing or memories else None
-        self._tagger = tagger or Tagger()
+        self.tagger = tagger or Tagger()
+        self._chunks, self._bits = chunks, bits
         self._key_sets = Partitions(chunks, bits=bits)
         self._keys = Partitions(chunks, bits=bits)
         self._deletes = Bits()
@@ -74,11 +78,19 @@ class KeySets:
         """How many records were gathered."""
         return len(self._deletes)
 
+    def anew(self) -> KeySets:
+        """Key sets for the records of the same run, read once more: the same keys suppress, and nothing is counted."""
+        fresh = KeySets(self._chunks, mixed=self.mixed, memories=self._memories, bits=self._bits, tagger=self.tagger)
+        fresh._suppressed = self._suppressed
+        return fresh
+
     @guarded
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
-        tagged = self._tagger.tag(batch)
+        tagged = self.tagger.tag(batch)
+        if self.counts is not None:
+            self.counts.add(tagged.tags)
         key_sets = self._key_sets.sort(tagged.of_sets())
         deletes = bools_of(batch.column(IS_DELETE))
         if not tagged.offsets or (not self.mixed and self._suppressed is None):
@@ -93,7 +105,7 @@ class KeySets:
     @guarded
     def tag_suppressed(self, records: HashedRecords) -> OrderedTags | None:
         """The tags of the keys of one batch of people who are to be suppressed. May be called from any thread."""
-        tags = self._tagger.tag(records.unwrap()).tags
+        tags = self.tagger.tag(records.unwrap()).tags
         return self._suppressed.sort(tags) if self._suppressed is not None and len(tags) else None
 
     def suppress(self, tagged: OrderedTags | None) -> None:
@@ -116,6 +128,14 @@ class KeySets:
         May be called from any thread.
         """
         return self._key_sets.pieces([part])
+
+    def find_suppressing(self, tags: Tags) -> Tags:
+        """Those of `tags`, ascending, that suppress the records which have them."""
+        return tags[:0] if self._suppressed is None else tags[self._suppressed.holds(tags)]
+
+    def has_values(self, tags: Tags) -> Bools:
+        """Of each of `tags`, whether a record has it. Only where something may be suppressed, or verbs are mixed."""
+        return self._keys.holds(tags)
 
     def select(self) -> Selection:
         """One record of each key set is sent; the waves keep conflicts in row order.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from audiencekit.errors import PlanRefused
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
-from audiencekit.selection.tags import Places, Tags
+from audiencekit.selection.tags import Places, Tags, are_among
 
 # A tag and its record, counted from 0 over the whole run. Nothing stands between: all of them are put aside and read
 # again, and that takes longer than anything else that is done with them.
@@ -108,6 +108,19 @@ class Partitions:
             held += own
         if held:
             yield range(first, 2**self._bits)
+
+    def holds(self, tags: Tags) -> npt.NDArray[np.bool_]:
+        """Of each of `tags`, whether an entry has it."""
+        held, parts = np.zeros(len(tags), dtype=bool), part_of(tags, self._bits)
+        for part in np.unique(parts).tolist():
+            asked = np.flatnonzero(parts == part)
+            known = np.unique(tags[asked])
+            for entries in self.pieces([part]):
+                found = np.zeros(len(entries), dtype=known.dtype)
+                found["high"], found["low"] = entries["high"], entries["low"]
+                met = np.unique(found[are_among(found, known)])
+                held[asked] |= are_among(tags[asked], met)
+        return held
 
     def pieces(self, parts: Iterable[int]) -> list[Entries]:
         """The entries of some parts as they were put aside, for a look before more is. May be called in any thread."""

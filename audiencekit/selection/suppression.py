@@ -76,6 +76,10 @@ class SuppressedKeys:
         """Put them aside."""
         self._tags.add(tagged, 0)
 
+    def holds(self, tags: Tags) -> Bools:
+        """Of each of `tags`, whether it suppresses."""
+        return self._tags.holds(tags)
+
     def owners(self, keys: Partitions, part: int) -> Indices:
         """The records that have a suppressed key, of one part of their `keys`. May be called in any thread."""
         suppressing = self._tags.pieces([part])

@@ -163,6 +163,21 @@ def tags_of_sets(records: HashedRecords, tagger: Tagger) -> Tags:
     return tagger.tag(records.unwrap()).of_sets()
 
 
+def are_among(asked: Tags, tags: Tags) -> npt.NDArray[np.bool_]:
+    """Of each of `asked`, whether it is one of `tags`, which ascend."""
+    among = np.zeros(len(asked), dtype=bool)
+    if not len(tags):
+        return among
+    at = np.minimum(np.searchsorted(tags["high"], asked["high"]), len(tags) - 1)
+    near = np.flatnonzero(tags["high"][at] == asked["high"])
+    among[near] = tags["low"][at[near]] == asked["low"][near]
+    # Hardly ever two of `tags` have the same first half: then it may be the second one.
+    if (tags["high"][1:] == tags["high"][:-1]).any():
+        known = {one.tobytes() for one in tags[np.isin(tags["high"], asked["high"][near])]}
+        among[near] = [one.tobytes() in known for one in asked[near]]
+    return among
+
+
 def sum_of_keys(of_kinds: list[tuple[Places, Tags]], records: int) -> Tags:
     """The tag of each record's key set."""
     sums = np.zeros(records, dtype=TAG)

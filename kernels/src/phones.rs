@@ -14,6 +14,7 @@ const STAY: u8 = 15; // the place of a row that leads to itself
 const CODE_DIGITS: usize = 3;
 const OPENINGS: usize = 10_000;
 const MAX_WORD: usize = 63; // bytes; no text up to here is a hash
+const MIN_WRITTEN: usize = 7; // digits before an extension
 const MAX_HEAD: usize = 4; // plus sign and calling code
 
 /// The compiled numbering plans, as `columnar/phones/tables.py` has them, and what else the columnar rules know.
@@ -100,8 +101,11 @@ fn refuse(text: &[u8], plans: &Plans, reasons: &Reasons) -> i8 {
     }
     // Signs of spreadsheets and `tel:` in front, an exponent, and decimal places are other forms of numbers.
     let may_be_marked = matches!(lowered[0], b'\'' | b'=' | b'#' | b't');
+    // A whole number and an extension has a reason of its own.
+    let digits = lowered.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let may_be_extended = digits > MIN_WRITTEN && lowered[lowered.len() - 1].is_ascii_digit();
     let has_letter = lowered.iter().any(|byte| byte.is_ascii_lowercase() && *byte != b'e');
-    if has_letter && !may_be_marked && !lowered.ends_with(b"0") {
+    if has_letter && !may_be_marked && !may_be_extended && !lowered.ends_with(b"0") {
         reasons.invalid_syntax
     } else {
         PENDING

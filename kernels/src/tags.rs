@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::sha256::DIGEST_BYTES;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 pub const TAG_BYTES: usize = 16;
 
@@ -74,9 +75,35 @@ pub fn add_up(mut tags: &[Tag], kinds: &[&[i32]], sums: &mut [Tag]) {
     }
 }
 
+/// Counts each of `tags` in one of the `counters`, a power of two, up to `most`. Several threads may do so at once: each of
+/// them may pass `most` by one.
+pub fn count(tags: &[Tag], counters: &[AtomicU8], most: u8) {
+    assert!(counters.len().is_power_of_two());
+    for tag in tags {
+        let counter = &counters[u64::from_le(tag[1]) as usize & (counters.len() - 1)];
+        if counter.load(Ordering::Relaxed) < most {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tags_are_counted_by_their_last_bits() {
+        let counters: [AtomicU8; 4] = Default::default();
+        let tags = [[9, 1], [8, 5], [7, 2], [7, 1], [6, 9]].map(|tag: Tag| tag.map(u64::to_le));
+        count(&tags, &counters, 3);
+        assert_eq!(counters.map(AtomicU8::into_inner), [0, 3, 1, 0]);
+    }
+
+    #[test]
+    #[should_panic]
+    fn counters_that_no_bits_choose() {
+        count(&[], &[const { AtomicU8::new(0) }; 3], 1);
+    }
 
     #[test]
     fn values_beneath_nulls_are_counted() {

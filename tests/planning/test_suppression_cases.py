@@ -39,7 +39,7 @@ def test_nobody_is_sent_who_should_not_be(tmp_path: Path, seed: int) -> None:
     expected = _expected(rows, suppressed | refused)
     sent = sent_rows(
         tmp_path, path, suppress=lists, consent_column="opt in=yes", allow_empty=True, country="US",
-        columns={"email": "email", "phone_number": "phone"},
+        columns={"email": "email", "phone_number": "phone"}, shared_values="keep",
     )  # fmt: skip
     assert [row for row in sent if set(rows[row - 1][0]) & (suppressed | refused)] == []
     assert sent == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -125,3 +126,36 @@ def test_all_rows_rejected_is_refused_whatever_is_allowed() -> None:
     """A run that would send nothing is no success."""
     (problem,) = judge(_tally(5, 5, placeholder=5), _mapping(), Bounds(max_rejected_share=1.0))
     assert "every one of 5 rows" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        ({"not_valid": 90}, "look whether the country is the right one (--country"),
+        ({"not_possible": 80, "invalid_syntax": 10}, "look whether the country"),
+        ({"invalid_syntax": 90}, "--split-cells"),
+        ({"already_hashed": 90}, "--hashed phone_number"),
+        ({"excel_mangled": 90}, "format the column as text"),
+    ],
+)
+def test_a_column_can_be_left_out_or_taken_as_it_is(reasons: dict[str, int], words: str) -> None:
+    """The hint says what is likely wrong, and the option that goes on without the column."""
+    mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PHONE_NUMBER, position=0, name="main phone"),))
+    (problem,) = judge(_tally(100, 0, **reasons), mapping, BOUNDS)
+    assert words in (problem.hint or "")
+    assert "--ignore 'main phone'" in (problem.hint or "")
+
+
+def test_the_bound_of_a_column_is_an_option() -> None:
+    """Values that are not of the kind refuse from so many on, and not at all with the whole as bound."""
+    tally = _tally(100, 0, not_valid=60)
+    assert judge(tally, _mapping(), replace(BOUNDS, max_rejected_column_share=0.6)) == []
+    (problem,) = judge(tally, _mapping(), replace(BOUNDS, max_rejected_column_share=0.59))
+    assert "--max-rejected-column-share 1" in (problem.hint or "")
+    assert judge(_tally(100, 0, not_valid=100), _mapping(), replace(BOUNDS, max_rejected_column_share=1)) == []
+
+
+def test_extensions_and_shared_values_are_of_the_kind() -> None:
+    """However many: the column is the right one."""
+    assert judge(_tally(100, 0, extension=95), _mapping(Kind.PHONE_NUMBER), BOUNDS) == []
+    assert judge(_tally(100, 0, shared=100), _mapping(Kind.PHONE_NUMBER), BOUNDS) == []

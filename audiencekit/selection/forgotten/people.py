@@ -32,7 +32,7 @@ from audiencekit.selection.forgotten.file import (
 )
 from audiencekit.selection.forgotten.notes import Notes, check_memory, gather_notes, needs_key
 from audiencekit.selection.suppression import KeyMemory
-from audiencekit.selection.tags import TAG, Tagger, Tags
+from audiencekit.selection.tags import TAG, Tagger, Tags, are_among
 from audiencekit.settings import Settings
 
 _MET: Final = (
@@ -58,7 +58,7 @@ class Forgotten:
 
         Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
         """
-        held = _are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
+        held = are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
         self._was_met |= bool(held.any())
         return held
 
@@ -151,18 +151,6 @@ def _holds_any(forgotten: Forgotten, records: HashedRecords) -> npt.NDArray[np.b
             held = forgotten.holds(kind, values if kind.is_hashed else sha256_of(values))
             found[lists.value_parent_indices().to_numpy(zero_copy_only=False)[held]] = True
     return found
-
-
-def _are_among(asked: Tags, tags: Tags) -> npt.NDArray[np.bool_]:
-    """Of each of `asked`, whether it is one of `tags`, which ascend."""
-    among = np.zeros(len(asked), dtype=bool)
-    if len(tags):
-        # By their first halves; hardly any others than those that are looked for pass.
-        at = np.minimum(np.searchsorted(tags["high"], asked["high"]), len(tags) - 1)
-        near = np.flatnonzero(tags["high"][at] == asked["high"])
-        same_halves = {one.tobytes() for one in tags[np.isin(tags["high"], asked["high"][near])]}
-        among[near] = [one.tobytes() in same_halves for one in asked[near]]
-    return among
 
 
 @guarded

@@ -4,6 +4,7 @@ use super::{get_all, guarded, slice_mut, Slice};
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
+use std::sync::atomic::AtomicU8;
 
 /// How many values lie beneath lists that are null goes to `found`.
 ///
@@ -48,6 +49,18 @@ pub unsafe extern "C" fn audiencekit_add_up(
     guarded(|| {
         // SAFETY: promised by the caller.
         unsafe { tags::add_up(tags.get(), &get_all(kinds), slice_mut(sums, records)) };
+    })
+}
+
+/// Counts `tags` in `counters`, in several threads at once.
+///
+/// # Safety
+/// As for `Slice::get`, where the counters change by this function alone.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_count(tags: &Slice<Tag>, counters: &Slice<AtomicU8>, most: u8) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        unsafe { tags::count(tags.get(), counters.get(), most) };
     })
 }
 

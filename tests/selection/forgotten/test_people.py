@@ -16,8 +16,8 @@ from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.personal import Secret
-from audiencekit.selection.forgotten.people import _are_among, read_forgotten, remember
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.forgotten.people import read_forgotten, remember
+from audiencekit.selection.tags import TAG, are_among
 
 GIVEN = Secret("6b" * 32)
 KEY = StateKey(b"k" * 32)
@@ -80,4 +80,4 @@ PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 def test_tags_are_looked_up_exactly(known: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
     """Tags that share one half are two tags."""
     tags = np.unique(np.array(known, dtype=TAG))
-    assert _are_among(np.array(asked, dtype=TAG), tags).tolist() == [one in known for one in asked]
+    assert are_among(np.array(asked, dtype=TAG), tags).tolist() == [one in known for one in asked]

@@ -20,7 +20,6 @@ from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.plannotes import lost_numbers
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.preparation.users import EncodedUsers, encode_users
@@ -66,9 +65,9 @@ class PlannedSync(PlannedRun):
         return asdict(self.sync)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What people should know before anything is sent."""
-        return self.suppression_notes + lost_numbers(self.tally, self.mapping) + self.remarks
+    def plan_notes(self) -> tuple[str, ...]:
+        """Notes to read before anything is sent."""
+        return self.suppression_notes + self.small_losses + self.remarks
 
     def encoded(self, batch: int, places: Indices) -> EncodedUsers:
         """The entries of the records of one batch at `places`, ascending."""

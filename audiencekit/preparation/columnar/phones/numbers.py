@@ -23,6 +23,10 @@ from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TW
 _MANGLED: Final = r"(?s)\A(?:[+-]?[0-9]+(?:[.,][0-9]*)?e[+-]?[0-9]+|#{2,}|=.*|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,})\z"
 _ROUNDED: Final = r"(?s)\A(?:[+-]?[0-9]{5,}[.,]0{1,6}|.*[0-9][.,]0)\z"
 _WRITTEN: Final = r"\A[(\[ ]*\+{0,2}[0-9\-/()\[\].~ ]+\z"
+_EXTENDED: Final = (
+    r"\A[(\[ ]*\+{0,2}(?:[\-/()\[\].~ ]*[0-9]){7,}[\-/()\[\].~ ]*"
+    r"(?:x|ext\.?|extn\.?|extension|#|;ext=)[ .:]*[0-9]{1,6}\z"
+)
 # Two whole numbers, divided by a sign; each has seven digits or more.
 _TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{sign}]*){{7}}"
 _CHECKS: Final = (
@@ -31,6 +35,7 @@ _CHECKS: Final = (
     Check(r"""\A(?:'|="|tel:)""", UNDECIDED),
     Check(_MANGLED, code_of(Reason.EXCEL_MANGLED)),
     Check(_ROUNDED, code_of(Reason.EXCEL_MANGLED)),
+    Check(_EXTENDED, code_of(Reason.EXTENSION)),
     Check(_WRITTEN, code_of(Reason.INVALID_SYNTAX), holds=False),
     Check(ALWAYS, UNDECIDED),
 )

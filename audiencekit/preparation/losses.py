@@ -1,0 +1,94 @@
+"""Losses that the owner of a source would want to hear of before it is sent: each is a warning, and refuses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import WARNED_SHARE, WARNED_VALUES
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.bounds import REMEDIES
+from audiencekit.preparation.tally import ColumnTally, Tally
+
+# No identifier was there to be lost.
+_NOTHING_LOST: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
+_OF_ROWS: Final = (
+    *(Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE),
+    *(Reason.UNKNOWN_OPERATION, Reason.NO_IDENTIFIER),
+)
+_WORDS: Final = {
+    Reason.NO_COUNTRY: "have no country",
+    Reason.EXTENSION: "have an extension",
+    Reason.SHARED: "stand for more people than one household",
+    Reason.NOT_VALID: "are no assigned numbers of their country",
+    Reason.NOT_POSSIBLE: "have too many or too few digits for their country",
+    Reason.INVALID_SYNTAX: "are not in the form of their kind",
+    Reason.RAGGED: "have more or fewer cells than the header",
+    Reason.ENCODING: "hold bytes that are not text in this encoding",
+    Reason.TOO_LARGE: "hold a cell that is too large",
+    Reason.UNKNOWN_OPERATION: "name no operation",
+    Reason.NO_IDENTIFIER: "hold no identifier",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """`count` values of `column`, or rows where it is None, that are not sent, for the reason `code`.
+
+    `share` is that of all values of the column, or of all rows. `remedy` is what would save them; None where nothing is
+    known.
+    """
+
+    code: str
+    column: str | None
+    count: int
+    share: float
+    message: str
+    remedy: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields by name."""
+        return asdict(self)
+
+
+def find_losses(tally: Tally, mapping: ColumnMapping) -> tuple[Loss, ...]:
+    """The losses of columns and of rows that are large, the most values first."""
+    found = [loss for column in mapping.columns for loss in _of_column(column, tally)]
+    for reason in _OF_ROWS:
+        if _is_large(count := tally.reasons[reason], tally.rows_read):
+            found.append(_loss(reason, None, count, tally.rows_read, "rows"))
+    return tuple(sorted(found, key=lambda loss: -loss.count))
+
+
+def _of_column(column: MappedColumn, tally: Tally) -> Iterator[Loss]:
+    """The large losses of a column; of one without a valid value its largest, however small."""
+    seen = tally.columns.get(column.position, ColumnTally())
+    lost = [(Reason(reason), count) for reason, count in seen.reasons.most_common() if reason not in _NOTHING_LOST]
+    for place, (reason, count) in enumerate(lost):
+        if _is_large(count, seen.present) or (place == 0 and not seen.valid):
+            yield _loss(reason, column, count, seen.present, "values")
+
+
+def _is_large(count: int, of: int) -> bool:
+    return count >= WARNED_VALUES and count > WARNED_SHARE * of
+
+
+def _loss(reason: Reason, column: MappedColumn | None, count: int, of: int, what: str) -> Loss:
+    words = _WORDS.get(reason, f"are rejected for the reason {reason}")
+    where = "" if column is None else f" of column {column.name}"
+    return Loss(
+        code=reason.value,
+        column=None if column is None else column.name,
+        count=count,
+        share=count / of,
+        message=f"{count:,} of {of:,} {what}{where} are not sent: they {words}",
+        remedy=_remedy(reason, column),
+    )
+
+
+def _remedy(reason: Reason, column: MappedColumn | None) -> str | None:
+    if reason is Reason.ALREADY_HASHED and column is not None:
+        return f"say --hashed {column.kind} if the whole column is SHA-256"
+    return REMEDIES.get(reason)

@@ -1,0 +1,244 @@
+"""Values that stand in the records of more than a few people: the phone of an office, the address of a shop's till.
+
+Such a value identifies none of them. It is found by keyed tags, exactly and in flat memory: while the source is read, a
+table of small counters says which values may stand in many records; of these, and of no others, the people are counted
+afterwards.
+
+A person is what stands beside the value in a record. Two records are of one person where what stands beside it is the
+same in both, or in one of them a part of what the other has.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.selection.partitions import Chunks
+from audiencekit.selection.tags import TAG, Places, TaggedKeys, Tagger, Tags, are_among
+
+COUNTER_BITS: Final = 26  # 64 MB, of which a small list touches little: so seldom do rare values fall together
+MOST_COUNTED: Final = 200  # a counter stops here; threads that meet in one may pass it by a few
+MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared
+_SINGLE_BITS: Final = 6  # parts in which the people of values are told apart
+_ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
+
+# A value, and the tag of what stands beside it; the lowest bit says whether a record has it, or only a part of it.
+PAIR: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("beside_high", "<u8"), ("beside_low", "<u8")])
+# A value, and how many people of it are in one part.
+PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
+Pairs = npt.NDArray[np.void]
+
+
+class ValueCounts:
+    """About how many records each value stands in, never too few: tags that fall together are counted together."""
+
+    def __init__(self, most: int, *, bits: int = COUNTER_BITS) -> None:
+        self._least = min(most, MOST_COUNTED - 1) + 1
+        self._counters = np.zeros(2**bits, dtype=np.uint8)
+        self._mask = np.uint64(2**bits - 1)
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return "<ValueCounts>"
+
+    def add(self, tags: Tags) -> None:
+        """Count the values of one batch, each record's once. May be called from any thread."""
+        if compiled := kernels():
+            compiled.tagging.count(tags, self._counters, MOST_COUNTED)
+            return
+        slots, counts = np.unique(self._slots(tags), return_counts=True)
+        with self._lock:
+            total = self._counters[slots] + counts
+            self._counters[slots] = np.minimum(total, MOST_COUNTED)
+
+    @property
+    def has_many(self) -> bool:
+        """Whether any value may stand in more records than are few."""
+        return bool(self._counters.max() >= self._least)
+
+    def may_be_many(self, tags: Tags) -> Bools:
+        """Of each of `tags`, whether it may stand in more records than are few."""
+        found: Bools = self._counters[self._slots(tags)] >= self._least
+        return found
+
+    def _slots(self, tags: Tags) -> npt.NDArray[np.uint64]:
+        slots: npt.NDArray[np.uint64] = tags["low"] & self._mask
+        return slots
+
+
+@dataclass(frozen=True, slots=True)
+class SharedValues:
+    """The tags of shared values, ascending; `people` of the most shared one."""
+
+    tags: Tags = field(repr=False)
+    people: int = 0
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+    def holds(self, asked: Tags) -> Bools:
+        """Of each of `asked`, whether it is one of them."""
+        return are_among(asked, self.tags)
+
+    def without(self, others: Tags) -> SharedValues:
+        """Those that are none of `others`, which ascend."""
+        return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
+
+
+def find_shared(
+    unsealed: Callable[[int], HashedRecords],
+    batches: int,
+    *,
+    counts: ValueCounts,
+    tagger: Tagger,
+    chunks: Chunks,
+    most: int,
+) -> SharedValues:
+    """The values that stand in the records of more than `most` people.
+
+    `unsealed` gives the records of each of so many `batches`, whose values `counts` has counted. What does not fit a
+    fixed memory goes to `chunks`.
+    """
+    pairs, people = _Aside(chunks, PAIR), _Aside(chunks, PEOPLE)
+
+    def look(number: int) -> Pairs:
+        return _pairs_of(unsealed(number), counts, tagger)
+
+    for found in in_order(look, range(batches), workers=cores()):
+        pairs.add(found, found["high"] ^ found["beside_high"])
+    for counted in in_order(_people_of, pairs.pieces(), workers=cores()):
+        people.add(counted, counted["high"])
+    shared = [np.zeros(0, dtype=PEOPLE)]
+    for counted in map(_added_up, people.pieces()):
+        shared.append(counted[counted["people"] > most])
+    found = _added_up(np.concatenate(shared))
+    tags = np.empty(len(found), dtype=TAG)
+    tags["high"], tags["low"] = found["high"], found["low"]
+    return SharedValues(tags, int(found["people"].max(initial=0)))
+
+
+@guarded
+def _pairs_of(records: HashedRecords, counts: ValueCounts, tagger: Tagger) -> Pairs:
+    """Of each value that may be shared what stands beside it in its record, and the parts of that."""
+    tagged = tagger.tag(records.unwrap())
+    chosen = np.flatnonzero(counts.may_be_many(tagged.tags))
+    return _pairs_of_keys(tagged, tagged.owners(), chosen) if len(chosen) else np.zeros(0, dtype=PAIR)
+
+
+def _pairs_of_keys(tagged: TaggedKeys, owners: Places, chosen: Places) -> Pairs:
+    of_owners = np.bincount(owners, minlength=tagged.records)
+    order = np.argsort(owners, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(of_owners)])
+    beside = of_owners[owners[chosen]] - 1
+    found = []
+    for size in np.unique(beside).tolist():
+        keys = chosen[beside == size]
+        all_places = order[starts[owners[keys]][:, None] + np.arange(size + 1)]
+        places = all_places[all_places != keys[:, None]].reshape(len(keys), size)
+        values, others = tagged.tags[keys], tagged.tags[places]
+        found.append(_paired(values, _sum(others, range(size)), is_whole=True))
+        found += [_paired(values, _sum(others, part), is_whole=False) for part in _parts(size)]
+    return np.concatenate(found)
+
+
+def _parts(size: int) -> Iterator[list[int]]:
+    """The parts of so many that are neither none nor all of them; of many those of one, and those without one."""
+    if size <= MOST_BESIDE:
+        for bits in range(1, 2**size - 1):
+            yield [place for place in range(size) if bits >> place & 1]
+        return
+    for place in range(size):
+        yield [place]
+        yield [other for other in range(size) if other != place]
+
+
+def _sum(others: Tags, part: list[int] | range) -> Tags:
+    sums = np.zeros(len(others), dtype=TAG)
+    for place in part:
+        sums["high"] += others["high"][:, place]
+        sums["low"] += others["low"][:, place]
+    return sums
+
+
+def _paired(values: Tags, beside: Tags, *, is_whole: bool) -> Pairs:
+    pairs = np.empty(len(values), dtype=PAIR)
+    pairs["high"], pairs["low"], pairs["beside_high"] = values["high"], values["low"], beside["high"]
+    pairs["beside_low"] = beside["low"] >> np.uint64(1) << np.uint64(1) | np.uint64(is_whole)
+    return pairs
+
+
+def _people_of(pairs: Pairs) -> Pairs:
+    """How many of `pairs` are people, of each value: whole ones, each once, that are no part of another."""
+    # The lowest bit alone decides last: of what is the same, the part comes first.
+    found = pairs[np.lexsort([pairs[name] for name in ("beside_low", "beside_high", "low", "high")])]
+    same = np.append(False, _are_same(found))[: len(found)]
+    bare = found["beside_low"] >> np.uint64(1)
+    repeats = same & np.append(False, (found["beside_high"][1:] == found["beside_high"][:-1]) & (bare[1:] == bare[:-1]))
+    # A value that stands alone in a record says nothing of who that is: it is a part of everyone.
+    is_alone = (found["beside_high"] == 0) & (bare == 0)
+    is_whole = (found["beside_low"] & np.uint64(1)).astype(bool)
+    counted = np.empty(int(np.count_nonzero(chosen := is_whole & ~repeats & ~is_alone)), dtype=PEOPLE)
+    counted["high"], counted["low"], counted["people"] = found["high"][chosen], found["low"][chosen], 1
+    return _added_up(counted)
+
+
+def _added_up(counted: Pairs) -> Pairs:
+    """The people of each value, each value once, ascending."""
+    if not len(counted):
+        return counted
+    ordered = counted[np.lexsort([counted["low"], counted["high"]])]
+    firsts = np.flatnonzero(np.append(True, ~_are_same(ordered)))
+    added = ordered[firsts]
+    added["people"] = np.add.reduceat(ordered["people"], firsts)
+    return added
+
+
+def _are_same(ordered: Pairs) -> Bools:
+    """Of each but the first, whether it is of the value of the one before."""
+    same: Bools = (ordered["high"][1:] == ordered["high"][:-1]) & (ordered["low"][1:] == ordered["low"][:-1])
+    return same
+
+
+class _Aside:
+    """Entries of one type in parts, put aside as they fill."""
+
+    def __init__(self, chunks: Chunks, dtype: np.dtype[np.void]) -> None:
+        self._chunks, self._dtype = chunks, dtype
+        self._waiting: list[list[Pairs]] = [[] for _ in range(2**_SINGLE_BITS)]
+        self._numbers: list[list[int]] = [[] for _ in range(2**_SINGLE_BITS)]
+        self._waiting_bytes = 0
+
+    def add(self, entries: Pairs, chosen_by: npt.NDArray[np.uint64]) -> None:
+        """Put each of `entries` in the part that the first bits of its number choose."""
+        parts = (chosen_by >> np.uint64(64 - _SINGLE_BITS)).astype(np.uint8)
+        order = np.argsort(parts, kind="stable")
+        ends = np.cumsum(np.bincount(parts, minlength=2**_SINGLE_BITS))
+        for waiting, own in zip(self._waiting, np.split(entries[order], ends[:-1]), strict=True):
+            if len(own):
+                waiting.append(own)
+        self._waiting_bytes += entries.nbytes
+        if self._waiting_bytes > _ASIDE_BYTES:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        for waiting, numbers in zip(self._waiting, self._numbers, strict=True):
+            if waiting:
+                numbers += self._chunks.append_all([np.concatenate(waiting).view(np.uint8).data])
+                waiting.clear()
+        self._waiting_bytes = 0
+
+    def pieces(self) -> Iterator[Pairs]:
+        """The entries of each part that holds any."""
+        for waiting, numbers in zip(self._waiting, self._numbers, strict=True):
+            aside = [np.frombuffer(self._chunks.read_all(numbers), dtype=self._dtype)] if numbers else []
+            if waiting or aside:
+                yield np.concatenate([*aside, *waiting])

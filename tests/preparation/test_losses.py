@@ -1,0 +1,71 @@
+"""Which losses are warned of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.losses import find_losses
+from audiencekit.preparation.tally import ColumnTally, Tally
+
+MAPPING = ColumnMapping(
+    columns=(
+        MappedColumn(kind=Kind.EMAIL, position=0, name="email"),
+        MappedColumn(kind=Kind.PHONE_NUMBER, position=3, name="phone"),
+    )
+)
+
+
+def _tally(present: int, rows: dict[str, int] | None = None, **reasons: int) -> Tally:
+    """Of a list of a thousand addresses, all of them good, and so many phone numbers."""
+    phones = ColumnTally(present=present, valid=present - sum(reasons.values()), reasons=Counter(reasons))
+    columns = {0: ColumnTally(present=1_000, valid=1_000), 3: phones}
+    return Tally(rows_read=1_000, records=1_000, columns=columns, reasons=Counter(reasons) + Counter(rows or {}))
+
+
+def _found(tally: Tally) -> list[tuple[str, str | None, int]]:
+    return [(loss.code, loss.column, loss.count) for loss in find_losses(tally, MAPPING)]
+
+
+@pytest.mark.parametrize(
+    ("present", "reasons", "found"),
+    [
+        (1_000, {}, []),
+        (0, {}, []),
+        (999, {"no_country": 999}, [("no_country", "phone", 999)]),
+        (4, {"no_country": 4}, [("no_country", "phone", 4)]),
+        (4, {"no_country": 3}, []),
+        (1_000, {"no_country": 50}, []),
+        (1_000, {"no_country": 51}, [("no_country", "phone", 51)]),
+        (100, {"not_valid": 9}, []),
+        (100, {"not_valid": 10}, [("not_valid", "phone", 10)]),
+        (1_000, {"extension": 100, "not_valid": 200}, [("not_valid", "phone", 200), ("extension", "phone", 100)]),
+        (100, {"placeholder": 100}, []),
+        (100, {"zeroed": 60, "empty": 40}, []),
+        (100, {"placeholder": 95, "not_valid": 5}, [("not_valid", "phone", 5)]),
+        (100, {"shared": 100}, [("shared", "phone", 100)]),
+    ],
+)
+def test_losses_of_a_column(present: int, reasons: dict[str, int], found: list[Any]) -> None:
+    """More than a twentieth, and ten at the least; of a column without a valid value any loss at all."""
+    assert _found(_tally(present, **reasons)) == found
+
+
+def test_losses_of_rows() -> None:
+    """Rows that could not be read, or name no one; the most first."""
+    tally = _tally(500, {"ragged": 60, "no_identifier": 300, "encoding": 50}, not_valid=100)
+    assert _found(tally) == [("no_identifier", None, 300), ("not_valid", "phone", 100), ("ragged", None, 60)]
+
+
+def test_what_is_said_of_a_loss() -> None:
+    """Counts, share, and the option that would save it; never a value."""
+    (loss,) = find_losses(_tally(999, no_country=999), MAPPING)
+    assert loss.message == "999 of 999 values of column phone are not sent: they have no country"
+    assert loss.share == 1.0
+    assert "--country" in (loss.remedy or "")
+    (hashes,) = find_losses(_tally(999, already_hashed=400), MAPPING)
+    assert "--hashed phone_number" in (hashes.remedy or "")

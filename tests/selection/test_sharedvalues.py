@@ -1,0 +1,159 @@
+"""Values that more people share than are few, against a count of sets in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.batches import ROW
+from audiencekit.preparation.columnar.hexadecimal import hash_matrix
+from audiencekit.selection import sharedvalues
+from audiencekit.selection.partitions import Chunks
+from audiencekit.selection.sharedvalues import SharedValues, ValueCounts, find_shared
+from audiencekit.selection.strippedrecords import find_sharing_rows, strip_shared
+from audiencekit.selection.tags import TAG, Tagger
+from tests.examples import examples
+
+Make = Callable[..., HashedRecords]
+Store = Callable[[], Chunks]
+Person = dict[Kind, list[str]]
+
+KINDS = [Kind.EMAIL, Kind.PHONE_NUMBER, Kind.PARTNER_USER_ID]
+PEOPLE = st.lists(
+    st.dictionaries(
+        st.sampled_from(KINDS), st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=2, unique=True), min_size=1
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def _keys(person: Person) -> frozenset[tuple[Kind, str]]:
+    return frozenset((kind, text) for kind, texts in person.items() for text in texts)
+
+
+def _people_of(people: Sequence[Person], key: tuple[Kind, str]) -> int:
+    """Of the sets that stand beside `key` those that are no part of another."""
+    beside = {_keys(person) - {key} for person in people if key in _keys(person)} - {frozenset()}
+    return sum(not any(one < other for other in beside) for one in beside)
+
+
+def _find(records: HashedRecords, tagger: Tagger, chunks: Chunks, most: int, counts: ValueCounts) -> SharedValues:
+    batch = records.unwrap()
+    batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
+    for one in batches:
+        counts.add(tagger.tag(one.unwrap()).tags)
+    return find_shared(batches.__getitem__, len(batches), counts=counts, tagger=tagger, chunks=chunks, most=most)
+
+
+def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
+    return tagger.tag(make(("Update", {key[0]: [key[1]]})).unwrap()).tags
+
+
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PEOPLE, st.integers(1, 4), st.sampled_from([0, 3, 12]))
+def test_people_are_counted_exactly(
+    hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int
+) -> None:
+    """Also where counters are so few that all values fall together."""
+    tagger, counts = Tagger(), ValueCounts(most, bits=bits)
+    records = hashed_records(*(("Update", person) for person in people))
+    shared = _find(records, tagger, memory_chunks(), most, counts)
+    numbers = {key: _people_of(people, key) for person in people for key in _keys(person)}
+    for key, number in numbers.items():
+        assert bool(shared.holds(_tag_of(tagger, hashed_records, key))[0]) == (number > most), number
+    assert len(shared) == sum(number > most for number in numbers.values())
+    assert shared.people == max((number for number in numbers.values() if number > most), default=0)
+
+
+@pytest.mark.parametrize(
+    ("people", "number"),
+    [
+        ([{Kind.EMAIL: [text], Kind.PHONE_NUMBER: ["p"]} for text in "abcdef"], 6),
+        ([{Kind.EMAIL: ["a"], Kind.PHONE_NUMBER: ["p"]}] * 6, 1),
+        ([{Kind.PHONE_NUMBER: ["p"]}] * 6, 0),
+        ([{Kind.EMAIL: list("abcdef"[:size]), Kind.PHONE_NUMBER: ["p"]} for size in range(1, 7)], 1),
+        ([{Kind.EMAIL: ["a", text], Kind.PHONE_NUMBER: ["p"]} for text in "bcdefg"], 6),
+    ],
+    ids=["six people", "one person, six rows", "nothing beside it", "each a part of the next", "all share another"],
+)
+def test_what_a_person_is(hashed_records: Make, memory_chunks: Store, people: list[Person], number: int) -> None:
+    """By what stands beside the value; one that stands alone is of anyone who has it."""
+    records = hashed_records(*(("Update", person) for person in people))
+    for most in range(1, 7):
+        tagger = Tagger()
+        shared = _find(records, tagger, memory_chunks(), most, ValueCounts(most, bits=10))
+        assert bool(shared.holds(_tag_of(tagger, hashed_records, (Kind.PHONE_NUMBER, "p")))[0]) == (number > most)
+
+
+def test_entries_are_put_aside(hashed_records: Make, memory_chunks: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same people where memory holds hardly any of them."""
+    monkeypatch.setattr(sharedvalues, "_ASIDE_BYTES", 100)
+    people = [{Kind.EMAIL: [f"e{number}"], Kind.PHONE_NUMBER: [f"p{number % 7}"]} for number in range(100)]
+    chunks: Any = memory_chunks()
+    shared = _find(hashed_records(*(("Update", one) for one in people)), Tagger(), chunks, 10, ValueCounts(10, bits=12))
+    assert (len(shared), shared.people, len(chunks.chunks) > 20) == (7, 15, True)
+
+
+def test_counters_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways count the same, and neither counts beyond the end of a byte."""
+    tags = np.zeros(1_000, dtype=TAG)
+    tags["low"] = np.arange(1_000) % 3
+    compiled, plain = ValueCounts(100, bits=2), ValueCounts(100, bits=2)
+    compiled.add(tags)
+    monkeypatch.setattr(sharedvalues, "kernels", lambda: None)
+    plain.add(tags)
+    asked = np.zeros(4, dtype=TAG)
+    asked["low"] = np.arange(4)
+    assert compiled.may_be_many(asked).tolist() == plain.may_be_many(asked).tolist() == [True, True, True, False]
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PEOPLE, st.sets(st.tuples(st.sampled_from(KINDS), st.sampled_from("abcdefgh")), max_size=6))
+def test_records_are_stripped(hashed_records: Make, people: list[Person], shared_keys: set[tuple[Kind, str]]) -> None:
+    """What is left is what was not shared; a record of nothing else is gone, and every value is accounted for."""
+    tagger = Tagger()
+    tags = np.concatenate([np.zeros(0, TAG), *(_tag_of(tagger, hashed_records, key) for key in shared_keys)])
+    shared = SharedValues(np.sort(tags))
+    records = hashed_records(*(("Update", person) for person in people))
+    counts = ValueCounts(1, bits=0)  # every value may be shared, as far as it tells
+    counts.add(np.zeros(9, dtype=TAG))
+    stripped = strip_shared(records, shared, tagger, counts)
+    met = [(row, key) for row, person in enumerate(people, 1) for key in _keys(person) & shared_keys]
+    if stripped is None:
+        assert met == []
+        return
+    left = [{kind: [t for t in texts if (kind, t) not in shared_keys] for kind, texts in one.items()} for one in people]
+    rows = [row for row, person in enumerate(left, 1) if any(person.values())]
+    batch = stripped.records.unwrap()
+    assert batch.column(ROW).to_pylist() == rows
+    wanted = hashed_records(*(("Update", left[row - 1]) for row in rows)).unwrap() if rows else batch
+    for kind in KINDS:
+        assert _hashes(batch.column(kind.value)) == _hashes(wanted.column(kind.value))
+    assert sorted(stripped.rows.tolist()) == [row for row in range(1, len(people) + 1) if row not in rows]
+    found = sorted((row, kind) for kind, of_kind in stripped.left_out.items() for row in of_kind.tolist())
+    assert found == sorted((row, kind) for row, (kind, _) in met)
+
+
+def _hashes(lists: Any) -> Any:
+    values = lists.flatten()
+    plain = values.to_pylist() if values.type == "string" or not len(values) else hash_matrix(values).tolist()
+    return plain, [len(one or ()) for one in lists.to_pylist()]
+
+
+def test_rows_that_have_a_shared_value_in_any_form(hashed_records: Make) -> None:
+    """With all that stands beside it, whichever form of the row that is in."""
+    tagger = Tagger()
+    shared = SharedValues(_tag_of(tagger, hashed_records, (Kind.PHONE_NUMBER, "p")))
+    plain = hashed_records(("Update", {Kind.EMAIL: ["a"], Kind.PHONE_NUMBER: ["q"]}), ("Update", {Kind.EMAIL: ["b"]}))
+    digits = hashed_records(("Update", {Kind.PHONE_NUMBER: ["p"]}), ("Update", {Kind.PHONE_NUMBER: ["r"]}))
+    sharing, rows, tags = find_sharing_rows([plain, digits], shared, tagger)
+    assert (sharing.tolist(), rows.tolist()) == ([1], [1, 1])
+    beside = [_tag_of(tagger, hashed_records, key)[0] for key in ((Kind.EMAIL, "a"), (Kind.PHONE_NUMBER, "q"))]
+    assert {tag.tobytes() for tag in tags} == {tag.tobytes() for tag in beside}
