@@ -123,8 +123,9 @@ class Mapper:
                 hint=f"map it to {by_name}, or rename it if its name is wrong",
             )
 
-    def _column(self, kind: Kind, position: int, *, hashed: bool) -> MappedColumn:
-        return MappedColumn(kind=kind, position=position, name=self.header.shown(position), hashed=hashed)
+    def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
+        name = self.header.shown(position)
+        return MappedColumn(kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess)
 
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
         positions = [*(column.position for column in columns), *others]
@@ -241,7 +242,10 @@ class Mapper:
             self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
             return None
         hashed = names_hashes(name) or evidence.looks_hashed
-        why = "by name and content" if agrees and evidence.filled else "by name"
+        if not evidence.filled:
+            why = "by name alone: its first cells are blank"
+            return Candidate(by_name, position, hashed, why, is_guess=by_name.is_hashed)
+        why = "by name and content" if agrees else "by name"
         return Candidate(by_name, position, hashed, why, is_doubtful=not agrees)
 
     def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
@@ -281,7 +285,7 @@ class Mapper:
                 self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
             else:
                 self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
-                yield self._column(kind, candidate.position, hashed=declared)
+                yield self._column(kind, candidate.position, hashed=declared, is_guess=candidate.is_guess)
 
     def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
         keys = [self.header.key(column.position) for column in columns]
@@ -300,3 +304,4 @@ class Candidate:
     hashed: bool
     why: str
     is_doubtful: bool = False
+    is_guess: bool = False

@@ -95,6 +95,32 @@ def test_hashes_are_hashes_when_declared(
     assert [(column.position, column.hashed) for column in source.mapping.columns] == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "guesses"),
+    [
+        ("email,phone\na@example.com,\n", {}, [False, True]),
+        ("email,phone\na@example.com,n/a\n", {}, [False, True]),
+        ("email,phone\n", {}, [True, True]),
+        ("email,phone\na@example.com,030 12345678\n", {}, [False, False]),
+        ("mobile\ntrue\n", {}, [False]),
+        ("email,phone\na@example.com,\n", {"columns": ((Kind.PHONE_NUMBER, "phone"),)}, [False]),
+        # of this kind alone values leave as they are
+        ("email,partner_user_id\na@example.com,\n", {}, [False, False]),
+    ],
+    ids=range(7),
+)
+def test_a_column_that_only_its_name_speaks_for_is_a_guess(
+    open_bytes: Open, text: str, options: dict[str, Any], guesses: list[bool]
+) -> None:
+    """Its sampled cells are blank; what the user maps is none."""
+    assert [column.is_guess for column in open_bytes(text.encode(), **options).mapping.columns] == guesses
+
+
+def test_a_guess_is_told(open_bytes: Open) -> None:
+    """People read why a column is taken."""
+    assert "phone: phone_number, by name alone: its first cells are blank" in open_bytes(b"email,phone\n").notes
+
+
 def test_what_the_user_says_is_all_there_is(open_bytes: Open) -> None:
     """With one column given no other identifier is looked for; the country is."""
     data = b"Email,Mail,Land\na@example.com,b@example.com,DE\n"
