@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from audiencekit.errors import MappingRefused
@@ -275,6 +275,7 @@ class Mapper:
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
         """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
+        candidates = self._as_declared(candidates)
         for candidate in candidates:
             kind, shown = candidate.kind, self.header.shown(candidate.position)
             declared = kind in self.options.hashed
@@ -286,6 +287,22 @@ class Mapper:
             else:
                 self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
                 yield self._column(kind, candidate.position, hashed=declared, is_guess=candidate.is_guess)
+
+    def _as_declared(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates, blank columns as hashed ones where hashes are declared and no other column has any.
+
+        Raises MappingRefused for a declared kind of which there are values, and all in the clear.
+        """
+        without = {kind for kind in self.options.hashed if not any(c.hashed for c in candidates if c.kind is kind)}
+        for candidate in candidates:
+            if candidate.kind in without and not candidate.is_guess:
+                raise MappingRefused(
+                    f"column {self.header.shown(candidate.position)} holds the kind {candidate.kind} in the clear, and"
+                    f" --hashed {candidate.kind} is said; no column holds its hashes",
+                    hint=f"leave out --hashed {candidate.kind}: values in the clear are hashed before they are sent; or"
+                    f" name the column of hashes with --map {candidate.kind}=COLUMN",
+                )
+        return [replace(candidate, hashed=True) if candidate.kind in without else candidate for candidate in candidates]
 
     def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
         keys = [self.header.key(column.position) for column in columns]

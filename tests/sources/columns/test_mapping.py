@@ -81,11 +81,14 @@ def test_columns_are_recognised(
         (f"email_sha256\n{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", True, [(1, True)]),
-        ("email\na@example.com\n", True, []),
+        (f"email,mail\n{HASH},b@example.com\n", True, [(0, True)]),
+        (f"email,mail\n{HASH},\n", True, [(0, True)]),
+        ("email,phone\n,+493012345601\n", True, [(0, True), (1, False)]),
+        ("email\n", True, [(0, True)]),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", False, []),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", True, []),
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_hashes_are_hashes_when_declared(
     open_bytes: Open, text: str, hashed: bool, expected: list[tuple[int, bool]]
@@ -119,6 +122,23 @@ def test_a_column_that_only_its_name_speaks_for_is_a_guess(
 def test_a_guess_is_told(open_bytes: Open) -> None:
     """People read why a column is taken."""
     assert "phone: phone_number, by name alone: its first cells are blank" in open_bytes(b"email,phone\n").notes
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("email\na@example.com\n", "email"),
+        ("phone,email\n+493012345601,a@example.com\n", "email"),
+        ("what,phone\na@example.com,+493012345601\n", "column1"),
+        ("work email,home email\na@example.com,\n", "work email"),
+    ],
+    ids=range(4),
+)
+def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: Open, text: str, column: str) -> None:
+    """Its values would be left out of a list that is else sent."""
+    with pytest.raises(MappingRefused, match=f"column {column} ") as caught:
+        open_bytes(text.encode(), hashed=frozenset({Kind.EMAIL}))
+    assert "leave out --hashed email" in caught.value.hint
 
 
 def test_what_the_user_says_is_all_there_is(open_bytes: Open) -> None:
