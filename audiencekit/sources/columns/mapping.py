@@ -46,9 +46,11 @@ class Mapper:
     notes: list[str] = field(default_factory=list)
     operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
     missing: list[str] = field(default_factory=list)
+    _ignored: frozenset[int] = frozenset()
 
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
+        self._ignore()
         country, operation = self._country(), self._given(self.options.operation_column)
         consent = self._given(self.options.consent_column)
         columns = self._columns(country, operation, consent)
@@ -68,6 +70,10 @@ class Mapper:
             consent=consent,
             consent_name=self._shown(consent),
         )
+
+    def _ignore(self) -> None:
+        self._ignored = frozenset(self.header.find(name) for name in self.options.ignore)
+        self.notes += [f"{self.header.shown(place)}: left out, as --ignore says" for place in sorted(self._ignored)]
 
     def _shown(self, position: int | None) -> str | None:
         return None if position is None else self.header.shown(position)
@@ -130,6 +136,10 @@ class Mapper:
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
         positions = [*(column.position for column in columns), *others]
         for position in positions:
+            if position in self._ignored:
+                raise MappingRefused(
+                    f"column {self._shown(position)} is mapped and ignored", hint="give one of the two options for it"
+                )
             if position is not None and positions.count(position) > 1:
                 raise MappingRefused(
                     f"column {self.header.shown(position)} is mapped to more than one thing",
@@ -187,8 +197,9 @@ class Mapper:
         names = self.header.names
         return names[position] if names is not None and position < len(names) else ""
 
-    def _places(self) -> range:
-        return range(len(self.sample.columns))
+    def _places(self) -> list[int]:
+        """The columns that may be something."""
+        return [place for place in range(len(self.sample.columns)) if place not in self._ignored]
 
     def _recognized(self, country: int | None, *others: int | None) -> tuple[MappedColumn, ...]:
         countries = self.sample.countries(country, self.options.country)

@@ -330,3 +330,45 @@ def test_a_column_of_operations_is_noticed(
 ) -> None:
     """Unless an option names it."""
     assert open_bytes(text.encode(), **options).operation_hint == hint
+
+
+IGNORED: list[tuple[dict[str, Any], list[tuple[str, int]], int | None]] = [
+    ({}, [("email", 0), ("phone_number", 1)], 2),
+    ({"ignore": ("phone",)}, [("email", 0)], 2),
+    ({"ignore": ("PHONE ", "column1")}, [], 2),
+    ({"ignore": ("land",)}, [("email", 0), ("phone_number", 1)], None),
+    ({"ignore": ("Kiyomitsu",)}, [("email", 0), ("phone_number", 1)], 2),
+    ({"ignore": ("phone", "land"), "columns": ((Kind.EMAIL, "email"),)}, [("email", 0)], None),
+    ({"ignore": ("phone",), "hashed": frozenset({Kind.PHONE_NUMBER})}, [("email", 0)], 2),
+]
+
+
+@pytest.mark.parametrize(("options", "expected", "country"), IGNORED, ids=range(len(IGNORED)))
+def test_a_column_that_is_ignored_is_nothing(
+    open_bytes: Open, options: dict[str, Any], expected: list[tuple[str, int]], country: int | None
+) -> None:
+    """Neither an identifier nor the country, nor a reason to refuse."""
+    source = open_bytes(b"email,phone,land,Kiyomitsu\na@example.com,030 12345678,DE,delete\n", **options)
+    assert mapped(source) == expected
+    assert source.mapping.country == country
+    assert (source.operation_hint is None) == ("Kiyomitsu" in options.get("ignore", ()))
+    ignored = [note for note in source.notes if note.endswith(": left out, as --ignore says")]
+    assert len(ignored) == len(options.get("ignore", ()))
+
+
+def test_a_column_to_ignore_that_is_missing_is_refused(open_bytes: Open) -> None:
+    """A slip of the pen would send it."""
+    with pytest.raises(MappingRefused, match="no column 'fon'"):
+        open_bytes(b"email,phone\na@example.com,+493012345601\n", ignore=("fon",))
+
+
+def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open) -> None:
+    """By its name and by its place, neither."""
+    with pytest.raises(MappingRefused, match="column email is mapped and ignored"):
+        open_bytes(b"email\na@example.com\n", ignore=("column1",), columns=((Kind.EMAIL, "email"),))
+
+
+def test_a_name_to_ignore_makes_a_header(open_bytes: Open) -> None:
+    """As any name that the user gives."""
+    source = open_bytes(b"Kunde,ann@example.com\nBo,bob@example.com\n", ignore=("kunde",))
+    assert source.description["header"] is True
