@@ -13,6 +13,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
+from audiencekit.sources.columns.evidentheader import evident_names
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.columns.naming import (
     named_kind,
@@ -47,6 +48,9 @@ class Mapper:
     operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
     missing: list[str] = field(default_factory=list)
     _ignored: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.header = self.header.showing(evident_names(self.header, self.sample))
 
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""

@@ -144,4 +144,9 @@ def _any_phrase(found: frozenset[str], phrases: tuple[set[str], ...]) -> bool:
 
 def names_person_data(name: str) -> bool:
     """Whether a cell is beyond doubt a column's name: of an identifier, or of the parts of a person's name."""
-    return named_kind(name) is not None or frozenset(words_of(name)) in _NAME_PARTS
+    return named_kind(name) is not None or names_name_part(name)
+
+
+def names_name_part(name: str) -> bool:
+    """Whether a header cell names a part of a person's name."""
+    return frozenset(words_of(name)) in _NAME_PARTS

@@ -258,7 +258,7 @@ def test_notes_say_why(open_bytes: Open) -> None:
     assert "land: named like a country, but its cells are none" in notes
     assert "phone: phone_number, by name and content" in notes
     assert "email: named like the kind email, but its cells are not" in notes
-    assert "column3: email, by content" in notes
+    assert "what: email, by content" in notes
 
 
 def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
@@ -270,10 +270,18 @@ def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
 
 def test_notes_hold_no_cell_and_no_personal_name(open_bytes: Open) -> None:
     """Neither from rows nor from a first row taken for names."""
-    data = b"Quandtova,email,Mobil,owner\nZiegelmeier,marker@example.com,ja,boss@example.com\n"
+    data = b"Quandtova,what,Mobil,owner\nZiegelmeier,marker@example.com,ja,boss@example.com\n"
     source = open_bytes(data, country="DE")
     text = repr((source, source.notes, source.mapping, source.description))
     assert not any(word in text for word in ("Quandtova", "Ziegelmeier", "marker", "boss"))
+
+
+def test_own_words_of_a_header_are_shown(open_bytes: Open) -> None:
+    """Their owner sees which column is meant."""
+    data = b"First Name,Last Name,Statie,email,Lifecycle Stage\nAnn,Lee,LA,a@example.com,subscriber\n"
+    with pytest.raises(MappingRefused) as caught:
+        open_bytes(data, ignore=("nowhere",))
+    assert caught.value.hint == "the columns are: First Name, Last Name, Statie, email, Lifecycle Stage"
 
 
 @pytest.mark.parametrize(
