@@ -21,8 +21,10 @@ from audiencekit.sources.columns.naming import (
     names_hashes,
     names_own_id,
     names_person_data,
+    names_screen_name,
     names_something_else,
     names_unsupported_hash,
+    speaks_of_x,
 )
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
@@ -257,11 +259,22 @@ class Mapper:
             self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
             return None
         hashed = names_hashes(name) or evidence.looks_hashed
+        if agrees and by_name is Kind.HANDLE and not self._are_handles(name, evidence):
+            if evidence.filled:
+                option = f"--map handle={shlex.quote(shown)}"
+                self.notes.append(f"{shown}: could be handles; not mapped, say {option} if they are")
+            return None
         if not evidence.filled:
             why = "by name alone: its first cells are blank"
             return Candidate(by_name, position, hashed, why, is_guess=by_name.is_hashed)
         why = "by name and content" if agrees else "by name"
         return Candidate(by_name, position, hashed, why, is_doubtful=not agrees)
+
+    def _are_handles(self, name: str, evidence: Evidence) -> bool:
+        said = self.options.every_form or Kind.HANDLE in self.options.hashed
+        if said or evidence.kind is Kind.HANDLE or not names_screen_name(name):
+            return True
+        return any(map(speaks_of_x, self.header.names or ()))
 
     def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
         # A UUID is an id of a partner as well as of a device, and nobody names a column so by chance.

@@ -380,3 +380,39 @@ def test_a_name_to_ignore_makes_a_header(open_bytes: Open) -> None:
     """As any name that the user gives."""
     source = open_bytes(b"Kunde,ann@example.com\nBo,bob@example.com\n", ignore=("kunde",))
     assert source.description["header"] is True
+
+
+SCREEN_NAMES: list[tuple[str, dict[str, Any], bool]] = [
+    ("email,Screen Name\na@example.com,ann\n", {}, False),
+    ("email,Screen Name\na@example.com,\n", {}, False),
+    ("email,screen_name\na@example.com,ann\n", {}, False),
+    ("email,ScreenName\na@example.com,ann\n", {}, False),
+    ("email,user_id,screen_name\na@example.com,7,ann\n", {}, False),
+    ("email,Screen Name\na@example.com,@ann\n", {}, True),
+    ("email,screen_name\na@example.com,https://x.com/ann\n", {}, True),
+    ("email,Twitter Screen Name\na@example.com,ann\n", {}, True),
+    ("email,x_screen_name\na@example.com,ann\n", {}, True),
+    ("twitter_id,screen_name\n783214,ann\n", {}, True),
+    ("platform_id,screen_name\n783214,ann\n", {}, True),
+    ("email,screen_name,tweets\na@example.com,ann,7\n", {}, True),
+    ("email,Screen Name\na@example.com,ann\n", {"columns": ((Kind.HANDLE, "screen name"),)}, True),
+    (f"screen_name\n{HASH}\n", {"hashed": frozenset({Kind.HANDLE})}, True),
+    # of a list of people to keep out, no one is missed
+    ("email,Screen Name\na@example.com,ann\n", {"every_form": True}, True),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "is_handle"), SCREEN_NAMES, ids=range(len(SCREEN_NAMES)))
+def test_a_screen_name_is_a_handle_where_something_says_so(
+    open_bytes: Open, text: str, options: dict[str, Any], is_handle: bool
+) -> None:
+    """In address books it is a name in some messenger: the handle of a stranger."""
+    source = open_bytes(text.encode(), **options)
+    assert (Kind.HANDLE in [column.kind for column in source.mapping.columns]) is is_handle
+
+
+def test_a_screen_name_that_is_left_out_is_told(open_bytes: Open) -> None:
+    """With the way to take it, where it holds anything."""
+    (note,) = [note for note in open_bytes(b"email,Screen Name\na@example.com,ann\n").notes if "Screen" in note]
+    assert note == "Screen Name: could be handles; not mapped, say --map handle='Screen Name' if they are"
+    assert not any("Screen" in note for note in open_bytes(b"email,Screen Name\na@example.com,\n").notes)
