@@ -35,7 +35,7 @@ COLUMNS: dict[Kind, list[tuple[str, Cell, int]]] = {
     Kind.HANDLE: [
         ("handle", lambda n: f"@person_{n}", 40),
         ("twitter", lambda n: f"https://x.com/person{n}", 5),
-        ("screen_name", lambda n: f"Person{n}", 300),
+        ("screen_name", lambda n: f"@Person{n}", 300),
     ],
     Kind.PLATFORM_ID: [
         ("platform_id", lambda n: str(14356700 + n), 40),

@@ -89,6 +89,7 @@ def reading_options(function: F) -> F:
         click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
         click.option("--country-column", metavar="NAME", help="Column with the country of each row."),
         click.option("--hashed", type=KINDS, multiple=True, help="Kind whose columns are SHA-256 already; repeatable."),
+        click.option("--ignore", metavar="COLUMN", multiple=True, help="Column that is taken for nothing; repeatable."),
         click.option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         click.option("--encoding", help="Encoding of the file, when it is not UTF-8."),
         click.option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),

@@ -31,14 +31,16 @@ class SourceKeywords(TypedDict, total=False):
     """How to read a source.
 
     `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
-    numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `split_cells`: separator of
-    several values in a cell. `header`: False when the first line is a row. `sql`: one SELECT over the table `source`.
+    numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `ignore`: columns that are taken
+    for nothing. `split_cells`: separator of several values in a cell. `header`: False when the first line is a row.
+    `sql`: one SELECT over the table `source`.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
     country: str | None
     country_column: str | None
     hashed: Iterable[str]
+    ignore: str | Iterable[str]
     split_cells: str | None
     encoding: str | None
     delimiter: str | None
@@ -139,6 +141,8 @@ def plain_keywords(keywords: Keywords) -> Keywords:
         plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
     plain["hashed"] = sorted(_hashed_kinds(plain))
     plain.setdefault("shared_values", SHARED_PEOPLE)  # runs of versions that left no value out say nothing of it
+    if ignore := _ignored_names(plain):
+        plain["ignore"] = ignore
     if suppress := plain.pop("suppress", ()):
         plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
     return cast("Keywords", plain)
@@ -244,6 +248,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         operation_column=given.get("operation_column"),
         consent_column=consent_column,
         hashed=frozenset(read_kind(kind) for kind in _hashed_kinds(given)),
+        ignore=tuple(_ignored_names(given)),
         split_cells=given.get("split_cells"),
         encoding=given.get("encoding"),
         delimiter=given.get("delimiter"),
@@ -279,12 +284,20 @@ def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOption
 
 
 def _hashed_kinds(given: Mapping[str, Any]) -> list[str]:
-    """The kinds that `hashed` names, one or several. Raises UsageError when they are no texts."""
-    hashed = given.get("hashed") or ()
-    kinds = [hashed] if isinstance(hashed, str) else list(hashed) if isinstance(hashed, Iterable) else [hashed]
-    if not all(isinstance(kind, str) for kind in kinds):
-        raise UsageError("hashed names kinds", hint='for example ["email"]')
-    return kinds
+    return _texts(given.get("hashed"), wrong="hashed names kinds", hint='for example ["email"]')
+
+
+def _ignored_names(given: Mapping[str, Any]) -> list[str]:
+    return _texts(given.get("ignore"), wrong="ignore names columns", hint='for example ["Fax"]')
+
+
+def _texts(given: Any, *, wrong: str, hint: str) -> list[str]:
+    """The texts that a keyword gives, one or several. Raises UsageError, which says `wrong`, for anything else."""
+    several = given or ()
+    texts = [several] if isinstance(several, str) else list(several) if isinstance(several, Iterable) else [several]
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(wrong, hint=hint)
+    return texts
 
 
 def _pairs(columns: Any) -> list[tuple[str, str]]:

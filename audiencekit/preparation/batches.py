@@ -31,13 +31,16 @@ class MappedColumn:
     """One column of the source that carries identifiers of one kind.
 
     `position` counts from 0 in the source. `name` is what people are shown: the header's words, or `column4` (counted
-    from 1) when there is no header or when the header cell could itself be personal.
+    from 1) when there is no header or when the header cell could itself be personal. `is_guess` says that nothing but
+    its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
+    refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess.
     """
 
     kind: Kind
     position: int
     name: str
     hashed: bool = False
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,8 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
 
 
 def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Refused]:
+    if column.is_guess:
+        return []
     seen = tally.columns.get(column.position, ColumnTally())
     tolerated = tolerated_fault_rows(tally.rows_read)
     where, leave_out = f"column {column.name} ({column.kind.value})", f"leave it out with --ignore {_quoted(column)}"

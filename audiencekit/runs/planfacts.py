@@ -11,6 +11,7 @@ from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.batches import MappedColumn
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import identifier_counts
 from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody, Sums
@@ -58,13 +59,18 @@ def _words_for(refused: Iterable[RefusedRow]) -> tuple[str, ...]:
     return (f"rows that the service refused, by its codes: {words}",) if codes else ()
 
 
+def _fields_of(column: MappedColumn) -> dict[str, Any]:
+    """The fields that decide what is read of `column`: those of the journals of every version."""
+    return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
+
+
 def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profile: Profile) -> PlanFacts:
     """Everything that must be the same when the run is resumed. `fingerprints`: of the records, of the suppressed."""
     mapping = planned.mapping
     fingerprint, suppression = fingerprints
     return PlanFacts(
         mapping={
-            "columns": [asdict(column) | {"kind": column.kind.value} for column in mapping.columns],
+            "columns": [_fields_of(column) for column in mapping.columns],
             "country": mapping.country,
             "operation": mapping.operation,
             "consent": mapping.consent,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,11 +43,8 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
         _refuse_unlike(files)
         keyed = [_keyed(file.mapping) for file in files]
     keys = list(dict.fromkeys(key for columns in keyed for key in columns))
-    found = {key: column for columns in keyed for key, column in columns.items()}
-    columns = tuple(
-        MappedColumn(kind=found[key].kind, position=place, name=found[key].name, hashed=found[key].hashed)
-        for place, key in enumerate(keys)
-    )
+    found = {key: [columns[key] for columns in keyed if key in columns] for key in keys}
+    columns = tuple(_as_one(found[key], place) for place, key in enumerate(keys))
     fields = tuple({keys.index(key): column.position for key, column in columns.items()} for columns in keyed)
     country, operation, consent = (_first(files, f"{single}_name") for single in ("country", "operation", "consent"))
     mapping = ColumnMapping(
@@ -60,6 +57,11 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
         consent_name=consent,
     )
     return JoinedMapping(mapping, fields)
+
+
+def _as_one(columns: Sequence[MappedColumn], place: int) -> MappedColumn:
+    """The column at `place` that lays `columns` of several files over each other."""
+    return replace(columns[0], position=place, is_guess=all(column.is_guess for column in columns))
 
 
 def _refuse_unlike(files: Sequence[Source]) -> None:

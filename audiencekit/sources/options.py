@@ -9,6 +9,7 @@ from typing import Final, Self
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.sources.columns.header import compare_key
 
 TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 # Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.
@@ -22,10 +23,11 @@ class SourceOptions:
     """How to read a source, checked at construction. Raises UsageError for options that cannot be.
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
-    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `header`
-    False says that the first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over
-    the table `source`: the other options about columns and cells are then about its result. `one_operation` True says
-    that a prepared file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
+    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`
+    names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says that the
+    first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over the table `source`:
+    the other options about columns and cells are then about its result. `one_operation` True says that a prepared
+    file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
 
     `every_form` is for lists that are compared and never sent: columns of hashes are mapped beside those in the clear,
     and the options may be meant for another of several lists. What a list has no use for is passed over, and of the
@@ -38,6 +40,7 @@ class SourceOptions:
     operation_column: str | None = None
     consent_column: str | None = None
     hashed: frozenset[Kind] = frozenset()
+    ignore: tuple[str, ...] = ()
     every_form: bool = False
     split_cells: str | None = None
     encoding: str | None = None
@@ -64,6 +67,14 @@ class SourceOptions:
             raise UsageError("--hashed partner_user_id: this kind is never hashed")
         if any(not name.strip() for _, name in self.columns):
             raise UsageError("--map names no column", hint="write --map email=NAME, or --map email=column3")
+        self._check_ignored()
+
+    def _check_ignored(self) -> None:
+        if not all(name.strip() for name in self.ignore):
+            raise UsageError("--ignore names no column", hint="write --ignore NAME, or --ignore column3")
+        used = set(map(compare_key, self._used_names))
+        if twice := [name for name in self.ignore if compare_key(name) in used]:
+            raise UsageError(f"--ignore {twice[0]!a}: another option says what this column is", hint="give one of them")
 
     def of_queried_files(self) -> Self:
         """What of these options is about the files that a query reads."""
@@ -73,6 +84,7 @@ class SourceOptions:
             country_column=None,
             operation_column=None,
             consent_column=None,
+            ignore=(),
             split_cells=None,
             sql=None,
             any_parquet=True,
@@ -84,11 +96,16 @@ class SourceOptions:
         if self.every_form:
             return False
         singles = (self.country_column, self.operation_column, self.consent_column, self.split_cells)
-        return self.any_parquet or bool(self.columns or self.hashed) or any(name is not None for name in singles)
+        several = self.columns or self.hashed or self.ignore
+        return self.any_parquet or bool(several) or any(name is not None for name in singles)
 
     @property
     def wanted_names(self) -> tuple[str, ...]:
         """Every column name that the user gave."""
+        return self._used_names + self.ignore
+
+    @property
+    def _used_names(self) -> tuple[str, ...]:
         others = (self.country_column, self.operation_column, self.consent_column)
         return tuple(name for _, name in self.columns) + tuple(name for name in others if name is not None)
 

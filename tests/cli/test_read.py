@@ -140,3 +140,13 @@ def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None
     assert run("check", "one.csv", "out/two.csv", "--rejections", "out/two.csv").returncode == 2
     assert run("prepare", "one.csv", "out/two.csv", "--out", "out").returncode == 2
     assert (tmp_path / "out/two.csv").read_text() == "email\n11@example.com\n"
+
+
+def test_a_column_is_left_out(run: Run, tmp_path: Path) -> None:
+    """Its values say nothing about the list, and one that is mapped cannot be left out."""
+    source = _list(tmp_path, "email,phone,mobile\n" + "ada@example.com,x,y\n" * 3)
+    done = run("check", source, "--ignore", "phone", "--ignore", "Mobile", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["columns"] == {"email": ["email"]}
+    assert run("check", source, "--ignore", "email", "--map", "email=email").returncode == 2
+    assert run("check", source, "--ignore", "fax").returncode == 3

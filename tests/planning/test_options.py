@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ WRONG: list[dict[str, Any]] = [
     ),
     *({"ttl_days": given} for given in ("", "3", 1.5)),
     *({"hashed": given} for given in (49, [49], [["email"]])),
+    *({"ignore": given} for given in (49, [49], [["phone"]])),
     *({"columns": given} for given in (49, "email=mail", ["email"], {"email": 49}, [("email", "mail", "x")])),
 ]
 
@@ -40,3 +42,11 @@ def test_kinds_are_texts_however_they_are_gathered(hashed: Any, columns: Any) ->
     for keywords in ({"hashed": hashed, "columns": columns}, plain_keywords({"hashed": hashed, "columns": columns})):
         source = read_keywords(keywords, SPEC).source
         assert (source.hashed, source.columns) == (frozenset({Kind.EMAIL}), ((Kind.EMAIL, "mail"),))
+
+
+@pytest.mark.parametrize("ignore", ["Fax", ["Fax"], ("Fax",), {"Fax"}, iter(["Fax"])])
+def test_columns_to_ignore_are_kept_for_a_resumed_run(ignore: Any) -> None:
+    """One or several, as JSON keeps them."""
+    plain = plain_keywords({"ignore": ignore})
+    assert json.loads(json.dumps(plain)) == plain
+    assert read_keywords(plain, SPEC).source.ignore == ("Fax",)

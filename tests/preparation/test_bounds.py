@@ -159,3 +159,12 @@ def test_extensions_and_shared_values_are_of_the_kind() -> None:
     """However many: the column is the right one."""
     assert judge(_tally(100, 0, extension=95), _mapping(Kind.PHONE_NUMBER), BOUNDS) == []
     assert judge(_tally(100, 0, shared=100), _mapping(Kind.PHONE_NUMBER), BOUNDS) == []
+
+
+@pytest.mark.parametrize("reasons", [{"invalid_syntax": 99}, {"already_hashed": 99}, {"excel_mangled": 50}])
+def test_a_guess_refuses_nothing(reasons: dict[str, int]) -> None:
+    """Nothing but its name spoke for the column: its values are rejected, and the list goes on."""
+    guess = MappedColumn(kind=Kind.DEVICE_ID, position=0, name="Maiden Name", is_guess=True)
+    tally = _tally(100, 0, **reasons)
+    assert judge(tally, ColumnMapping(columns=(guess,)), BOUNDS) == []
+    assert judge(tally, ColumnMapping(columns=(replace(guess, is_guess=False),)), BOUNDS) != []

@@ -88,6 +88,14 @@ async def test_options_of_then_hold(tmp_path: Path, emulator: Emulator, settings
     assert report.rows.sent == ROWS
 
 
+async def test_columns_that_were_ignored_stay_so(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """A resumed run sends the records that were planned."""
+    await begin(source, emulator, settings, ignore="phone")
+    report = await resume_async("last", settings=settings)
+    assert report.columns == {"email": ["email"]}
+    assert report.rows.sent == ROWS
+
+
 async def test_a_new_token_takes_up_where_the_old_one_was_revoked(
     source: Path, emulator: Emulator, settings: Settings
 ) -> None:

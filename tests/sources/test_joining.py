@@ -207,3 +207,13 @@ def test_a_relative_path_means_nothing_in_a_directory_that_is_gone(tmp_path: Pat
     assert absolute_path(tmp_path / "list.csv") == str(tmp_path / "list.csv")
     with pytest.raises(InputOutputFailed, match=r"list\.csv: the working directory is gone"):
         absolute_path("list.csv")
+
+
+def test_a_guess_in_every_file_is_a_guess(tmp_path: Path) -> None:
+    """Where the cells of one file say what a column is, they say it of all."""
+    blank, blank_too, filled = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    blank.write_text("email,phone\na@example.com,\n")
+    blank_too.write_text("email,phone\nb@example.com,\n")
+    filled.write_text("email,phone\nc@example.com,+493012345601\n")
+    assert [column.is_guess for column in _open([blank, blank_too]).mapping.columns] == [False, True]
+    assert [column.is_guess for column in _open([blank, filled]).mapping.columns] == [False, False]

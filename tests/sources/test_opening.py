@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from audiencekit.errors import AudiencekitError, Bug, MappingRefused, SourceRefused
@@ -54,6 +56,26 @@ def test_a_source_without_identifiers_can_be_counted(open_bytes: Open, rows_of: 
     source = open_bytes(b"city\nBerlin\nParis\n")
     assert source.mapping.columns == ()
     assert rows_of(source) == [{"row": 1}, {"row": 2}]
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet", "prepared", "frame", "query"])
+def test_every_format_heeds_what_is_to_be_ignored(write: Write, form: str) -> None:
+    """A prepared file is then one like any other."""
+    table = pa.table({"email": ["ann@example.com"], "phone_number": ["+493012345601"]})
+    options: dict[str, Any] = {"ignore": ("phone_number",)}
+    source: Any = table
+    if form in ("csv", "query"):
+        source = write(b"email,phone_number\nann@example.com,+493012345601\n")
+    if form == "query":
+        pytest.importorskip("datafusion")
+        options["sql"] = "SELECT * FROM source"
+    if form == "ndjson":
+        source = write(b'{"email": "ann@example.com", "phone_number": "+493012345601"}\n', "people.ndjson")
+    if form in ("parquet", "prepared"):
+        source = write(b"", "people.parquet")
+        more = {"row": pa.array([1]), "operation": pa.array(["Update"])} if form == "prepared" else {}
+        pq.write_table(pa.table({**more, **dict(zip(table.schema.names, table.columns, strict=True))}), source)
+    assert open_source(source, SourceOptions(**options)).mapping.names_by_kind() == {"email": ["email"]}
 
 
 @pytest.mark.parametrize("name", ["nothing", "directory", "pipe"])

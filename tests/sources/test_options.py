@@ -50,6 +50,11 @@ def test_options_are_kept_in_one_form(given: dict[str, Any], kept: dict[str, Any
         {"delimiter": ";", "split_cells": ";"},
         {"hashed": frozenset({Kind.PARTNER_USER_ID})},
         {"columns": ((Kind.EMAIL, "  "),)},
+        {"ignore": (" ",)},
+        {"ignore": ("MAIL",), "columns": ((Kind.EMAIL, "mail "),)},
+        {"ignore": ("Land",), "country_column": "land"},
+        {"ignore": ("what",), "operation_column": "what"},
+        {"ignore": ("ok",), "consent_column": "ok"},
     ],
 )
 def test_impossible_options_are_usage_errors(given: dict[str, Any]) -> None:
@@ -59,6 +64,15 @@ def test_impossible_options_are_usage_errors(given: dict[str, Any]) -> None:
 
 
 def test_wanted_names_are_all_that_the_user_gave() -> None:
-    """Mapped columns, the country's and the operation's."""
-    options = SourceOptions(columns=((Kind.EMAIL, "Mail"),), country_column="Land", operation_column="what")
-    assert options.wanted_names == ("Mail", "Land", "what")
+    """Mapped columns, the country's, the operation's, and those that are left out."""
+    options = SourceOptions(
+        columns=((Kind.EMAIL, "Mail"),), country_column="Land", operation_column="what", ignore=("Fax",)
+    )
+    assert options.wanted_names == ("Mail", "Land", "what", "Fax")
+
+
+def test_what_is_left_out_is_left_out_of_the_result_of_a_query() -> None:
+    """And says that a prepared file is to be read as any other."""
+    options = SourceOptions(ignore=("Fax",), sql="SELECT 1")
+    assert options.of_queried_files().ignore == ()
+    assert options.is_about_columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from audiencekit.errors import MappingRefused
@@ -40,11 +40,15 @@ def _is_long_number(cell: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The columns of a source. `names` are its own words (None without a header), `given` what the user wrote."""
+    """The columns of a source. `names` are its own words (None without a header), `given` what the user wrote.
+
+    `evident` are the positions of names that may be shown although their words are not known.
+    """
 
     names: tuple[str, ...] | None
     width: int
     given: frozenset[str] = frozenset()
+    evident: frozenset[int] = frozenset()
 
     def __repr__(self) -> str:
         return f"<Header of {self.width} columns>"
@@ -54,6 +58,10 @@ class Header:
         """A header whose names may be shown when they stand in `given`."""
         return cls(names, width, frozenset(map(compare_key, given)))
 
+    def showing(self, evident: frozenset[int]) -> Self:
+        """The same header, of which the names at the positions `evident` may be shown."""
+        return replace(self, evident=evident)
+
     def key(self, position: int) -> str:
         """The name of a column as it is compared; empty without a header."""
         return compare_key(self.names[position]) if self.names is not None and position < len(self.names) else ""
@@ -62,7 +70,7 @@ class Header:
         """What people are told: the name when it may be shown, else `column4`, counted from 1."""
         key = self.key(position)
         own = " ".join(self.names[position].replace("\ufeff", "").split()) if key and self.names is not None else ""
-        may_be_shown = own.isprintable() and (key in self.given or is_showable(own))
+        may_be_shown = own.isprintable() and (key in self.given or position in self.evident or is_showable(own))
         return own if own and may_be_shown else f"column{position + 1}"
 
     def find(self, name: str) -> int:

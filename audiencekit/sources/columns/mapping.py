@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from audiencekit.errors import MappingRefused
@@ -13,6 +13,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
+from audiencekit.sources.columns.evidentheader import evident_names
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.columns.naming import (
     named_kind,
@@ -20,8 +21,10 @@ from audiencekit.sources.columns.naming import (
     names_hashes,
     names_own_id,
     names_person_data,
+    names_screen_name,
     names_something_else,
     names_unsupported_hash,
+    speaks_of_x,
 )
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
@@ -46,9 +49,14 @@ class Mapper:
     notes: list[str] = field(default_factory=list)
     operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
     missing: list[str] = field(default_factory=list)
+    _ignored: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.header = self.header.showing(evident_names(self.header, self.sample))
 
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
+        self._ignore()
         country, operation = self._country(), self._given(self.options.operation_column)
         consent = self._given(self.options.consent_column)
         columns = self._columns(country, operation, consent)
@@ -68,6 +76,10 @@ class Mapper:
             consent=consent,
             consent_name=self._shown(consent),
         )
+
+    def _ignore(self) -> None:
+        self._ignored = frozenset(self.header.find(name) for name in self.options.ignore)
+        self.notes += [f"{self.header.shown(place)}: left out, as --ignore says" for place in sorted(self._ignored)]
 
     def _shown(self, position: int | None) -> str | None:
         return None if position is None else self.header.shown(position)
@@ -123,12 +135,17 @@ class Mapper:
                 hint=f"map it to {by_name}, or rename it if its name is wrong",
             )
 
-    def _column(self, kind: Kind, position: int, *, hashed: bool) -> MappedColumn:
-        return MappedColumn(kind=kind, position=position, name=self.header.shown(position), hashed=hashed)
+    def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
+        name = self.header.shown(position)
+        return MappedColumn(kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess)
 
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
         positions = [*(column.position for column in columns), *others]
         for position in positions:
+            if position in self._ignored:
+                raise MappingRefused(
+                    f"column {self._shown(position)} is mapped and ignored", hint="give one of the two options for it"
+                )
             if position is not None and positions.count(position) > 1:
                 raise MappingRefused(
                     f"column {self.header.shown(position)} is mapped to more than one thing",
@@ -186,8 +203,9 @@ class Mapper:
         names = self.header.names
         return names[position] if names is not None and position < len(names) else ""
 
-    def _places(self) -> range:
-        return range(len(self.sample.columns))
+    def _places(self) -> list[int]:
+        """The columns that may be something."""
+        return [place for place in range(len(self.sample.columns)) if place not in self._ignored]
 
     def _recognized(self, country: int | None, *others: int | None) -> tuple[MappedColumn, ...]:
         countries = self.sample.countries(country, self.options.country)
@@ -241,8 +259,22 @@ class Mapper:
             self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
             return None
         hashed = names_hashes(name) or evidence.looks_hashed
-        why = "by name and content" if agrees and evidence.filled else "by name"
+        if agrees and by_name is Kind.HANDLE and not self._are_handles(name, evidence):
+            if evidence.filled:
+                option = f"--map handle={shlex.quote(shown)}"
+                self.notes.append(f"{shown}: could be handles; not mapped, say {option} if they are")
+            return None
+        if not evidence.filled:
+            why = "by name alone: its first cells are blank"
+            return Candidate(by_name, position, hashed, why, is_guess=by_name.is_hashed)
+        why = "by name and content" if agrees else "by name"
         return Candidate(by_name, position, hashed, why, is_doubtful=not agrees)
+
+    def _are_handles(self, name: str, evidence: Evidence) -> bool:
+        said = self.options.every_form or Kind.HANDLE in self.options.hashed
+        if said or evidence.kind is Kind.HANDLE or not names_screen_name(name):
+            return True
+        return any(map(speaks_of_x, self.header.names or ()))
 
     def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
         # A UUID is an id of a partner as well as of a device, and nobody names a column so by chance.
@@ -271,6 +303,7 @@ class Mapper:
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
         """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
+        candidates = self._as_declared(candidates)
         for candidate in candidates:
             kind, shown = candidate.kind, self.header.shown(candidate.position)
             declared = kind in self.options.hashed
@@ -281,7 +314,23 @@ class Mapper:
                 self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
             else:
                 self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
-                yield self._column(kind, candidate.position, hashed=declared)
+                yield self._column(kind, candidate.position, hashed=declared, is_guess=candidate.is_guess)
+
+    def _as_declared(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates, blank columns as hashed ones where hashes are declared and no other column has any.
+
+        Raises MappingRefused for a declared kind of which there are values, and all in the clear.
+        """
+        without = {kind for kind in self.options.hashed if not any(c.hashed for c in candidates if c.kind is kind)}
+        for candidate in candidates:
+            if candidate.kind in without and not candidate.is_guess:
+                raise MappingRefused(
+                    f"column {self.header.shown(candidate.position)} holds the kind {candidate.kind} in the clear, and"
+                    f" --hashed {candidate.kind} is said; no column holds its hashes",
+                    hint=f"leave out --hashed {candidate.kind}: values in the clear are hashed before they are sent; or"
+                    f" name the column of hashes with --map {candidate.kind}=COLUMN",
+                )
+        return [replace(candidate, hashed=True) if candidate.kind in without else candidate for candidate in candidates]
 
     def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
         keys = [self.header.key(column.position) for column in columns]
@@ -300,3 +349,4 @@ class Candidate:
     hashed: bool
     why: str
     is_doubtful: bool = False
+    is_guess: bool = False

@@ -68,6 +68,10 @@ _HANDLE_PHRASES: Final = (
 _HANDLE_ALLOWED: Final = words(
     "handle handles screen name screenname twitter x user username profile account url link page website"
 )
+# A screen name is a handle only where something says so: in address books it is a name in some messenger.
+_SCREEN: Final = frozenset({"screen", "screenname"})
+_X: Final = frozenset({"twitter", "x", "handle", "handles"})
+_OF_X: Final = frozenset({"twitter", "tweet", "tweets"})
 _NAME_PARTS: Final = (
     frozenset({"first", "name"}),
     frozenset({"last", "name"}),
@@ -108,6 +112,19 @@ def _kind_of(found: frozenset[str]) -> Kind | None:
     return None
 
 
+def names_screen_name(name: str) -> bool:
+    """Whether a header cell names screen names, and does not say of which service."""
+    found = frozenset(words_of(name))
+    return bool(found & _SCREEN) and not found & _X
+
+
+def speaks_of_x(name: str) -> bool:
+    """Whether a header cell says that the list is of people on X."""
+    if names_screen_name(name):
+        return False
+    return named_kind(name) in (Kind.HANDLE, Kind.PLATFORM_ID) or bool(_OF_X & set(words_of(name)))
+
+
 def names_something_else(name: str) -> bool:
     """Whether a header cell says that the column is about an identifier, or is an identifier of somebody else."""
     found = frozenset(words_of(name))
@@ -144,4 +161,9 @@ def _any_phrase(found: frozenset[str], phrases: tuple[set[str], ...]) -> bool:
 
 def names_person_data(name: str) -> bool:
     """Whether a cell is beyond doubt a column's name: of an identifier, or of the parts of a person's name."""
-    return named_kind(name) is not None or frozenset(words_of(name)) in _NAME_PARTS
+    return named_kind(name) is not None or names_name_part(name)
+
+
+def names_name_part(name: str) -> bool:
+    """Whether a header cell names a part of a person's name."""
+    return frozenset(words_of(name)) in _NAME_PARTS

@@ -13,7 +13,9 @@ from audiencekit.identifiers.unicodeforms import in_form
 
 MAX_SHOWN_LENGTH: Final = 64  # characters
 MAX_SHOWN_DIGITS: Final = 4  # in a row; more could be a number somebody is called by
-MIN_PART_LENGTH: Final = 2  # letters of a word inside a compound such as `userid`
+MIN_PART_LENGTH: Final = 3  # letters of a word inside a compound such as `emailaddress`
+# Shorter words that end a compound (`userid`, `createdby`), and how many letters must stand before them.
+SHORT_ENDINGS: Final = {"id": 3, "ids": 3, "md": 3, "nr": 3, "no": 5, "by": 5, "to": 5}
 
 
 def words(text: str) -> frozenset[str]:
@@ -83,6 +85,8 @@ opmerking nummer adres
 """
 _ARTICLES: Final = "de del der die das du la le les el il lo da do et und oder ou van het en"
 VOCABULARY: Final = words(" ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _ARTICLES)))
+# Words that stand for themselves: names of people and places begin or end with them by chance (Maille, Rowland).
+_ALONE: Final = words(f"{_ARTICLES} of the and or at by for from to via with is has in out mel land")
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
@@ -107,14 +111,24 @@ def is_showable(name: str) -> bool:
 
 
 def _is_known(word: str) -> bool:
-    return len(word) == 1 or word.isdecimal() or word in VOCABULARY
+    # A single letter of another script may be all of a name that its marks do not divide.
+    return (len(word) == 1 and word.isascii()) or word.isdecimal() or word in VOCABULARY
 
 
 def _parts(word: str) -> tuple[str, ...]:
     """A compound of two known words, its first one as long as can be, else the word itself."""
     if word in VOCABULARY:
         return (word,)
-    for end in range(min(len(word) - MIN_PART_LENGTH, MAX_SHOWN_LENGTH), MIN_PART_LENGTH - 1, -1):
-        if word[:end] in VOCABULARY and word[end:] in VOCABULARY:
+    for end in range(min(len(word), MAX_SHOWN_LENGTH), MIN_PART_LENGTH - 1, -1):
+        if _is_part(word[:end]) and _ends_compound(word[end:], after=end):
             return (word[:end], word[end:])
     return (word,)
+
+
+def _is_part(word: str) -> bool:
+    return len(word) >= MIN_PART_LENGTH and word in VOCABULARY and word not in _ALONE
+
+
+def _ends_compound(word: str, *, after: int) -> bool:
+    shortest = SHORT_ENDINGS.get(word)
+    return _is_part(word) if shortest is None else after >= shortest

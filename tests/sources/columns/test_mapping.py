@@ -81,11 +81,14 @@ def test_columns_are_recognised(
         (f"email_sha256\n{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", True, [(1, True)]),
-        ("email\na@example.com\n", True, []),
+        (f"email,mail\n{HASH},b@example.com\n", True, [(0, True)]),
+        (f"email,mail\n{HASH},\n", True, [(0, True)]),
+        ("email,phone\n,+493012345601\n", True, [(0, True), (1, False)]),
+        ("email\n", True, [(0, True)]),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", False, []),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", True, []),
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_hashes_are_hashes_when_declared(
     open_bytes: Open, text: str, hashed: bool, expected: list[tuple[int, bool]]
@@ -93,6 +96,49 @@ def test_hashes_are_hashes_when_declared(
     """Undeclared ones are raw, so that their rows say already_hashed; a kind is not raw and hashed at once."""
     source = open_bytes(text.encode(), hashed=frozenset({Kind.EMAIL}) if hashed else frozenset())
     assert [(column.position, column.hashed) for column in source.mapping.columns] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "guesses"),
+    [
+        ("email,phone\na@example.com,\n", {}, [False, True]),
+        ("email,phone\na@example.com,n/a\n", {}, [False, True]),
+        ("email,phone\n", {}, [True, True]),
+        ("email,phone\na@example.com,030 12345678\n", {}, [False, False]),
+        ("mobile\ntrue\n", {}, [False]),
+        ("email,phone\na@example.com,\n", {"columns": ((Kind.PHONE_NUMBER, "phone"),)}, [False]),
+        # of this kind alone values leave as they are
+        ("email,partner_user_id\na@example.com,\n", {}, [False, False]),
+    ],
+    ids=range(7),
+)
+def test_a_column_that_only_its_name_speaks_for_is_a_guess(
+    open_bytes: Open, text: str, options: dict[str, Any], guesses: list[bool]
+) -> None:
+    """Its sampled cells are blank; what the user maps is none."""
+    assert [column.is_guess for column in open_bytes(text.encode(), **options).mapping.columns] == guesses
+
+
+def test_a_guess_is_told(open_bytes: Open) -> None:
+    """People read why a column is taken."""
+    assert "phone: phone_number, by name alone: its first cells are blank" in open_bytes(b"email,phone\n").notes
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("email\na@example.com\n", "email"),
+        ("phone,email\n+493012345601,a@example.com\n", "email"),
+        ("what,phone\na@example.com,+493012345601\n", "column1"),
+        ("work email,home email\na@example.com,\n", "work email"),
+    ],
+    ids=range(4),
+)
+def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: Open, text: str, column: str) -> None:
+    """Its values would be left out of a list that is else sent."""
+    with pytest.raises(MappingRefused, match=f"column {column} ") as caught:
+        open_bytes(text.encode(), hashed=frozenset({Kind.EMAIL}))
+    assert "leave out --hashed email" in caught.value.hint
 
 
 def test_what_the_user_says_is_all_there_is(open_bytes: Open) -> None:
@@ -212,7 +258,7 @@ def test_notes_say_why(open_bytes: Open) -> None:
     assert "land: named like a country, but its cells are none" in notes
     assert "phone: phone_number, by name and content" in notes
     assert "email: named like the kind email, but its cells are not" in notes
-    assert "column3: email, by content" in notes
+    assert "what: email, by content" in notes
 
 
 def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
@@ -224,10 +270,18 @@ def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
 
 def test_notes_hold_no_cell_and_no_personal_name(open_bytes: Open) -> None:
     """Neither from rows nor from a first row taken for names."""
-    data = b"Quandtova,email,Mobil,owner\nZiegelmeier,marker@example.com,ja,boss@example.com\n"
+    data = b"Quandtova,what,Mobil,owner\nZiegelmeier,marker@example.com,ja,boss@example.com\n"
     source = open_bytes(data, country="DE")
     text = repr((source, source.notes, source.mapping, source.description))
     assert not any(word in text for word in ("Quandtova", "Ziegelmeier", "marker", "boss"))
+
+
+def test_own_words_of_a_header_are_shown(open_bytes: Open) -> None:
+    """Their owner sees which column is meant."""
+    data = b"First Name,Last Name,Statie,email,Lifecycle Stage\nAnn,Lee,LA,a@example.com,subscriber\n"
+    with pytest.raises(MappingRefused) as caught:
+        open_bytes(data, ignore=("nowhere",))
+    assert caught.value.hint == "the columns are: First Name, Last Name, Statie, email, Lifecycle Stage"
 
 
 @pytest.mark.parametrize(
@@ -284,3 +338,81 @@ def test_a_column_of_operations_is_noticed(
 ) -> None:
     """Unless an option names it."""
     assert open_bytes(text.encode(), **options).operation_hint == hint
+
+
+IGNORED: list[tuple[dict[str, Any], list[tuple[str, int]], int | None]] = [
+    ({}, [("email", 0), ("phone_number", 1)], 2),
+    ({"ignore": ("phone",)}, [("email", 0)], 2),
+    ({"ignore": ("PHONE ", "column1")}, [], 2),
+    ({"ignore": ("land",)}, [("email", 0), ("phone_number", 1)], None),
+    ({"ignore": ("Kiyomitsu",)}, [("email", 0), ("phone_number", 1)], 2),
+    ({"ignore": ("phone", "land"), "columns": ((Kind.EMAIL, "email"),)}, [("email", 0)], None),
+    ({"ignore": ("phone",), "hashed": frozenset({Kind.PHONE_NUMBER})}, [("email", 0)], 2),
+]
+
+
+@pytest.mark.parametrize(("options", "expected", "country"), IGNORED, ids=range(len(IGNORED)))
+def test_a_column_that_is_ignored_is_nothing(
+    open_bytes: Open, options: dict[str, Any], expected: list[tuple[str, int]], country: int | None
+) -> None:
+    """Neither an identifier nor the country, nor a reason to refuse."""
+    source = open_bytes(b"email,phone,land,Kiyomitsu\na@example.com,030 12345678,DE,delete\n", **options)
+    assert mapped(source) == expected
+    assert source.mapping.country == country
+    assert (source.operation_hint is None) == ("Kiyomitsu" in options.get("ignore", ()))
+    ignored = [note for note in source.notes if note.endswith(": left out, as --ignore says")]
+    assert len(ignored) == len(options.get("ignore", ()))
+
+
+def test_a_column_to_ignore_that_is_missing_is_refused(open_bytes: Open) -> None:
+    """A slip of the pen would send it."""
+    with pytest.raises(MappingRefused, match="no column 'fon'"):
+        open_bytes(b"email,phone\na@example.com,+493012345601\n", ignore=("fon",))
+
+
+def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open) -> None:
+    """By its name and by its place, neither."""
+    with pytest.raises(MappingRefused, match="column email is mapped and ignored"):
+        open_bytes(b"email\na@example.com\n", ignore=("column1",), columns=((Kind.EMAIL, "email"),))
+
+
+def test_a_name_to_ignore_makes_a_header(open_bytes: Open) -> None:
+    """As any name that the user gives."""
+    source = open_bytes(b"Kunde,ann@example.com\nBo,bob@example.com\n", ignore=("kunde",))
+    assert source.description["header"] is True
+
+
+SCREEN_NAMES: list[tuple[str, dict[str, Any], bool]] = [
+    ("email,Screen Name\na@example.com,ann\n", {}, False),
+    ("email,Screen Name\na@example.com,\n", {}, False),
+    ("email,screen_name\na@example.com,ann\n", {}, False),
+    ("email,ScreenName\na@example.com,ann\n", {}, False),
+    ("email,user_id,screen_name\na@example.com,7,ann\n", {}, False),
+    ("email,Screen Name\na@example.com,@ann\n", {}, True),
+    ("email,screen_name\na@example.com,https://x.com/ann\n", {}, True),
+    ("email,Twitter Screen Name\na@example.com,ann\n", {}, True),
+    ("email,x_screen_name\na@example.com,ann\n", {}, True),
+    ("twitter_id,screen_name\n783214,ann\n", {}, True),
+    ("platform_id,screen_name\n783214,ann\n", {}, True),
+    ("email,screen_name,tweets\na@example.com,ann,7\n", {}, True),
+    ("email,Screen Name\na@example.com,ann\n", {"columns": ((Kind.HANDLE, "screen name"),)}, True),
+    (f"screen_name\n{HASH}\n", {"hashed": frozenset({Kind.HANDLE})}, True),
+    # of a list of people to keep out, no one is missed
+    ("email,Screen Name\na@example.com,ann\n", {"every_form": True}, True),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "is_handle"), SCREEN_NAMES, ids=range(len(SCREEN_NAMES)))
+def test_a_screen_name_is_a_handle_where_something_says_so(
+    open_bytes: Open, text: str, options: dict[str, Any], is_handle: bool
+) -> None:
+    """In address books it is a name in some messenger: the handle of a stranger."""
+    source = open_bytes(text.encode(), **options)
+    assert (Kind.HANDLE in [column.kind for column in source.mapping.columns]) is is_handle
+
+
+def test_a_screen_name_that_is_left_out_is_told(open_bytes: Open) -> None:
+    """With the way to take it, where it holds anything."""
+    (note,) = [note for note in open_bytes(b"email,Screen Name\na@example.com,ann\n").notes if "Screen" in note]
+    assert note == "Screen Name: could be handles; not mapped, say --map handle='Screen Name' if they are"
+    assert not any("Screen" in note for note in open_bytes(b"email,Screen Name\na@example.com,\n").notes)

@@ -30,7 +30,8 @@ NAMES = {
     None: """name|id|user_id|customer id|username|fax|Fax Nummer|home fax|email_opt_in|Email Opt Out|phone type|
         email status|phone country code|mobile id|owner email|agent_phone|created by email|facebook handle|
         instagram_handle|twitter followers|x|website|partner user id|partneruserid|date|address|email verified|
-        E-mail Display Name|Assistant's Phone|Email/Phone""",
+        E-mail Display Name|Assistant's Phone|Email/Phone|Maiden Name|Maiden|Madison|Cellar|Mailing|Melville|Mailand|
+        Handling|Telling""",
 }
 CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in names.split("|")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from audiencekit.sources.columns.vocabulary import VOCABULARY, is_showable, words_of
+from audiencekit.sources.columns.vocabulary import VOCABULARY, is_showable, words, words_of
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,11 @@ from audiencekit.sources.columns.vocabulary import VOCABULARY, is_showable, word
         ("email_sha256", ("email", "sha", "256")),
         ("twitterID", ("twitter", "id")),
         ("IDFA", ("idfa",)),
+        ("phoneno", ("phone", "no")),
+        ("telnr", ("tel", "nr")),
+        ("createdby", ("created", "by")),
+        ("rowid", ("row", "id")),
+        ("telmobile", ("tel", "mobile")),
         ("Kiyomitsu", ("kiyomitsu",)),
         ("", ()),
         ("---", ()),
@@ -35,6 +40,20 @@ from audiencekit.sources.columns.vocabulary import VOCABULARY, is_showable, word
 def test_headers_fall_into_words(name: str, found: tuple[str, ...]) -> None:
     """Case, accents, camel case, compounds and digits are taken apart."""
     assert words_of(name) == found
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        words(
+            """Maiden Maidin Maidla Melville Mella Melby Melen Formel Mailand Maille Cellat Tello Cellar Madison Rowland
+            Ismail Leland Ella Ada Elin Casano Viano David Handel"""
+        )
+    ),
+)
+def test_words_that_only_look_like_compounds_stay_whole(name: str) -> None:
+    """Short words, articles and the names of places end many words by chance; those words may be names of people."""
+    assert words_of(name) == (name.casefold(),)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +94,15 @@ def test_known_words_are_shown(name: str) -> None:
         "",
         "  ",
         "東京",
+        "नीता",
+        "মীনা",
+        "จีน",
+        "林",
+        "Maiden",
+        "Rowland",
+        "Ismail",
     ],
-    ids=range(12),
+    ids=range(19),
 )
 def test_anything_else_may_be_a_person(name: str) -> None:
     """One unknown word, many digits or a sign that does not print hides the name."""
