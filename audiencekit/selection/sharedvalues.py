@@ -26,7 +26,7 @@ from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.tags import TAG, Places, TaggedKeys, Tagger, Tags, are_among
 
 COUNTER_BITS: Final = 26  # 64 MB, of which a small list touches little: so seldom do rare values fall together
-MOST_COUNTED: Final = 200  # a counter stops here; threads that meet in one may pass it by a few
+MOST_COUNTED: Final = 200  # a counter stops here
 MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared
 _SINGLE_BITS: Final = 6  # parts in which the people of values are told apart
 _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
@@ -39,40 +39,42 @@ Pairs = npt.NDArray[np.void]
 
 
 class ValueCounts:
-    """About how many records each value stands in, never too few: tags that fall together are counted together."""
+    """About how many records each value stands in, never too few.
+
+    Each value has two counters. Others may count in one of them, and hardly ever do so in both: the lesser one counts.
+    """
 
     def __init__(self, most: int, *, bits: int = COUNTER_BITS) -> None:
         self._least = min(most, MOST_COUNTED - 1) + 1
         self._counters = np.zeros(2**bits, dtype=np.uint8)
         self._mask = np.uint64(2**bits - 1)
         self._lock = threading.Lock()
+        self.has_many = False
 
     def __repr__(self) -> str:
         return "<ValueCounts>"
 
     def add(self, tags: Tags) -> None:
         """Count the values of one batch, each record's once. May be called from any thread."""
-        if compiled := kernels():
-            compiled.tagging.count(tags, self._counters, MOST_COUNTED)
-            return
-        slots, counts = np.unique(self._slots(tags), return_counts=True)
         with self._lock:
-            total = self._counters[slots] + counts
-            self._counters[slots] = np.minimum(total, MOST_COUNTED)
+            if compiled := kernels():
+                compiled.tagging.count(tags, self._counters, MOST_COUNTED)
+            else:
+                self._count(tags)
+            self.has_many = self.has_many or bool(self.may_be_many(tags).any())
 
-    @property
-    def has_many(self) -> bool:
-        """Whether any value may stand in more records than are few."""
-        return bool(self._counters.max() >= self._least)
+    def _count(self, tags: Tags) -> None:
+        """Count in both counters: what others counted is not left out, as a kernel does."""
+        both = np.concatenate([tags[half] & self._mask for half in ("high", "low")])
+        places, counts = np.unique(both, return_counts=True)
+        self._counters[places] = np.minimum(self._counters[places] + counts, MOST_COUNTED)
 
     def may_be_many(self, tags: Tags) -> Bools:
         """Of each of `tags`, whether it may stand in more records than are few."""
-        found: Bools = self._counters[self._slots(tags)] >= self._least
+        found: Bools = self._counters[tags["low"] & self._mask] >= self._least
+        chosen = np.flatnonzero(found)
+        found[chosen] = self._counters[tags["high"][chosen] & self._mask] >= self._least
         return found
-
-    def _slots(self, tags: Tags) -> npt.NDArray[np.uint64]:
-        slots: npt.NDArray[np.uint64] = tags["low"] & self._mask
-        return slots
 
 
 @dataclass(frozen=True, slots=True)

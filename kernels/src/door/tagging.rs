@@ -4,7 +4,6 @@ use super::{get_all, guarded, slice_mut, Slice};
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
-use std::sync::atomic::AtomicU8;
 
 /// How many values lie beneath lists that are null goes to `found`.
 ///
@@ -52,15 +51,15 @@ pub unsafe extern "C" fn audiencekit_add_up(
     })
 }
 
-/// Counts `tags` in `counters`, in several threads at once.
+/// Counts `tags` in the counters at `counters`, of which there are so many.
 ///
 /// # Safety
-/// As for `Slice::get`, where the counters change by this function alone.
+/// As for `Slice::get` and `slice_mut`.
 #[no_mangle]
-pub unsafe extern "C" fn audiencekit_count(tags: &Slice<Tag>, counters: &Slice<AtomicU8>, most: u8) -> i32 {
+pub unsafe extern "C" fn audiencekit_count(tags: &Slice<Tag>, counters: *mut u8, size: usize, most: u8) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        unsafe { tags::count(tags.get(), counters.get(), most) };
+        unsafe { tags::count(tags.get(), slice_mut(counters, size), most) };
     })
 }
 

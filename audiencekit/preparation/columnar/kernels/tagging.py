@@ -101,9 +101,10 @@ class Tagging:
         require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
 
     def count(self, tags: Tagged, counters: Bytes, most: int) -> None:
-        """Count each of `tags` in one of `counters`, a power of two, up to `most`. Several threads may share them."""
-        given = tag_slice(tags), Slice.to_fill(counters, np.uint8)
-        require(self._library.audiencekit_count(*map(ctypes.byref, given), ctypes.c_uint8(most)))
+        """Count each of `tags` in two of `counters`, a power of two, up to `most`; the lesser is never too few."""
+        given, own = tag_slice(tags), Slice.to_fill(counters, np.uint8)
+        size, most_of_one = ctypes.c_size_t(own.count), ctypes.c_uint8(most)
+        require(self._library.audiencekit_count(ctypes.byref(given), place_of(own), size, most_of_one))
 
     def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:
         """Put the numbers of `tags` into `order`, part by part and as they come, and into `ends` where each part ends.
