@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
@@ -41,9 +42,12 @@ def check(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     destination: Destination = AUDIENCE,
+    doctor: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Plan:
     """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
+
+    With `doctor` its `findings` say which option would save how many of the values that are lost, by trying it.
 
     `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. A plan for
     another `destination` than an audience heeds what that takes: a do-not-reach list takes less.
@@ -52,7 +56,10 @@ def check(
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
         means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
-        plan = plan_run(source, _terms(keywords, settings, destination), means).to_plan()
+        terms = _terms(keywords, settings, destination)
+        if doctor:
+            terms = replace(terms, options=replace(terms.options, examines=True))
+        plan = plan_run(source, terms, means).to_plan()
     give_back()
     return plan
 

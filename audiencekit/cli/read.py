@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 @plan_options
 @suppression_options
 @rejections_option
+@click.option("--doctor", is_flag=True, help="Try options on the values that are lost, and say how many each saves.")
 @json_option
-def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **given: Any) -> None:
+def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, **given: Any) -> None:
     """Read SOURCE to its end and say what `upload` would send. Sends nothing and needs no credentials."""
     from audiencekit.pipeline import check as check_source
     from audiencekit.reporting.progress import progress_for
@@ -43,6 +44,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, **give
                 rejections=rejections,
                 progress=progress,
                 settings=command_settings(),
+                doctor=doctor,
                 **as_keywords(given),
             )
     except AudiencekitError as error:

@@ -121,6 +121,7 @@ class Options:
     shared_people: int | None = SHARED_PEOPLE  # that a value may stand for; None for any number
     shared_suppression: Literal["stop", "all", "none"] = "stop"
     max_body_bytes: int | None = None
+    examines: bool = False  # options are tried on the values that are rejected
 
     @property
     def suppresses(self) -> bool:

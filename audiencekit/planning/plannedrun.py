@@ -19,6 +19,7 @@ from audiencekit.planning.sharing import SharedOutcome
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.findings import find_causes
 from audiencekit.preparation.losses import Loss, find_losses
 from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.tally import Tally
@@ -186,6 +187,7 @@ class PlannedRun:
             is_repeatable=self.source.repeatable,
             refusals=tuple(self.refusals),
             warnings=warnings,
+            findings=find_causes(self.tally, self.mapping),
             notes=self.notes,
             changes=self.changes,
             suppression=tuple(asdict(each) for each in self.suppression),

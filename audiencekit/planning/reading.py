@@ -20,6 +20,7 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.trials import examine
 from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.sources.source import Source
 
@@ -63,8 +64,9 @@ def read_batches(
         number, batch = item
         del item
         prepared = prepare_batch(
-            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent
-        )
+            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
+            examine=examine if options.examines else None,
+        )  # fmt: skip
         del batch  # every thread has a batch: what it is not needed for any more would be there as often
         sizes = form.measure(prepared.records)
         tagged = keysets.tag(prepared.records, prepared.refusing)

@@ -58,7 +58,7 @@ def find_losses(tally: Tally, mapping: ColumnMapping) -> tuple[Loss, ...]:
     found = [loss for column in mapping.columns for loss in _of_column(column, tally)]
     for reason in _OF_ROWS:
         if _is_large(count := tally.reasons[reason], tally.rows_read):
-            found.append(_loss(reason, None, count, tally.rows_read, "rows"))
+            found.append(_loss(reason, None, count, tally.rows_read))
     return tuple(sorted(found, key=lambda loss: -loss.count))
 
 
@@ -68,27 +68,32 @@ def _of_column(column: MappedColumn, tally: Tally) -> Iterator[Loss]:
     lost = [(Reason(reason), count) for reason, count in seen.reasons.most_common() if reason not in _NOTHING_LOST]
     for place, (reason, count) in enumerate(lost):
         if _is_large(count, seen.present) or (place == 0 and not seen.valid):
-            yield _loss(reason, column, count, seen.present, "values")
+            yield _loss(reason, column, count, seen.present)
 
 
 def _is_large(count: int, of: int) -> bool:
     return count >= WARNED_VALUES and count > WARNED_SHARE * of
 
 
-def _loss(reason: Reason, column: MappedColumn | None, count: int, of: int, what: str) -> Loss:
-    words = _WORDS.get(reason, f"are rejected for the reason {reason}")
-    where = "" if column is None else f" of column {column.name}"
+def _loss(reason: Reason, column: MappedColumn | None, count: int, of: int) -> Loss:
     return Loss(
         code=reason.value,
         column=None if column is None else column.name,
         count=count,
         share=count / of,
-        message=f"{count:,} of {of:,} {what}{where} are not sent: they {words}",
-        remedy=_remedy(reason, column),
+        message=describe(reason, column, count, of),
+        remedy=remedy_of(reason, column),
     )
 
 
-def _remedy(reason: Reason, column: MappedColumn | None) -> str | None:
+def describe(reason: Reason, column: MappedColumn | None, count: int, of: int) -> str:
+    """Values of `column`, or rows, that are lost for `reason`, in words."""
+    what = "rows" if column is None else f"values of column {column.name}"
+    return f"{count:,} of {of:,} {what} are not sent: they {_WORDS.get(reason, f'are rejected as {reason}')}"
+
+
+def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
+    """An act that would save values lost for `reason`, in words; None where nothing is known."""
     if reason is Reason.ALREADY_HASHED and column is not None:
         return f"say --hashed {column.kind} if the whole column is SHA-256"
     return REMEDIES.get(reason)

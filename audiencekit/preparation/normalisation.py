@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.certainvalues import decide_plain
 from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
@@ -41,7 +41,7 @@ from audiencekit.preparation.columnar.partner_user_ids import decide_partner_use
 from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
-from audiencekit.preparation.tally import ColumnTally
+from audiencekit.preparation.tally import ColumnTally, Trials
 
 # Rejected values per column and batch that are asked which kind they look like, where so many were rejected that the
 # column may be another's: when a whole source has too many, one of its batches has.
@@ -53,6 +53,10 @@ _EMPTY: Final = code_of(Reason.EMPTY)
 
 # So many values of a batch are decided one by one: an address within microseconds, a number in a hundred times that.
 _FEW_LEFT: Final = {Kind.EMAIL: 2_000, Kind.PHONE_NUMBER: 10}
+
+
+# Looks at the values of a column, their codes and the countries of their rows, decided by some rules.
+Examine: TypeAlias = Callable[[Any, Codes, Any | None, MappedColumn, Rules], Trials]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +75,13 @@ class ColumnResult:
     tally: ColumnTally
 
 
-def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None, rules: Rules) -> ColumnResult:
+def normalize_column(
+    texts: Any, column: MappedColumn, *, countries: Any | None, rules: Rules, examine: Examine | None = None
+) -> ColumnResult:
     """Every value of `texts` (string or list<string>) decided; blank cells are not present.
 
-    `countries` (see `resolve_countries`, or None) are those of the rows. Holds raw values: to be called from a guarded
-    function only.
+    `countries` (see `resolve_countries`, or None) are those of the rows. `examine` looks at what was decided. Holds raw
+    values: to be called from a guarded function only.
     """
     texts, rows = _flatten(texts)
     of_values = countries if countries is None or rows is None else countries.take(arrow_array(rows))
@@ -90,6 +96,8 @@ def normalize_column(texts: Any, column: MappedColumn, *, countries: Any | None,
         tally.payment_numbers = count_payment_numbers(decided.values)
     if tally.present - tally.valid > tally.present * DEFAULT_MAX_REJECTED_COLUMN_SHARE:
         _look(tally, texts, of_values, rejected[:LOOKED_AT])
+    if examine is not None:
+        tally.trials = examine(texts, np.where(codes == _EMPTY, UNDECIDED, codes), of_values, column, rules)
     if rows is not None:
         valid, rejected = rows[valid], rows[rejected]
     return ColumnResult(valid, decided.values, rejected, reasons, tally)

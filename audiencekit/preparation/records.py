@@ -19,7 +19,7 @@ from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATI
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
-from audiencekit.preparation.normalisation import ColumnResult, normalize_column, resolve_countries
+from audiencekit.preparation.normalisation import ColumnResult, Examine, normalize_column, resolve_countries
 from audiencekit.preparation.rejections import Rejections
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.valuelists import value_lists
@@ -63,13 +63,19 @@ class PreparedBatch:
 
 @guarded
 def prepare_batch(
-    batch: TextBatch, mapping: ColumnMapping, *, rules: Rules, operation_type: str, consent: str | None = None
+    batch: TextBatch,
+    mapping: ColumnMapping,
+    *,
+    rules: Rules,
+    operation_type: str,
+    consent: str | None = None,
+    examine: Examine | None = None,
 ) -> PreparedBatch:
     """Records and rejections of one batch; every row is in exactly one of the two, by its row number.
 
     A record may leave some of its row's values behind as rejections; a row is rejected when none qualified.
     `operation_type` holds for rows of sources without an operation column, `consent` is what `fold_consent` makes of
-    the word that says it.
+    the word that says it. `examine` looks at what was decided of each column.
     """
     columns = batch.columns.unwrap()
     rejections = Rejections(batch.faults)
@@ -77,7 +83,12 @@ def prepare_batch(
     rows = columns.column(ROW)
     countries = resolve_countries(columns.column(COUNTRY)) if mapping.country is not None else None
     results = [
-        (column, normalize_column(columns.column(mapping.field_name(column)), column, countries=countries, rules=rules))
+        (
+            column,
+            normalize_column(
+                columns.column(mapping.field_name(column)), column, countries=countries, rules=rules, examine=examine
+            ),
+        )
         for column in mapping.columns
     ]
     qualified, present = np.zeros(columns.num_rows, dtype=bool), np.zeros(columns.num_rows, dtype=bool)

@@ -51,6 +51,24 @@ class PaymentNumbers:
 
 
 @dataclass(slots=True)
+class Trials:
+    """Trials of one column: of `tried` rejected values, by reason, `saved` by an option ("no_country", "--country US").
+
+    `dubious` counts valid addresses by what is odd about them, and the provider that was meant.
+    """
+
+    tried: Counter[str] = field(default_factory=Counter)
+    saved: Counter[tuple[str, str]] = field(default_factory=Counter)
+    dubious: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, other: Trials) -> None:
+        """Count `other` in."""
+        self.tried.update(other.tried)
+        self.saved.update(other.saved)
+        self.dubious.update(other.dubious)
+
+
+@dataclass(slots=True)
 class ColumnTally:
     """Values of one mapped column: `present` = `valid` + the sum of `reasons`.
 
@@ -67,6 +85,7 @@ class ColumnTally:
     rounded: int = 0  # ids that end as a spreadsheet rounds them
     bare_numbers: BareNumbers = field(default_factory=BareNumbers)  # of the kind that leaves unhashed
     payment_numbers: PaymentNumbers = field(default_factory=PaymentNumbers)  # of that kind, too
+    trials: Trials | None = None  # where the rejected values were examined
 
     def add(self, other: ColumnTally) -> None:
         """Count `other` in."""
@@ -79,6 +98,9 @@ class ColumnTally:
         self.rounded += other.rounded
         self.bare_numbers.add(other.bare_numbers)
         self.payment_numbers.add(other.payment_numbers)
+        if other.trials is not None:
+            self.trials = self.trials or Trials()
+            self.trials.add(other.trials)
 
     @property
     def rejected(self) -> int:

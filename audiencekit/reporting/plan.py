@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from audiencekit.errors import Refused
+from audiencekit.preparation.findings import Finding
 from audiencekit.preparation.losses import Loss
 from audiencekit.reporting.counts import RowCounts
 
@@ -30,10 +31,11 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
 class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
-    `warnings` are losses to hear of before it is sent, the most values first. `source` is what the source was found to
-    be; `sources` the same of each of its files, with its name and rows. `suppression` is what was read of each
-    suppression source. `is_repeatable` says that the source can be read again, so that a run of it can be resumed
-    without more. `minutes` is the least time that the service's rate allows. `bytes` counts bodies as sent.
+    `warnings` are losses to hear of before it is sent, and `findings` all of them, of a `check` that was asked for the
+    doctor; the most values first. `source` is what the source was found to be; `sources` the same of each of its files,
+    with its name and rows. `suppression` is what was read of each suppression source. `is_repeatable` says that the
+    source can be read again, so that a run of it can be resumed without more. `minutes` is the least time that the
+    service's rate allows. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]
@@ -53,6 +55,7 @@ class Plan:
     verdict: Verdict
     refusals: tuple[Refused, ...] = ()
     warnings: tuple[Loss, ...] = ()
+    findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
@@ -91,4 +94,5 @@ class Plan:
             "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self.refusals],
             "notes": list(self.notes),
             "warnings": [warning.to_json() for warning in self.warnings],
+            "findings": [finding.to_json() for finding in self.findings],
         }

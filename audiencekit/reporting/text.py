@@ -68,7 +68,7 @@ def render_plan(plan: Plan) -> str:
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
         f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
     ]
-    lines += _remarks(document)
+    lines += _findings(document["findings"]) + _remarks(document)
     lines += ["", f"verdict: {plan.verdict.replace('_', ' ')}"]
     return "\n".join(lines)
 
@@ -137,6 +137,15 @@ def _remarks(document: Mapping[str, Any]) -> Lines:
     problems = [f"problem: {shown(problem['message'])}" for problem in document.get("problems", ())]
     warnings = [f"warning: {_warned(warning)}" for warning in document.get("warnings", ())]
     return [f"note: {shown(note)}" for note in document.get("notes", ())] + warnings + problems
+
+
+def _findings(findings: Sequence[Mapping[str, Any]]) -> Lines:
+    """Each cause of a loss, and what saves how many."""
+    lines = []
+    for each in findings:
+        saved = f"{each['option']} saves {each['saves']:,}" if each["option"] else each["remedy"]
+        lines.append(f"  {shown(each['message'])}" + (f"; {shown(saved)}" if saved else ""))
+    return ["doctor", *lines] if lines else []
 
 
 def _warned(warning: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Final, Self
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources.columns.header import compare_key
+from audiencekit.sources.columnnames import compare_key
 
 TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 # Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.

@@ -1,0 +1,100 @@
+"""The doctor's findings: every cause of a loss, the most values first, with the option that saves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.preparation.losses import describe, remedy_of
+from audiencekit.preparation.tally import ColumnTally, Tally, Trials
+from audiencekit.preparation.trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
+
+MIN_SAVED_SHARE: Final = 0.02  # of the values that were tried; fewer are chance
+_DUBIOUS: Final = {
+    TYPING_ERROR: "valid addresses{where} are at domains that are likely typing errors of {provider}: sent as they are,"
+    " they reach no one",
+    ROLE: "valid addresses{where} are of an office, such as info@ or sales@: more than one person may read them",
+    THROWAWAY_MAILBOX: "valid addresses{where} are mailboxes for a few minutes: they match no one",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """`count` values of `column`, or rows where it is None, have one thing in common: `code`, a reason or a doubt.
+
+    `share` is that of all values of the column, or of all rows. `saves` of them are valid with `option`; of more than
+    were tried it is an estimate. `remedy` says in words what would help.
+    """
+
+    code: str
+    column: str | None
+    count: int
+    share: float
+    message: str
+    option: str | None = None
+    saves: int = 0
+    remedy: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields by name."""
+        return asdict(self)
+
+
+def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
+    """All causes of losses, and doubts about what is sent, the most values first; empty unless values were examined."""
+    columns = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
+    found: list[Finding] = []
+    for column, seen in columns:
+        if seen.trials is not None:
+            found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
+    if found or any(seen.trials is not None for _, seen in columns):
+        found += _of_rows(tally, {str(reason) for _, seen in columns for reason in seen.reasons})
+    return tuple(sorted(found, key=lambda finding: -finding.count))
+
+
+def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
+    for reason, count in seen.reasons.items():
+        option, saves, hint = _best(trials, Reason(reason), count)
+        yield Finding(
+            code=reason,
+            column=column.name,
+            count=count,
+            share=count / seen.present,
+            message=describe(Reason(reason), column, count, seen.present),
+            option=option,
+            saves=saves,
+            remedy=hint or remedy_of(Reason(reason), column),
+        )
+
+
+def _best(trials: Trials, reason: Reason, count: int) -> tuple[str | None, int, str | None]:
+    """The option that saved most, and how many of `count` it saves; else what stands in the values, in words."""
+    saved = [(each, option) for (of, option), each in trials.saved.items() if of == reason]
+    tried = trials.tried[reason]
+    if not saved or not tried:
+        return None, 0, None
+    best, option = max(saved, key=lambda item: item[0])  # of equals the first: the likeliest country comes first
+    if best < MIN_SAVED_SHARE * tried:
+        return None, 0, None
+    saves = round(count * best / tried)
+    if option.startswith("--"):
+        return option, saves, None
+    return None, 0, f"{saves:,} of them are {option}"
+
+
+def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
+    for (code, provider), count in trials.dubious.items():
+        words = _DUBIOUS[code].format(where=f" of column {column.name}", provider=provider)
+        message = f"{count:,} {words}"
+        yield Finding(code=code, column=column.name, count=count, share=count / seen.present, message=message)
+
+
+def _of_rows(tally: Tally, of_values: set[str]) -> Iterator[Finding]:
+    for reason, count in tally.reasons.items():
+        if reason not in of_values:
+            message, remedy = describe(Reason(reason), None, count, tally.rows_read), remedy_of(Reason(reason), None)
+            share = count / tally.rows_read
+            yield Finding(code=reason, column=None, count=count, share=share, message=message, remedy=remedy)

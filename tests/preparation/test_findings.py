@@ -1,0 +1,124 @@
+"""The doctor: every cause of a loss, most values first, and what would save them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.pipeline import check
+from audiencekit.settings import load_settings
+
+
+def _findings(tmp_path: Path, lines: list[str], **keywords: Any) -> list[dict[str, Any]]:
+    path = tmp_path / "list.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plan = check(path, settings=load_settings({}, directory=tmp_path), doctor=True, **keywords)
+    found: list[dict[str, Any]] = plan.to_json()["findings"]
+    return found
+
+
+def _emails(*values: str) -> list[str]:
+    """A list of good addresses, and these."""
+    return ["email", *(f"p{number}@example.com" for number in range(200)), *values]
+
+
+def _phones(*values: str) -> list[str]:
+    """A list of good numbers, and these."""
+    return [
+        "email,phone",
+        *(f"p{n}@example.com,+1212{2_340_000 + n}" for n in range(200)),
+        *(f",{one}" for one in values),
+    ]
+
+
+NATIONAL_DE = [f"0171 39200{number:02}" for number in range(60)]
+NATIONAL_US = [f"(212) 234-{number:04}" for number in range(60)]
+SHA = [f"{number:064x}" for number in range(1, 41)]
+
+CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
+    "country missing": (
+        _phones(*NATIONAL_US), {}, {"code": "no_country", "count": 60, "option": "--country US", "saves": 60},
+    ),
+    "another country missing": (
+        _phones(*NATIONAL_DE), {}, {"code": "no_country", "count": 60, "option": "--country DE", "saves": 60},
+    ),
+    "country wrong": (
+        _phones(*NATIONAL_DE), {"country": "US"},
+        {"code": "not_possible", "count": 60, "option": "--country DE", "saves": 60},
+    ),
+    "extension": (
+        _phones(*(f"+1 212 234 {number:04} x12" for number in range(30))), {},
+        {"code": "extension", "count": 30, "option": None},
+    ),
+    "several values": (
+        _emails(*(f"a{n}@example.com / b{n}@example.org" for n in range(30))), {},
+        {"code": "invalid_syntax", "count": 30, "option": "--split-cells '/'", "saves": 30},
+    ),
+    "spreadsheet": (
+        _phones(*(f"4.4{number}E+11" for number in range(10, 19))), {},
+        {"code": "excel_mangled", "count": 9, "option": None},
+    ),
+    "hashes among raw": (_emails(*SHA[:5]), {}, {"code": "already_hashed", "count": 5, "option": "--hashed email"}),
+    "names among handles": (
+        ["handle", *(f"user_{n}" for n in range(200)), *["Ada Arden"] * 20], {},
+        {"code": "invalid_syntax", "count": 20, "remedy": "20 of them are the name of a person"},
+    ),
+    "addresses beside names": (
+        _emails(*(f"Ada Arden <a{n}@example.com>" for n in range(12))), {},
+        {"code": "display_name", "count": 12, "remedy": "12 of them are an address beside a name"},
+    ),
+    "raw among hashes": (
+        ["email hash", *SHA, *(f"p{n}@example.com" for n in range(9))], {"hashed": ["email"]},
+        {"code": "wrong_hash", "count": 9, "remedy": "9 of them are a value that is not hashed"},
+    ),
+    "digests of nothing": (
+        ["email hash", *SHA, *["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"] * 7],
+        {"hashed": ["email"]}, {"code": "hash_of_placeholder", "count": 7},
+    ),
+    "typing errors": (_emails(*(f"p{n}@gamil.com" for n in range(11))), {}, {"code": "typing_error", "count": 11}),
+    "offices": (_emails("info@example.org", "sales@example.org"), {}, {"code": "role_address", "count": 2}),
+    "throwaway mailboxes": (_emails("a@mailinator.com"), {}, {"code": "throwaway_mailbox", "count": 1}),
+    "no identifier": (["email,name", *(f"p{n}@example.com,x" for n in range(50)), *[",y"] * 8], {},
+        {"code": "no_identifier", "column": None, "count": 8},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_cause_is_found(tmp_path: Path, case: str) -> None:
+    """With its count, and the option that saves the values, by trying it."""
+    lines, keywords, wanted = CASES[case]
+    (found,) = [each for each in _findings(tmp_path, lines, **keywords) if each["code"] == wanted["code"]]
+    assert {name: found[name] for name in wanted} == wanted
+
+
+def test_the_most_come_first(tmp_path: Path) -> None:
+    """Whatever the column."""
+    lines = _phones(*NATIONAL_US, *(f"+1 212 234 {number:04} x12" for number in range(30)), "12", "n/a")
+    counts = [each["count"] for each in _findings(tmp_path, lines)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[:2] == [61, 30]  # 12 is no number of any country, and n/a is none at all
+
+
+def test_what_is_advised_saves_as_many(tmp_path: Path) -> None:
+    """The option that is named, given to the same list."""
+    lines = _phones(*NATIONAL_DE, *NATIONAL_US[:20])
+    (found,) = [each for each in _findings(tmp_path, lines) if each["code"] == "no_country"]
+    after = _findings(tmp_path, lines, country=found["option"].removeprefix("--country "))
+    assert found["count"] - sum(each["count"] for each in after) == found["saves"]
+
+
+def test_nothing_is_examined_unless_it_is_asked_for(tmp_path: Path) -> None:
+    """A `check` alone has no findings; nor has the doctor of a list without a loss."""
+    assert _findings(tmp_path, _emails()) == []
+    (tmp_path / "list.csv").write_text("\n".join(_phones(*NATIONAL_US)))
+    assert check(tmp_path / "list.csv", settings=load_settings({}, directory=tmp_path)).findings == ()
+
+
+def test_no_value_is_told(tmp_path: Path) -> None:
+    """Counts, names of columns, options, and providers of a closed list."""
+    lines = _emails("Quin Quist <quin@example.com>", "a@b@c", "someone@gamil.com", "info@quist-and-sons.example.org")
+    told = str(_findings(tmp_path, lines)).lower()
+    assert [word for word in ("quin", "quist", "someone", "gamil", "a@b") if word in told] == []
