@@ -50,7 +50,7 @@ class CountryColumn:
             self._note_unknown(best, countries[best])
         return best
 
-    def note_codes(self, mapped: set[int]) -> None:
+    def note_codes(self, mapped: set[int | None]) -> None:
         """Note columns, but those that are `mapped`, whose cells are codes of countries while no name says so.
 
         They are not used: codes of states and of languages are codes of countries, too.

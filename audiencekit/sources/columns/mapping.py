@@ -63,7 +63,7 @@ class Mapper:
             country = None  # the user said what it is
         self._refuse_two_uses(columns, country, operation, consent)
         if country is None and self._has_phone_numbers(columns):
-            countries.note_codes({column.position for column in columns})
+            countries.note_codes({operation, consent, *(column.position for column in columns)})
         if operation is None:
             self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
         if not columns or self.missing:

@@ -89,6 +89,7 @@ LOOKS: list[tuple[str, list[str], dict[str, Any], bool]] = [
     ("origin", ["Germany", "France", "Spain"], {}, False),
     ("origin", CODES, {"country_column": "origin"}, False),
     ("origin", CODES, {"ignore": ("origin",)}, False),
+    ("origin", ["NO"] * 3, {"consent_column": "origin"}, False),
     ("origin", CODES, {"country": "DE"}, True),
     ("origin", ["DE", "FR", "EN"], {}, False),
     ("origin", ["TX", "CA", "NY", "IL"], {}, False),
