@@ -25,6 +25,7 @@ from audiencekit.sources.columns.naming import (
     names_unsupported_hash,
     speaks_of_x,
 )
+from audiencekit.sources.columns.separators import find_separator, show_separator
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 
@@ -142,8 +143,14 @@ class Mapper:
             )
 
     def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
-        name = self.header.shown(position)
-        return MappedColumn(kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess)
+        name, separator = self.header.shown(position), None
+        if self.options.split_cells is None:
+            separator = find_separator(kind, self.sample.filled(position))
+        if separator is not None:
+            self.notes.append(f"{name}: several values a cell, divided at {show_separator(separator)}")
+        return MappedColumn(
+            kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess, separator=separator
+        )
 
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
         positions = [*(column.position for column in columns), *others]
