@@ -33,7 +33,8 @@ class MappedColumn:
     `position` counts from 0 in the source. `name` is what people are shown: the header's words, or `column4` (counted
     from 1) when there is no header or when the header cell could itself be personal. `is_guess` says that nothing but
     its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
-    refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess.
+    refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
+    divides the values of a cell, where the sampled cells show that they hold several.
     """
 
     kind: Kind
@@ -41,6 +42,7 @@ class MappedColumn:
     name: str
     hashed: bool = False
     is_guess: bool = False
+    separator: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,7 @@ class TextBatch:
 
     `columns` wraps a RecordBatch: `row` int64 (1 = first data row, ascending over all batches, blank records not
     counted); `country`, `operation` and `consent` string, present when mapped; then one field `c<position>` per mapped
-    column, string or list<string> (cells split by a declared separator, native lists). Cells are exactly as they stood;
+    column, string or list<string> (cells divided by a separator, native lists). Cells are exactly as they stood;
     null means a missing cell. Rows that could not be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
     """
 

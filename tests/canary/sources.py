@@ -78,7 +78,8 @@ SOURCES: dict[str, bytes] = {
     "wrong kind": _csv("\n".join(f"+1201{DIGITS},{WORD}@example.com" for _ in range(60))),
     "two tables": _csv(f"{GOOD}\n\n{WORD},{WORD},{WORD},{WORD}\n" + f"{WORD},1,2,{WORD}\n" * 30),
     "parquet": _parquet(**{f"email {WORD}": [f"{WORD}@example.com", WORD, None], WORD: [WORD, WORD, WORD]}),
-    "parquet of floats": _parquet(**{f"phone {WORD}": [1.5550147e10, 2.0], "email": [f"{WORD}@example.com", WORD]}),
+    "parquet of floats": _parquet(**{f"phone {WORD}": [1.5550147e10, 2.5], "email": [f"{WORD}@example.com", WORD]}),
+    "parquet of a fraction": _parquet(**{f"phone {WORD}": [float(f"1201{DIGITS}")] * 2_000 + [float(DIGITS) + 0.5]}),
     "truncated parquet": _parquet(email=[f"{WORD}@example.com"])[:-20],
     "prepared, with raw values": _parquet(
         row=[1, 2],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -76,6 +77,48 @@ def test_every_format_heeds_what_is_to_be_ignored(write: Write, form: str) -> No
         more = {"row": pa.array([1]), "operation": pa.array(["Update"])} if form == "prepared" else {}
         pq.write_table(pa.table({**more, **dict(zip(table.schema.names, table.columns, strict=True))}), source)
     assert open_source(source, SourceOptions(**options)).mapping.names_by_kind() == {"email": ["email"]}
+
+
+@pytest.mark.parametrize("form", ["csv", "careful csv", "ndjson", "parquet", "frame", "query", "two files"])
+def test_cells_with_several_values_are_divided_in_every_format(write: Write, rows_of: Rows, form: str) -> None:
+    """By what the sample shows, to the last row; a column that shows nothing stays text."""
+    cells = ["a@example.com ::: b@example.com", *["c@example.com"] * 1_500, "d@example.com ::: e@example.com", None]
+    table = pa.table({"email": cells, "phone": ["+493012345601"] * len(cells)})
+    lines = [f"{cell or ''},+493012345601" for cell in cells]
+    text = "\n".join(["email,phone", *lines]) + "\n"
+    source: Any = write(text.encode())
+    if form == "careful csv":
+        source = write(text.replace("c@example.com", '"c@example.com"').encode())
+    if form == "ndjson":
+        objects = [json.dumps(row) for row in table.to_pylist()]
+        source = write("\n".join([*objects, ""]).encode(), "people.ndjson")
+    if form == "parquet":
+        pq.write_table(table, source := write(b"", "people.parquet"))
+    if form == "two files":
+        source = [source, write(b"email,phone\nf@example.com,+493012345601\n", "more.csv")]
+    options = {"sql": "SELECT * FROM source"} if form == "query" else {}
+    if form == "query":
+        pytest.importorskip("datafusion")
+    opened = open_source(table if form == "frame" else source, SourceOptions(**options))
+    found = [(row["c0"], row["c1"]) for row in rows_of(opened)][: len(cells)]
+    emails = [email for email, _ in found]
+    assert emails[0] == ["a@example.com", "b@example.com"]
+    assert emails[-2] == ["d@example.com", "e@example.com"]
+    assert emails[1:-2] == [["c@example.com"]] * 1_500
+    assert not emails[-1]
+    assert {phone for _, phone in found} == {"+493012345601"}
+    assert any("email: several values a cell, divided at ' ::: '" in note for note in opened.notes)
+
+
+def test_nothing_is_divided_unasked_where_a_separator_is_given(write: Write, rows_of: Rows) -> None:
+    """The user knows."""
+    path = write(b"email\na@example.com;b@example.com\nc@example.com|d@example.com\n")
+    opened = open_source(path, SourceOptions(split_cells="|"))
+    assert [row["c0"] for row in rows_of(opened)] == [
+        ["a@example.com;b@example.com"],
+        ["c@example.com", "d@example.com"],
+    ]
+    assert not any("divided" in note for note in opened.notes)
 
 
 @pytest.mark.parametrize("name", ["nothing", "directory", "pipe"])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audiencekit.preparation.batches import ROW, ColumnMapping
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.sources.dividedcells import ONE_VALUE, SEMICOLON
 
 TEXTS = pa.list_(pa.string())
 
@@ -28,7 +32,9 @@ def column_names(mapping: ColumnMapping) -> dict[int, str]:
 def text_columns(rows: pa.Array, arrays: Mapping[int, pa.Array], mapping: ColumnMapping) -> pa.RecordBatch:
     """The RecordBatch of a TextBatch: row numbers, country, operation and consent where mapped, the mapped columns."""
     fields = {ROW: rows} | {field: arrays[place] for field, (place, _) in mapping.single.items()}
-    fields |= {mapping.field_name(column): arrays[column.position] for column in mapping.columns}
+    fields |= {
+        mapping.field_name(column): divided(arrays[column.position], column.separator) for column in mapping.columns
+    }
     return pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
 
 
@@ -36,3 +42,24 @@ def split_texts(cells: Iterable[str | None], separator: str) -> pa.Array:
     """Each cell as the list of its parts as they stand; blank parts are left out, null stays null."""
     parts = [None if cell is None else [part for part in cell.split(separator) if part.strip()] for cell in cells]
     return pa.array(parts, TEXTS)
+
+
+def divided(cells: pa.Array, separator: str | None) -> pa.Array:
+    """The texts `cells` as lists, as `split_texts` gives them, but of those that are one value; lists as they are."""
+    if separator is None or not pa.types.is_string(cells.type):
+        return cells
+    parts = pc.split_pattern(cells, pattern=separator)
+    if separator == SEMICOLON:
+        places = np.arange(len(cells) + 1, dtype=np.int32)
+        whole = pa.ListArray.from_arrays(arrow_array(places), cells, mask=cells.is_null())
+        parts = pc.if_else(pc.match_substring_regex(cells, ONE_VALUE), whole, parts)
+    return _without_blanks(parts)
+
+
+def _without_blanks(lists: pa.Array) -> pa.Array:
+    texts = lists.flatten()
+    filled = pc.not_equal(pc.utf8_trim_whitespace(texts), "").to_numpy(zero_copy_only=False)
+    counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    rows = np.repeat(np.arange(len(lists)), counts)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows[filled], minlength=len(lists)))]).astype(np.int32)
+    return pa.ListArray.from_arrays(arrow_array(offsets), texts.filter(arrow_array(filled)), mask=lists.is_null())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +17,23 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.bytehashes import as_digits
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
-from audiencekit.sources.arrow.types import TextColumn, as_text, is_bytes, is_list, refusal_of
+from audiencekit.sources.arrow.types import TextColumn, as_text, is_bytes, is_list, refusal_of, whole_numbers
 from audiencekit.sources.faults import Faults
+
+_WRITE_TEXT: Final = "write it as a string column, or leave it out with --ignore"
 
 
 @dataclass(frozen=True, slots=True)
 class TypedColumns:
-    """The types of all columns by position, and what separates values within a cell."""
+    """The types of all columns by position, and what separates values within a cell.
+
+    `whole` are the positions of floating-point columns whose first cells are whole numbers: pandas makes such columns
+    of integers with a gap. They are read unless a later cell is none; other floating-point columns are refused.
+    """
 
     types: tuple[pa.DataType, ...]
     split_cells: str | None
+    whole: frozenset[int] = frozenset()
 
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused for mapped columns that are no text."""
@@ -33,12 +41,13 @@ class TypedColumns:
         single = {place for place, _ in mapping.single.values()}
         words = set(used_positions(mapping)) if mapping.for_query else single
         for place in used_positions(mapping):
-            why = refusal_of(self.types[place])
+            is_whole = place in self.whole and not mapping.for_query  # a query would see them as texts
+            why = None if is_whole else refusal_of(self.types[place])
             if why is not None and not (place in words and pt.is_boolean(self.types[place])):
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
                     column=names[place],
-                    hint="write it as a string column, or map other columns with --map",
+                    hint=_WRITE_TEXT,
                 )
         for place in single:
             if is_list(self.types[place]):
@@ -49,8 +58,10 @@ class TypedColumns:
     ) -> pa.RecordBatch:
         """The sound ones of `rows`, whose cells stand in `arrays` by position; the others are noted in `faults`.
 
-        Bytes are text, but in columns that are hashed they are what the digits stand for.
+        Bytes are text, but in columns that are hashed they are what the digits stand for. Raises SourceRefused for
+        floating-point numbers that are not whole.
         """
+        arrays = {**arrays, **self._whole_numbers(arrays, column_names(mapping))}
         hashed = {column.position for column in mapping.columns if column.hashed}
         digits = {place: as_digits(arrays[place]) for place in hashed if is_bytes(arrays[place].type)}
         read = {place: as_text(digits.get(place, arrays[place])) for place in used_positions(mapping)}
@@ -61,6 +72,19 @@ class TypedColumns:
                 texts[place] = split_texts(texts[place].to_pylist(), self.split_cells or "")
         whole = text_columns(arrow_array(rows), texts, mapping)
         return whole if sound.all() else whole.filter(arrow_array(sound))
+
+    def _whole_numbers(self, arrays: Mapping[int, pa.Array], names: Mapping[int, str]) -> dict[int, pa.Array]:
+        found = {}
+        for place in self.whole & names.keys():
+            found[place] = whole_numbers(arrays[place])
+            if found[place] is None:
+                raise SourceRefused(
+                    f"the column {names[place]} holds floating-point numbers that are not whole, or too large to have"
+                    " all their digits",
+                    column=names[place],
+                    hint=_WRITE_TEXT,
+                )
+        return found
 
 
 def _sound_rows(

@@ -2,12 +2,13 @@
 
 Text and binary stay as they are (binary must be UTF-8), dictionaries count as their values, integers are written out,
 decimals too and without a fraction of zeros, UUIDs in their usual form, lists hold any of these. Null stays null.
+Floating-point numbers are no text by their type; `whole_numbers` says whether those of a column are integers.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -28,6 +29,8 @@ _LISTS: Final = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list)
 _BYTES: Final = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary, pt.is_binary_view)
 _TEXTS: Final = (pt.is_string, pt.is_large_string, pt.is_string_view)
 _ENCODED: Final = (pt.is_dictionary, pt.is_string_view, pt.is_binary_view)
+# Of each type the whole number from which on one may stand for its neighbours: 2 to the power of its binary digits.
+_INEXACT: Final = {pa.float64(): 2**53, pa.float32(): 2**24, pa.float16(): 2**11}
 _Test = Callable[[pa.DataType], bool]
 
 
@@ -50,6 +53,23 @@ def refusal_of(kind: pa.DataType) -> str | None:
     if pt.is_nested(inner):
         return "is nested"
     return "holds neither text nor whole numbers"
+
+
+def whole_numbers(array: pa.Array) -> pa.Array | None:
+    """Floating-point numbers as integers, NaN as null; None when one of them is not whole or may have lost digits."""
+    numbers = array.cast(pa.float64())
+    numbers = pc.if_else(pc.is_nan(numbers), None, numbers)
+    are_sound = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _INEXACT[array.type]))
+    return numbers.cast(pa.int64()) if pc.all(are_sound).as_py() is not False else None
+
+
+def whole_columns(columns: Iterable[Iterable[pa.Array]]) -> frozenset[int]:
+    """The positions of columns, given by their pieces, whose cells are floating-point numbers and all whole."""
+    return frozenset(
+        place
+        for place, pieces in enumerate(columns)
+        if (arrays := list(pieces)) and all(pt.is_floating(a.type) and whole_numbers(a) is not None for a in arrays)
+    )
 
 
 def _decoded(array: pa.Array) -> pa.Array:
@@ -105,6 +125,8 @@ def sample_texts(array: pa.Array) -> list[str]:
     """The cells of a column for a sample: of lists their first value, of other types Python's writing of them."""
     if pt.is_nested(array.type) and not is_list(array.type):
         return [""] * len(array)
+    if pt.is_floating(array.type) and (numbers := whole_numbers(array)) is not None:
+        array = numbers
     can_be_text = refusal_of(array.type) is None
     cells = as_text(array).array.to_pylist() if can_be_text else array.to_pylist()
     firsts = (cell[0] if isinstance(cell, list) and cell else cell for cell in cells)

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from audiencekit.errors import MappingRefused
-from audiencekit.identifiers.countries import find_countries
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.columns.countrycolumn import CountryColumn
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
 from audiencekit.sources.columns.evidentheader import evident_names
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.columns.naming import (
     named_kind,
-    names_country,
     names_hashes,
     names_own_id,
     names_person_data,
@@ -26,6 +25,7 @@ from audiencekit.sources.columns.naming import (
     names_unsupported_hash,
     speaks_of_x,
 )
+from audiencekit.sources.columns.separators import find_separator, show_separator
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 
@@ -33,7 +33,6 @@ MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
 # What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
 OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
-MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 
 
 @dataclass(slots=True)
@@ -57,12 +56,15 @@ class Mapper:
     def map(self) -> ColumnMapping:
         """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
         self._ignore()
-        country, operation = self._country(), self._given(self.options.operation_column)
+        countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes)
+        country, operation = countries.find(), self._given(self.options.operation_column)
         consent = self._given(self.options.consent_column)
         columns = self._columns(country, operation, consent)
         if self.options.country_column is None and country in [column.position for column in columns]:
             country = None  # the user said what it is
         self._refuse_two_uses(columns, country, operation, consent)
+        if country is None and self._has_phone_numbers(columns):
+            countries.note_codes({operation, consent, *(column.position for column in columns)})
         if operation is None:
             self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
         if not columns or self.missing:
@@ -86,6 +88,11 @@ class Mapper:
 
     def _given(self, name: str | None) -> int | None:
         return None if name is None else self.header.find(name)
+
+    def _has_phone_numbers(self, columns: tuple[MappedColumn, ...]) -> bool:
+        return any(column.kind is Kind.PHONE_NUMBER for column in columns) or any(
+            map(self._is_national, self._places())
+        )
 
     def _operation_hint(self, *mapped: int | None) -> str | None:
         for position in self._places():
@@ -136,8 +143,14 @@ class Mapper:
             )
 
     def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
-        name = self.header.shown(position)
-        return MappedColumn(kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess)
+        name, separator = self.header.shown(position), None
+        if self.options.split_cells is None:
+            separator = find_separator(kind, self.sample.filled(position))
+        if separator is not None:
+            self.notes.append(f"{name}: several values a cell, divided at {show_separator(separator)}")
+        return MappedColumn(
+            kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess, separator=separator
+        )
 
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
         positions = [*(column.position for column in columns), *others]
@@ -152,52 +165,6 @@ class Mapper:
                     hint="a column has one use: name another with --map, --country-column, --operation-column or"
                     " --consent-column",
                 )
-
-    def _country(self) -> int | None:
-        """The column of countries: the given one, else of those that are named so and hold some the one with most.
-
-        Most cells, not the largest share: a shop may know where to deliver of a few people, and of all where they live.
-        """
-        if self.options.country_column is not None:
-            found = self.header.find(self.options.country_column)
-            self._note_unknown_countries(found, self._countries(found))
-            return found
-        countries = {place: self._countries(place) for place in self._places() if names_country(self._name(place))}
-        for place, number in list(countries.items()):
-            if number == 0 or number < MIN_COUNTRY_SHARE * len(self.sample.filled(place)):
-                self._leave_country(place, number)
-                del countries[place]
-        best = max(countries, key=lambda place: countries[place], default=None)
-        if best is not None:
-            self.notes.append(f"{self.header.shown(best)}: the country of each row, by name and content")
-            self._note_unknown_countries(best, countries[best])
-        return best
-
-    def _countries(self, position: int) -> int:
-        """How many sampled cells of a column are countries."""
-        filled = self.sample.filled(position)
-        found = find_countries(filled)
-        return sum(found[cell] is not None for cell in filled)
-
-    def _leave_country(self, position: int, countries: int) -> None:
-        shown = self.header.shown(position)
-        if countries:
-            option = f"--country-column {shlex.quote(shown)}"
-            why = f"but most of its cells are none that is known; not used, say {option} if it is one"
-            self.notes.append(f"{shown}: named like a country, {why}")
-        elif self.sample.filled(position):
-            self.notes.append(f"{shown}: named like a country, but its cells are none; not used")
-
-    def _note_unknown_countries(self, position: int, countries: int) -> None:
-        """Whoever says that the rest is of one country should know who is of the rest."""
-        filled = len(self.sample.filled(position))
-        if countries == filled:
-            return
-        rest = "--country is taken for such rows" if self.options.country else "such rows have none"
-        self.notes.append(
-            f"{self.header.shown(position)}: {filled - countries} of the first {filled} cells: no country known here"
-            f" (codes of two or three letters, English names); {rest}"
-        )
 
     def _name(self, position: int) -> str:
         names = self.header.names
@@ -238,11 +205,14 @@ class Mapper:
     def _note_national_numbers(self, columns: tuple[MappedColumn, ...]) -> None:
         mapped = {column.position for column in columns}
         for position in self._places():
-            cells = self.sample.filled(position)
-            shaped = sum(map(is_phone_shaped, cells))
-            if position not in mapped and cells and shaped >= MIN_KIND_SHARE * len(cells):
+            if position not in mapped and self._is_national(position):
                 shown = self.header.shown(position)
                 self.notes.append(f"{shown}: could be national phone numbers; not mapped, give --country to use it")
+
+    def _is_national(self, position: int) -> bool:
+        """Whether a column is written as national phone numbers are."""
+        cells = self.sample.filled(position)
+        return bool(cells) and sum(map(is_phone_shaped, cells)) >= MIN_KIND_SHARE * len(cells)
 
     def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
         name, shown = self._name(position), self.header.shown(position)

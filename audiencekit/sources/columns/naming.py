@@ -89,6 +89,13 @@ _COUNTRY_ALLOWED: Final = _COUNTRY | words(
     business mailing address customer user contact kurzel postal residence residencia residenza of de di cc 1 2 3"""
 )
 
+# Codes of states and of languages are codes of countries, too.
+_NOT_COUNTRIES: Final = words(
+    """state states st province provincia provincial prov region regions regione territory county department
+    departement bundesland kanton canton estado stato provincie district lang language languages sprache langue idioma
+    lingua taal locale currency wahrung initials initialen title titel"""
+)
+
 
 def named_kind(name: str) -> Kind | None:
     """The kind that a header cell names, None when it names none, or only something about one."""
@@ -153,6 +160,16 @@ def names_country(name: str) -> bool:
     """Whether a header cell says that the column holds countries."""
     found = frozenset(words_of(name))
     return bool(found & _COUNTRY) and found <= _COUNTRY_ALLOWED
+
+
+def names_country_in_short(name: str) -> bool:
+    """Whether a header cell may say that the column holds codes of countries: Mailchimp calls it CC."""
+    return words_of(name) == ("cc",)
+
+
+def names_part_of_country(name: str) -> bool:
+    """Whether a header cell names what is written in such codes as countries are, and is none."""
+    return bool(_NOT_COUNTRIES & set(words_of(name)))
 
 
 def _any_phrase(found: frozenset[str], phrases: tuple[set[str], ...]) -> bool:

@@ -44,7 +44,7 @@ message language locale currency timezone ip ext extension area prefix calling d
 facebook instagram linkedin youtube tiktok github telegram whatsapp skype signal sms social media owner agent manager
 assigned sales rep referrer referred support sender recipient billing shipping delivery invoice row index record line
 new old current previous temp test sample demo display label madid msisdn gsm assistant emergency mailing buyer iso
-territory residence
+territory residence cc
 """
 _GERMAN: Final = """
 mailadresse telefon telefonnummer rufnummer festnetz handy mobil mobilnummer mobiltelefon handynummer durchwahl

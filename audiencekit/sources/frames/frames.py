@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import pyarrow as pa
-import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS, SAMPLE_ROWS
@@ -180,6 +179,8 @@ def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
     """What `work` returns. What made the frame may quote cells in its errors, and they are left behind."""
     try:
         return work()
+    except SourceRefused:
+        raise  # it is ours, and quotes nothing
     except BaseException as error:
         if not is_failure(error):
             raise
@@ -202,9 +203,7 @@ def _convert(frame: Frame, place: int) -> Any:
         return None
     whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     refuse_unsound(whole)
-    # Cells that are all missing are floating-point numbers to pandas, and none has lost a digit.
-    is_empty = pt.is_floating(whole.type) and whole.null_count == len(whole)
-    return pa.chunked_array([pa.nulls(len(whole))]) if is_empty else whole
+    return whole
 
 
 def _joined(column: Any) -> Any:

@@ -15,7 +15,7 @@ from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import column_names, used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
-from audiencekit.sources.arrow.types import is_list, sample_texts
+from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.frames.batchmerging import gathered
@@ -39,7 +39,8 @@ def open_frame(frame: Frame, options: SourceOptions) -> Look:
     sample = Sample(columns.names, tuple(column if column else ("",) * longest for column in cells))
     lists = frozenset(place for place, column in enumerate(head) if is_list(column.type))
     header = Header.of(columns.names, len(columns.names), options.wanted_names)
-    return Look(FrameTable(columns, options.split_cells), header, sample, lists)
+    table = FrameTable(columns, options.split_cells, whole_columns(column.chunks for column in head))
+    return Look(table, header, sample, lists)
 
 
 def _sampled(column: Any) -> tuple[str, ...]:
@@ -55,8 +56,8 @@ class FrameTable:
 
     bytes_read = 0  # nobody knows how many there will be
 
-    def __init__(self, columns: FrameColumns, split_cells: str | None) -> None:
-        self._columns, self._split_cells = columns, split_cells
+    def __init__(self, columns: FrameColumns, split_cells: str | None, whole: frozenset[int]) -> None:
+        self._columns, self._split_cells, self._whole = columns, split_cells, whole
         self.rows_read = 0
 
     def __repr__(self) -> str:
@@ -96,4 +97,4 @@ class FrameTable:
                     column=name,
                     hint="make it a column of text, or map other columns",
                 )
-        return TypedColumns(types, self._split_cells)
+        return TypedColumns(types, self._split_cells, self._whole)

@@ -16,7 +16,7 @@ from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
-from audiencekit.sources.arrow.types import is_list, sample_texts
+from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.faults import Faults
@@ -49,11 +49,12 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
             tuple(text for batch in first for text in _from_arrow(sample_texts, batch.column(place)))
             for place in range(len(schema.names) if first else 0)
         ]
+        whole = _from_arrow(lambda: whole_columns(zip(*(batch.columns for batch in first), strict=True)))
         rows = metadata.num_rows
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
     prepared = not options.is_about_columns and is_prepared(schema)
-    table = ParquetTable(file, schema, rows, options.split_cells)
+    table = ParquetTable(file, schema, rows, TypedColumns(tuple(schema.types), options.split_cells, whole))
     lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
     look = Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
@@ -62,9 +63,8 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
 class ParquetTable:
     """The rows of a Parquet file."""
 
-    def __init__(self, file: RegularFile, schema: pa.Schema, rows: int, split_cells: str | None) -> None:
-        self._file, self._schema, self._rows = file, schema, rows
-        self._columns = TypedColumns(tuple(schema.types), split_cells)
+    def __init__(self, file: RegularFile, schema: pa.Schema, rows: int, columns: TypedColumns) -> None:
+        self._file, self._schema, self._rows, self._columns = file, schema, rows, columns
         self.rows_read = 0
 
     def __repr__(self) -> str:
@@ -131,6 +131,8 @@ def _from_arrow(work: Callable[..., T], *arguments: object) -> T:
     system = ""
     try:
         return work(*arguments)
+    except SourceRefused:
+        raise  # it is ours, and quotes nothing
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             system = error.strerror or "unknown reason"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
+from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
+from audiencekit.sources.arrow.textcolumns import column_names, divided, split_texts, text_columns, used_positions
+from audiencekit.sources.dividedcells import is_one_value
 
 EMAIL = MappedColumn(kind=Kind.EMAIL, position=4, name="email")
 MAPPING = ColumnMapping(columns=(EMAIL,), country=1, country_name="land", operation=0, operation_name="what")
@@ -31,3 +34,44 @@ def test_cells_are_split_at_the_separator_only() -> None:
     parts = split_texts(["a; b", "", None, ";;", "c"], ";")
     assert parts.type == pa.list_(pa.string())
     assert parts.to_pylist() == [["a", " b"], [], None, [], ["c"]]
+
+
+@given(
+    st.lists(st.none() | st.text('a;= \n"x:').map(lambda text: text.replace("x", " ::: "))),
+    st.sampled_from([";", " ::: ", "\n"]),
+    st.integers(0, 3),
+)
+def test_columns_are_divided_as_their_cells_are(cells: list[str | None], separator: str, start: int) -> None:
+    """All at once, also a part of a column; but for cells that are one value."""
+    array = pa.array([*["skipped"] * start, *cells], pa.string()).slice(start)
+    found = divided(array, separator)
+    found.validate(full=True)
+    assert found.type == pa.list_(pa.string())
+    for cell, parts in zip(cells, found.to_pylist(), strict=True):
+        if cell is not None and is_one_value(cell, separator):
+            assert parts == [cell]
+        else:
+            assert [parts] == split_texts([cell], separator).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_one"),
+    [
+        ("+493012345601;ext=12", True),
+        ("+493012345601; phone-context=example.com", True),
+        ('"an;n"@example.com', True),
+        ("+493012345601;+493012345602", False),
+        ("ann@example.com;bob=b@example.com", True),
+    ],
+)
+def test_a_semicolon_may_be_of_a_value(cell: str, is_one: bool) -> None:
+    """When in doubt nothing is divided: the cell is rejected as a whole."""
+    assert is_one_value(cell, ";") is is_one
+    assert not is_one_value(cell, "\n")
+
+
+def test_what_is_not_to_be_divided_stays_as_it_is() -> None:
+    """Columns without a separator, and lists."""
+    texts, lists = pa.array(["a;b"]), pa.array([["a;b"]])
+    assert divided(texts, None) is texts
+    assert divided(lists, ";") is lists

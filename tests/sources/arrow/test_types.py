@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.sources.arrow.types import as_text, refusal_of, sample_texts
+from audiencekit.sources.arrow.types import as_text, refusal_of, sample_texts, whole_numbers
 
 ID = "6d92078a-8246-4ba4-ae5b-76104861e7dc"
 
@@ -165,13 +165,47 @@ def test_cells_too_large_are_seen(several: bool) -> None:
     [
         (pa.array(["a", None]), ["a", ""]),
         (pa.array([1.5, None]), ["1.5", ""]),
+        (pa.array([493012345601.0, None, float("nan")]), ["493012345601", "", ""]),
         (pa.array([["a", "b"], [], None]), ["a", "", ""]),
         (pa.array([{"a": 1}]), [""]),
         (pa.array([[{"a": 1}]]), [""]),
         (pa.array([True]), ["True"]),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_samples_show_what_a_column_holds(array: pa.Array, texts: list[str]) -> None:
     """Of any type, so that a column can be recognised and then refused by its type."""
     assert sample_texts(array) == texts
+
+
+NAN, INFINITE = float("nan"), float("inf")
+WHOLE: list[tuple[list[float | None], pa.DataType, list[int | None] | None]] = [
+    ([493012345601.0, None, NAN, -5.0, 0.0, -0.0], pa.float64(), [493012345601, None, None, -5, 0, 0]),
+    ([None, None], pa.float64(), [None, None]),
+    ([NAN], pa.float64(), [None]),
+    ([], pa.float64(), []),
+    ([2.0**53 - 1, 1 - 2.0**53], pa.float64(), [2**53 - 1, 1 - 2**53]),
+    ([2.0**53], pa.float64(), None),
+    ([-(2.0**53)], pa.float64(), None),
+    ([1.0, 1.5], pa.float64(), None),
+    ([1.0, 2.0**52 + 0.5, None], pa.float64(), [1, 2**52, None]),  # no such double: it is whole
+    ([2.0**51 + 0.5], pa.float64(), None),
+    ([5e-324], pa.float64(), None),
+    ([INFINITE], pa.float64(), None),
+    ([1.0, -INFINITE], pa.float64(), None),
+    ([2.0**24 - 1, None, NAN], pa.float32(), [2**24 - 1, None, None]),
+    ([2.0**24], pa.float32(), None),
+    ([493012345601.0], pa.float32(), None),
+    ([2047.0, None], pa.float16(), [2047, None]),
+    ([2048.0], pa.float16(), None),
+]
+
+
+@pytest.mark.parametrize(("values", "kind", "expected"), WHOLE, ids=range(len(WHOLE)))
+def test_whole_floating_point_numbers_have_all_their_digits(
+    values: list[float | None], kind: pa.DataType, expected: list[int | None] | None
+) -> None:
+    """Below the power of two from which on a whole number may stand for its neighbour."""
+    array = pa.array([None, *values], pa.float64(), from_pandas=False).cast(kind).slice(1)
+    found = whole_numbers(array)
+    assert (None if found is None else found.to_pylist()) == expected

@@ -188,41 +188,6 @@ def test_same_names_matter_only_where_they_are_wanted(open_bytes: Open) -> None:
     assert mapped(source) == [("email", 1)]
 
 
-@pytest.mark.parametrize(
-    ("text", "country"),
-    [
-        ("email,country\na@example.com,DE\n", 1),
-        ("email,country\na@example.com,+49\n", None),
-        ("email,country_code,country\na@example.com,49,Germany\n", 2),
-        ("email,country\na@example.com,DE\nb@example.com,??\n", 1),
-        ("email,country\na@example.com,\n", None),
-        ("email,state\na@example.com,DE\n", None),
-        ("billing_country,shipping_country,email\nDE,,a@example.com\nDE,FR,b@example.com\nEurope,,c@example.com\n", 0),
-    ],
-    ids=range(7),
-)
-def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country: int | None) -> None:
-    """Half of its cells must be countries; a calling code is none. Of several columns the one with most is taken."""
-    assert open_bytes(text.encode()).mapping.country == country
-
-
-def test_countries_that_are_not_known_are_noted(open_bytes: Open) -> None:
-    """Whoever gives a country for the rest is told that the rest is more than blanks."""
-    data = b"email,Land\na@example.com,Deutschland\nb@example.com,\nc@example.com,Spanien\n"
-    assert "Land: 1 of the first 2 cells: no country known here" in "\n".join(open_bytes(data).notes)
-    assert "--country is taken for such rows" in "\n".join(open_bytes(data, country="DE").notes)
-    assert "known here" not in "\n".join(open_bytes(b"email,Land\na@example.com,DE\nb@example.com,\n").notes)
-    few = data + b"d@example.com,Frankreich\n"
-    assert "say --country-column Land if it is one" in "\n".join(open_bytes(few).notes)
-    assert "known here" in "\n".join(open_bytes(few, country_column="Land").notes)
-
-
-def test_a_given_country_column_is_used_whatever_it_holds(open_bytes: Open) -> None:
-    """The user knows."""
-    source = open_bytes(b"email,where\na@example.com,??\n", country_column="WHERE")
-    assert (source.mapping.country, source.mapping.country_name) == (1, "where")
-
-
 def test_a_column_that_the_user_maps_is_no_country(open_bytes: Open) -> None:
     """Whatever it is called and holds."""
     source = open_bytes(b"email,country\na@example.com,DE\n", columns=((Kind.PARTNER_USER_ID, "country"),))
@@ -244,12 +209,6 @@ def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
     assert open_bytes(data).mapping.operation is None
     source = open_bytes(data, operation_column="operation")
     assert (source.mapping.operation, source.mapping.operation_name) == (1, "operation")
-
-
-def test_a_name_that_is_to_be_given_back_can_be(open_bytes: Open) -> None:
-    """As the shell takes it: names have spaces."""
-    notes = open_bytes(b"email,billing country\na@example.com,Spanien\nb@example.com,Polen\nc@example.com,DE\n").notes
-    assert any("say --country-column 'billing country'" in note for note in notes)
 
 
 def test_notes_say_why(open_bytes: Open) -> None:

@@ -115,8 +115,35 @@ def test_a_column_of_missing_cells_is_no_number(rows_of: Rows) -> None:
     rows = rows_of(_open(frame, columns=kinds))
     assert [(row["c0"], row["c1"]) for row in rows] == [(email, None) for email in EMAILS]
     frame.loc[2, "phone"] = 493012345601.0
-    with pytest.raises(SourceRefused, match="the column phone holds floating-point numbers"):
-        _open(frame, columns=kinds)
+    rows = rows_of(_open(frame, columns=kinds))
+    assert [row["c1"] for row in rows] == [None, None, "493012345601"]
+
+
+@ALL
+def test_whole_numbers_with_a_gap_are_read(library: str, rows_of: Rows) -> None:
+    """Integers with a missing cell are floating-point numbers to pandas, and have lost no digit."""
+    gap = float("nan") if library in ("pandas", "polars") else None
+    source = _open(LIBRARIES[library]({"phone": [493012345601.0, gap, 493012345603.0], "n": [1.5, 2.0, 3.0]}))
+    assert source.mapping.names_by_kind() == {"phone_number": ["phone"]}
+    assert [row["c0"] for row in rows_of(source)] == ["493012345601", None, "493012345603"]
+
+
+@ALL
+@pytest.mark.parametrize("last", [0.5, 2.0**53, float("inf")])
+def test_numbers_that_are_not_whole_are_refused_wherever_they_stand(library: str, last: float, rows_of: Rows) -> None:
+    """Also after the cells that are looked at; before anything is sent."""
+    cells = [493012345601.0] * (SAMPLE_ROWS + 5)
+    with pytest.raises(SourceRefused, match="data frame: the column phone holds floating-point numbers") as caught:
+        rows_of(_open(LIBRARIES[library]({"phone": [*cells, last]})))
+    assert caught.value.column == "phone"
+    with pytest.raises(SourceRefused, match="data frame: the column phone holds floating-point numbers"):
+        _open(LIBRARIES[library]({"phone": [last, *cells]}))
+
+
+def test_numbers_of_fewer_digits_are_held_to_them() -> None:
+    """A float32 has seven digits."""
+    with pytest.raises(SourceRefused, match="floating-point numbers"):
+        _open(pa.table({"phone": pa.array([493012345601.0], pa.float32())}))
 
 
 def test_pandas_frames_keep_index_and_odd_names_out(rows_of: Rows) -> None:

@@ -102,18 +102,28 @@ def test_native_lists_stay_lists(open_table: OpenTable, rows_of: Rows) -> None:
 @pytest.mark.parametrize(
     "columns",
     [
-        {"phone": pa.array([14155550132.0])},
+        {"phone": pa.array([14155550132.5])},
+        {"phones": pa.array([[14155550132.0]])},
         {"twitter_id": pa.array([1.2345678901234567e18])},
         {"phone": pa.array([{"number": "+4930123456"}])},
         {"phones": pa.array([[{"number": "+4930123456"}]])},
     ],
-    ids=range(4),
+    ids=range(5),
 )
 def test_columns_that_are_no_text_are_refused(open_table: OpenTable, columns: dict[str, Any]) -> None:
     """With the column's name: digits are lost, or there is no one value."""
     with pytest.raises(SourceRefused, match=f"the column {next(iter(columns))}") as caught:
         open_table({"email": ["a@example.com"], **columns})
     assert caught.value.column == next(iter(columns))
+
+
+def test_whole_numbers_that_were_written_as_floating_point_are_read(open_table: OpenTable, rows_of: Rows) -> None:
+    """As pandas writes integers with a gap; a fraction further down refuses the file."""
+    phones = [14155550132.0, None, float("nan")]
+    assert [row["c0"] for row in rows_of(open_table({"phone": pa.array(phones)}))] == ["14155550132", None, None]
+    with pytest.raises(SourceRefused, match="the column phone holds floating-point numbers") as caught:
+        rows_of(open_table({"phone": pa.array([14155550132.0] * 2_000 + [0.5])}))
+    assert caught.value.column == "phone"
 
 
 def test_types_do_not_matter_where_nothing_is_mapped(open_table: OpenTable, rows_of: Rows) -> None:
