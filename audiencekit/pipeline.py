@@ -150,6 +150,7 @@ async def upload_to(
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
     from audiencekit.runs.execution import execute
+    from audiencekit.runs.firstlook import look_first
     from audiencekit.runs.namedruns import NamedRun
     from audiencekit.runs.run import Run
     from audiencekit.runs.store import check_chosen_run_id
@@ -170,6 +171,7 @@ async def upload_to(
                 rejections=rejections, settings=settings, keep_spool=keep_spool,
             )  # fmt: skip
             return await named.carry_out(session, pace, progress)
+        await look_first(session, progress)
         with ExitStack() as stack:
             run = Run.start(source, target, keywords, settings, rejections, stack, keep_spool=keep_spool)
             return await execute(run, session, settings, limiter=pace, progress=progress)

@@ -135,6 +135,9 @@ _SHARED = (
         help="Such a value of people to keep out keeps out all who have it, or none; or the run stops.",
     ),
 )  # fmt: skip
+_FAIL_ON_WARNINGS = click.option(
+    "--fail-on-warnings", is_flag=True, help="Refuse the source where the plan would warn of a large loss."
+)
 _CONFIRM_PARTNER_IDS = click.option(
     "--confirm-partner-ids", is_flag=True,
     help="The numbers in partner_user_id are ids of your own making, not phone numbers: they leave unhashed.",
@@ -144,6 +147,7 @@ _JUDGEMENT = (
     _REJECTED_SHARE,
     _REJECTED_COLUMN_SHARE,
     *_SHARED,
+    _FAIL_ON_WARNINGS,
     click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
 )  # fmt: skip
 
@@ -200,6 +204,7 @@ def sync_options(function: F) -> F:
         _REJECTED_SHARE,
         _REJECTED_COLUMN_SHARE,
         *_SHARED,
+        _FAIL_ON_WARNINGS,
         _CONFIRM_PARTNER_IDS,
     )(function)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -21,6 +21,31 @@ def say(text: str) -> None:
 def tell(text: str) -> None:
     """A line for people to stderr, or several of ours."""
     click.echo(shown_lines(text), err=True)
+
+
+def say_document(text: str) -> None:
+    """A plan or a report as text; on a terminal its problems and warnings are seen at once. Raises as `say` does."""
+    if sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        _write("\n".join(map(_coloured, shown_lines(text).split("\n"))))
+    else:
+        say(text)
+
+
+def _coloured(line: str) -> str:
+    colour = next((colour for start, colour in _COLOURS.items() if line.startswith(start)), None)
+    return click.style(line, fg=colour) if colour else line
+
+
+_COLOURS: Final = {
+    "problem:": "red",
+    "warning:": "yellow",
+    "verdict: refused": "red",
+    "verdict: ready with warnings": "yellow",
+    "verdict: ready": "green",
+    "state: complete": "green",
+    "state: refused": "red",
+    "state: incomplete": "yellow",
+}
 
 
 def say_json(document: str) -> None:
@@ -71,5 +96,5 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
     elif document is not None and "run_id" in document:
         from audiencekit.reporting.text import render_report
 
-        say(render_report(document))
+        say_document(render_report(document))
     sys.exit(error.exit_code)

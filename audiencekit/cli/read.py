@@ -18,7 +18,7 @@ from audiencekit.cli.options import (
     source_options,
     suppression_options,
 )
-from audiencekit.cli.output import complain, leave_with, print_json, say
+from audiencekit.cli.output import complain, leave_with, print_json, say_document
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def leave_with_plan(plan: Plan, *, as_json: bool) -> NoReturn:
     if as_json:
         print_json(plan.to_json())
     else:
-        say(render_plan(plan))
+        say_document(render_plan(plan))
     for refusal in plan.refusals:
         complain(refusal)
     sys.exit(plan.exit_code)

@@ -9,7 +9,7 @@ import click
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.errors import InputOutputFailed
 
 _JOURNALS: Final = {
@@ -81,4 +81,4 @@ def report(run: str, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        say(render_report(document))
+        say_document(render_report(document))

@@ -10,7 +10,7 @@ import click
 
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import stacked
-from audiencekit.cli.output import leave_with, print_json, say
+from audiencekit.cli.output import leave_with, print_json, say_document
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -63,5 +63,5 @@ def send(
     if as_json:
         print_json(report.to_json())
     else:
-        say(render_report(report))
+        say_document(render_report(report))
     sys.exit(0)

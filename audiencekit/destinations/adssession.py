@@ -11,6 +11,7 @@ from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.audiencelook import look_at_audience
 from audiencekit.destinations.syncstamp import overtake_sync
 
 
@@ -29,6 +30,9 @@ class _AdsSession:
     ) -> Any:
         return await self._client.__aexit__(kind, error, trace)
 
+    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        """The list was found, or made, just before."""
+
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Nothing is to be announced."""
 
@@ -38,6 +42,10 @@ class _AdsSession:
 
 class AudienceSession(_AdsSession):
     """A Session on one audience."""
+
+    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        """Tell its name. Raises as `look_at_audience`."""
+        await look_at_audience(self._client, self._place_id, policy, tell)
 
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Have the next sync of the audience, from anywhere, know of this run."""

@@ -34,17 +34,17 @@ async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy
     service does not do it now, but may later, and what else `call` raises.
     """
     try:
-        await call_patiently(lambda: _offered(call), policy)
+        await call_patiently(lambda: offered(call), policy)
     except UsageError:  # a rule of ours that the service's own data does not keep
         return False
     except ExchangeError as error:
         if _is_for_good(error):
             return False
-        raise _as_of_a_run(error) from None
+        raise as_of_a_run(error) from None
     return True
 
 
-async def _offered(call: Callable[[], Awaitable[object]]) -> None:
+async def offered(call: Callable[[], Awaitable[object]]) -> None:
     """Awaits `call`. Raises RequestRefused where the service does not have it, and asking again does not help."""
     try:
         await call()
@@ -63,9 +63,9 @@ def _is_for_good(error: ExchangeError) -> bool:
     return isinstance(error, NotFound | RequestRefused | MalformedAnswer)
 
 
-def _as_of_a_run(error: ExchangeError) -> AudiencekitError:
+def as_of_a_run(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
     """The error of a run whose first request ends in `error`."""
-    facts = f"nothing was sent: {error}"
+    facts = f"{done}: {error}"
     if isinstance(error, Unauthorized):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
     if isinstance(error, CertificateRefused | Redirected):

@@ -44,6 +44,12 @@ class Session(Protocol):
     ) -> Any:
         """Disconnects."""
 
+    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        """See that the target is there and may be written, before the source is read; comes outside of the block.
+
+        Raises an AudiencekitError that refuses the run, of which nothing is kept then.
+        """
+
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Announce a run, before its first request, that `removes` people or not; comes outside of the block.
 

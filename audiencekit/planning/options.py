@@ -60,6 +60,7 @@ class Keywords(SourceKeywords, total=False):
     use for it.
     `suppress_max_rejected_share`: of the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the
     word of rows that may be.
+    `fail_on_warnings`: a large loss of values refuses the plan, in place of a warning.
     `shared_values`: a value in records of more people than so many is left out of them (5 by default); "keep" keeps
     all. `shared_suppression`: such a value of people to be kept out stops the run, keeps out all who have it, or none.
     `max_body_bytes`: of one request; 5,000,000 by default.
@@ -76,6 +77,7 @@ class Keywords(SourceKeywords, total=False):
     max_rejected_column_share: float
     allow_empty: bool
     confirm_partner_ids: bool
+    fail_on_warnings: bool
     suppress: FilePath | Iterable[FilePath]
     suppress_columns: Mapping[str, str] | Iterable[tuple[str, str]]
     suppress_split_cells: str | None
@@ -121,6 +123,7 @@ class Options:
     shared_people: int | None = SHARED_PEOPLE  # that a value may stand for; None for any number
     shared_suppression: Literal["stop", "all", "none"] = "stop"
     max_body_bytes: int | None = None
+    fails_on_warnings: bool = False  # a large loss refuses the plan
     examines: bool = False  # options are tried on the values that are rejected
 
     @property
@@ -161,14 +164,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         raise UsageError("--operation and --operation-column were both given", hint="give one of them")
     if operation not in (None, "update", "delete"):
         raise UsageError("the operation must be update or delete")
-    if given.get("phone_validity", "valid") not in ("valid", "possible"):
-        raise UsageError("phone_validity must be valid or possible")
-    if not isinstance(given.get("ttl_days"), int | None):
-        raise UsageError("ttl_days must be a whole number")
-    if not isinstance(given.get("confirm_partner_ids", False), bool):
-        raise UsageError("confirm_partner_ids must be True or False")
-    if given.get("shared_suppression", "stop") not in ("stop", "all", "none"):
-        raise UsageError("shared_suppression must be stop, all or none")
+    _check_types(given)
     share = _read_share(given, "max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
     column_share = _read_share(given, "max_rejected_column_share", DEFAULT_MAX_REJECTED_COLUMN_SHARE)
     body_bytes = given.get("max_body_bytes")
@@ -203,6 +199,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         shared_people=_read_shared(given.get("shared_values", SHARED_PEOPLE)),
         shared_suppression=given.get("shared_suppression", "stop"),
         max_body_bytes=body_bytes,
+        fails_on_warnings=given.get("fail_on_warnings", False),
     )
 
 
@@ -211,6 +208,20 @@ def _read_share(given: Mapping[str, Any], name: str, default: float) -> float:
     if not isinstance(share, int | float) or not 0 <= share <= 1:
         raise UsageError(f"--{name.replace('_', '-')}: a share must be from 0 to 1")
     return share
+
+
+def _check_types(given: Mapping[str, Any]) -> None:
+    """Raises UsageError for keywords of few words, numbers or truths that are something else."""
+    if given.get("phone_validity", "valid") not in ("valid", "possible"):
+        raise UsageError("phone_validity must be valid or possible")
+    if not isinstance(given.get("ttl_days"), int | None):
+        raise UsageError("ttl_days must be a whole number")
+    if not isinstance(given.get("confirm_partner_ids", False), bool):
+        raise UsageError("confirm_partner_ids must be True or False")
+    if given.get("shared_suppression", "stop") not in ("stop", "all", "none"):
+        raise UsageError("shared_suppression must be stop, all or none")
+    if not isinstance(given.get("fail_on_warnings", False), bool):
+        raise UsageError("fail_on_warnings must be True or False")
 
 
 def _read_shared(given: Any) -> int | None:

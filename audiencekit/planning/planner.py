@@ -13,7 +13,14 @@ from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.planning.batchresults import Gathered, Listeners
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.plannotes import expired, nobody_left, refuse_options, refuse_other_kinds, unheeded_operation
+from audiencekit.planning.plannotes import (
+    expired,
+    nobody_left,
+    refuse_losses,
+    refuse_options,
+    refuse_other_kinds,
+    unheeded_operation,
+)
 from audiencekit.planning.reading import read_batches
 from audiencekit.planning.sharing import Apart, set_shared_apart
 from audiencekit.planning.sourcefacts import ReadSource
@@ -126,6 +133,7 @@ def _planned(
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *(apart.outcome.refusals(options) if apart.outcome is not None else ()),
+        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
         *alone,
         *expired(requests, times, terms.now),
     ]

@@ -12,6 +12,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.planning.options import Options
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.losses import find_losses
 from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
@@ -68,6 +69,15 @@ def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime)
         return []
     told = f"the entries would have expired on {format_time(times.end)}: they would add no one"
     return [PlanRefused(told, hint="choose a later --expires-at or --plan-time, or leave them out")]
+
+
+def refuse_losses(tally: Tally, mapping: ColumnMapping) -> list[Refused]:
+    """Refusals in the place of warnings, for an owner who wants none."""
+    again = "or leave out --fail-on-warnings"
+    return [
+        PlanRefused(loss.message, hint=f"{loss.remedy or 'read the rejections (--rejections FILE)'}; {again}")
+        for loss in find_losses(tally, mapping)
+    ]
 
 
 def lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | None]) -> tuple[str, ...]:

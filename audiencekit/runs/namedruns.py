@@ -18,6 +18,7 @@ from audiencekit.planning.options import Keywords
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import execute, is_unchanged
+from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
@@ -63,6 +64,7 @@ class NamedRun:
                 why = _LEFT[refusal.reason]
             progress.tell(f"run {run_id} {why}: it is left as it is, and the next one begins")
             break
+        await look_first(session, progress)
         with ExitStack() as stack:
             run_id = store.next_in_line(self.run_id)
             run = Run.start(

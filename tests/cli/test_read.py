@@ -6,11 +6,13 @@ import csv
 import hashlib
 import json
 import os
+import pty
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.processes import Commands, environment
 
 
 def _list(tmp_path: Path, text: str) -> str:
@@ -150,3 +152,29 @@ def test_a_column_is_left_out(run: Run, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["columns"] == {"email": ["email"]}
     assert run("check", source, "--ignore", "email", "--map", "email=email").returncode == 2
     assert run("check", source, "--ignore", "fax").returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("country", "plain", "verdict"),
+    [("", {}, "\x1b[33mverdict: ready with warnings\x1b[0m"), ("US", {}, "\x1b[32mverdict: ready\x1b[0m"),
+     ("US", {"NO_COLOR": "1"}, "verdict: ready")],
+)  # fmt: skip
+def test_a_verdict_is_seen_on_a_terminal(
+    commands: Commands, tmp_path: Path, country: str, plain: dict[str, str], verdict: str
+) -> None:
+    """In colour, the warnings too; without it where the user wants none."""
+    lines = (f"p{number}@example.com,(212) 234-20{number}\n" for number in range(10, 50))
+    (tmp_path / "list.csv").write_text("email,phone\n" + "".join(lines))
+    ours, theirs = pty.openpty()
+    try:
+        done = commands.begin(
+            "check", "list.csv", *(["--country", country] if country else []),
+            env=environment(tmp_path / "state", {"TERM": "xterm", **plain}), cwd=tmp_path, stdout=theirs, stderr=None,
+        )  # fmt: skip
+        assert done.wait(timeout=60) == 0
+        told = os.read(ours, 100_000).decode().split("\r\n")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert verdict in told
+    assert any(line.startswith("\x1b[33mwarning: ") for line in told) == (not country)

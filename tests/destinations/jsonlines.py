@@ -114,6 +114,9 @@ class Posting:
     async def __aexit__(self, *_: object) -> None:
         self._mailbox.said.append("gone")
 
+    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+        self._mailbox.said.append("look")
+
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         self._mailbox.said.append("begin")
 

@@ -48,7 +48,7 @@ async def test_a_run_is_planned_sent_and_reported(destination: JsonLines, settin
     mailbox = destination.mailbox
     assert mailbox.sizes == [1_000, 1_000, 500]
     assert len({person["email"][0] for person in mailbox.people}) == ROWS
-    assert mailbox.said == ["begin", "connected", "finish", "gone"]
+    assert mailbox.said == ["look", "begin", "connected", "finish", "gone"]
     assert (report.state, report.rows.sent, report.rows.duplicate, report.success_count) == ("complete", ROWS, 1, ROWS)
     assert (report.expires_at, report.target) == (None, target)
     text = render_report(read_report(settings.state_dir, report.run_id))

@@ -22,6 +22,7 @@ from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
@@ -61,6 +62,7 @@ async def sync_async(
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
             plain = plain_keywords(keywords)
             target = Target.audience(audience_id)
+            await look_first(target.connect(settings), progress)
             run = Run.start(source, target, plain, settings, rejections, stack, operation=SYNC)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
             planner = functools.partial(_plan, session, allowed, rebuild)

@@ -1,0 +1,62 @@
+"""A look at an audience before the source of a run is read: whether it is there, and may be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from audiencekit.api.client import AdsClient
+from audiencekit.delivery.retriedcall import call_patiently
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.asking import as_of_a_run, offered
+from audiencekit.errors import (
+    CredentialsRefused,
+    ExchangeError,
+    MalformedAnswer,
+    NotFound,
+    PlanRefused,
+    RequestRefused,
+    UsageError,
+)
+from audiencekit.shown import shown
+
+_LIST: Final = "`audiencekit audiences list` shows those of the account"
+_NOTHING: Final = "nothing was read, and nothing was sent"
+
+
+async def look_at_audience(
+    client: AdsClient, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
+) -> None:
+    """Tell the name of the audience. A service that does not say what it has holds no run back.
+
+    Raises PlanRefused for an audience that is not there or takes no people, CredentialsRefused where we may not write,
+    and ServiceUnavailable or Refused where the service cannot be asked now.
+    """
+    found: list[Any] = []
+
+    async def look() -> None:
+        found.append((await client.get_custom_audience(audience_id)).data)
+
+    async with client:
+        try:
+            await call_patiently(lambda: offered(look), policy)
+        except NotFound:
+            found.append(None)
+        except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
+            return
+        except ExchangeError as error:
+            raise as_of_a_run(error, _NOTHING) from None
+    _judge(audience_id, found[-1])
+    if name := found[-1].get("name"):
+        tell(f"audience {audience_id}: {shown(str(name))}")
+
+
+def _judge(audience_id: str, audience: Mapping[str, Any] | None) -> None:
+    if audience is None or audience.get("deleted") is True:
+        raise PlanRefused(f"there is no audience {audience_id} in this account: {_NOTHING}", hint=_LIST)
+    if audience.get("permission_level") == "READ_ONLY":
+        message = f"audience {audience_id} may only be read by this account: {_NOTHING}"
+        raise CredentialsRefused(message, hint="its owner can grant the permission to write")
+    if audience.get("audience_type") == "FLEXIBLE":
+        message = f"audience {audience_id} is a flexible one, which follows from others: {_NOTHING}"
+        raise PlanRefused(message, hint=f"upload to an audience of people; {_LIST}")

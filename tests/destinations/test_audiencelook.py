@@ -1,0 +1,141 @@
+"""A look at an audience before anything is read."""
+
+from __future__ import annotations
+
+import random
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from audiencekit.api.wire import Answer
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.audiencelook import look_at_audience
+from audiencekit.errors import (
+    AudiencekitError,
+    CertificateRefused,
+    CredentialsRefused,
+    MalformedAnswer,
+    NotFound,
+    Outcome,
+    PlanRefused,
+    Redirected,
+    Refused,
+    RequestRefused,
+    ServiceUnavailable,
+    TemporarilyUnavailable,
+    TransportFailed,
+    Unauthorized,
+)
+from tests.virtualtime import VirtualClock, run_virtually
+
+ID = "1a2b"
+AWAY = TemporarilyUnavailable("not now", status=503, outcome=Outcome.UNKNOWN)
+
+
+class Service:
+    """One audience; the calls end in `errors` first."""
+
+    def __init__(self, audience: dict[str, Any], *errors: AudiencekitError) -> None:
+        self._audience, self._errors = audience, list(errors)
+        self.asked = 0
+        self.told: list[str] = []
+
+    async def __aenter__(self) -> Service:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    async def get_custom_audience(self, audience_id: str) -> Answer:
+        self.asked += 1
+        if self._errors:
+            raise self._errors.pop(0)
+        return Answer(status=200, data={"id": audience_id, **self._audience})
+
+
+def _look(service: Service) -> None:
+    policy = RetryPolicy(clock=VirtualClock(), randomness=random.Random(1))
+    run_virtually(look_at_audience(service, ID, policy, service.told.append))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("audience", "told"),
+    [
+        ({"name": "Spring"}, ["audience 1a2b: Spring"]),
+        ({}, []),
+        ({"name": "Two\nlines", "audience_type": "CRM"}, ["audience 1a2b: Two\\nlines"]),
+        ({"name": "Lent", "permission_level": "READ_WRITE", "is_owner": False}, ["audience 1a2b: Lent"]),
+    ],
+)
+def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
+    """Its name is told."""
+    service = Service(audience)
+    _look(service)
+    assert (service.told, service.asked) == (told, 1)
+
+
+@pytest.mark.parametrize(
+    ("audience", "error", "words"),
+    [
+        ({"deleted": True}, PlanRefused, "there is no audience"),
+        ({"audience_type": "FLEXIBLE"}, PlanRefused, "flexible"),
+        ({"permission_level": "READ_ONLY"}, CredentialsRefused, "may only be read"),
+    ],
+)
+def test_an_audience_that_takes_no_people(audience: dict[str, Any], error: type[Exception], words: str) -> None:
+    """It is refused, with nothing told."""
+    service = Service(audience)
+    with pytest.raises(error, match=words):
+        _look(service)
+    assert service.told == []
+
+
+@pytest.mark.parametrize(
+    ("raised", "error"),
+    [
+        (NotFound("not there", status=404), PlanRefused),
+        (Unauthorized("who", status=401), CredentialsRefused),
+        (Unauthorized("not you", status=403), CredentialsRefused),
+        (Redirected("elsewhere", status=301), Refused),
+        (CertificateRefused("of somebody else"), Refused),
+    ],
+)
+def test_what_the_service_says_for_good(raised: AudiencekitError, error: type[Exception]) -> None:
+    """Asked once; nothing was read."""
+    service = Service({}, raised)
+    with pytest.raises(error, match="nothing was read"):
+        _look(service)
+    assert service.asked == 1
+
+
+def test_a_service_that_comes_back() -> None:
+    """It is asked again, as a request would be sent again."""
+    service = Service({"name": "Spring"}, AWAY, TransportFailed("lost", sent=True))
+    _look(service)
+    assert (service.told, service.asked) == (["audience 1a2b: Spring"], 3)
+
+
+def test_a_service_that_stays_away() -> None:
+    """The run is not begun."""
+    service = Service({}, *[AWAY] * 100)
+    with pytest.raises(ServiceUnavailable, match="nothing was read"):
+        _look(service)
+    assert 1 < service.asked < 100
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        RequestRefused("no such call", status=405),
+        MalformedAnswer("what is this", status=200),
+        TemporarilyUnavailable("not here", status=501, outcome=Outcome.UNKNOWN),
+    ],
+)
+def test_a_service_that_does_not_say(raised: AudiencekitError) -> None:
+    """One that has uploads and not this call holds no run back."""
+    service = Service({}, raised)
+    _look(service)
+    assert service.told == []
