@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +10,9 @@ import pyarrow.compute as pc
 
 from audiencekit.preparation.batches import ROW, ColumnMapping
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.sources.separators import ONE_VALUE, SEMICOLON
 
 TEXTS = pa.list_(pa.string())
-SEMICOLON: Final = ";"
-# A semicolon that divides nothing: in a quoted local part (RFC 5321), before a parameter such as ;ext=12 (RFC 3966).
-_ONE_VALUE: Final = r'"|;\s*[A-Za-z-]+='
-_IS_ONE_VALUE: Final = re.compile(_ONE_VALUE, re.ASCII)
 
 
 def used_positions(mapping: ColumnMapping) -> list[int]:
@@ -49,11 +44,6 @@ def split_texts(cells: Iterable[str | None], separator: str) -> pa.Array:
     return pa.array(parts, TEXTS)
 
 
-def is_one_value(cell: str, separator: str) -> bool:
-    """Whether a cell with `separator` in it is a single value all the same."""
-    return separator == SEMICOLON and _IS_ONE_VALUE.search(cell) is not None
-
-
 def divided(cells: pa.Array, separator: str | None) -> pa.Array:
     """The texts `cells` as lists, as `split_texts` gives them, but of those that are one value; lists as they are."""
     if separator is None or not pa.types.is_string(cells.type):
@@ -62,7 +52,7 @@ def divided(cells: pa.Array, separator: str | None) -> pa.Array:
     if separator == SEMICOLON:
         places = np.arange(len(cells) + 1, dtype=np.int32)
         whole = pa.ListArray.from_arrays(arrow_array(places), cells, mask=cells.is_null())
-        parts = pc.if_else(pc.match_substring_regex(cells, _ONE_VALUE), whole, parts)
+        parts = pc.if_else(pc.match_substring_regex(cells, ONE_VALUE), whole, parts)
     return _without_blanks(parts)
 
 

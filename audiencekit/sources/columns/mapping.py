@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from audiencekit.errors import MappingRefused
+from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.countrycolumn import CountryColumn
+from audiencekit.sources.columns.division import find_separator
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
 from audiencekit.sources.columns.evidentheader import evident_names
 from audiencekit.sources.columns.header import Header
@@ -25,9 +26,9 @@ from audiencekit.sources.columns.naming import (
     names_unsupported_hash,
     speaks_of_x,
 )
-from audiencekit.sources.columns.separators import find_separator, show_separator
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
+from audiencekit.sources.separators import show_separator
 
 MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
 # What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
@@ -54,7 +55,11 @@ class Mapper:
         self.header = self.header.showing(evident_names(self.header, self.sample))
 
     def map(self) -> ColumnMapping:
-        """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
+        """The mapping.
+
+        Raises MappingRefused for columns that are missing or cannot be told apart, UsageError for one that is mapped
+        and ignored.
+        """
         self._ignore()
         countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes)
         country, operation = countries.find(), self._given(self.options.operation_column)
@@ -156,9 +161,7 @@ class Mapper:
         positions = [*(column.position for column in columns), *others]
         for position in positions:
             if position in self._ignored:
-                raise MappingRefused(
-                    f"column {self._shown(position)} is mapped and ignored", hint="give one of the two options for it"
-                )
+                raise UsageError(f"column {self._shown(position)} is mapped and ignored", hint="give one of the two")
             if position is not None and positions.count(position) > 1:
                 raise MappingRefused(
                     f"column {self.header.shown(position)} is mapped to more than one thing",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.errors import MappingRefused
+from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.sources.source import Source
@@ -329,10 +329,21 @@ def test_a_column_to_ignore_that_is_missing_is_refused(open_bytes: Open) -> None
         open_bytes(b"email,phone\na@example.com,+493012345601\n", ignore=("fon",))
 
 
-def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ignore": ("column1",), "columns": ((Kind.EMAIL, "email"),)},
+        {"ignore": ("EMAIL ",), "columns": ((Kind.EMAIL, "email"),)},
+        {"ignore": ("land",), "country_column": "Land"},
+        {"ignore": ("what",), "operation_column": "what"},
+        {"ignore": ("ok",), "consent_column": "ok"},
+    ],
+    ids=range(5),
+)
+def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open, options: dict[str, Any]) -> None:
     """By its name and by its place, neither."""
-    with pytest.raises(MappingRefused, match="column email is mapped and ignored"):
-        open_bytes(b"email\na@example.com\n", ignore=("column1",), columns=((Kind.EMAIL, "email"),))
+    with pytest.raises(UsageError, match="is mapped and ignored"):
+        open_bytes(b"email,land,what,ok\na@example.com,DE,update,yes\n", **options)
 
 
 def test_a_name_to_ignore_makes_a_header(open_bytes: Open) -> None:
