@@ -11,6 +11,7 @@ from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.columns.contradiction import refuse_contradiction
 from audiencekit.sources.columns.countrycolumn import CountryColumn
 from audiencekit.sources.columns.division import find_separator
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
@@ -20,7 +21,6 @@ from audiencekit.sources.columns.naming import (
     named_kind,
     names_hashes,
     names_own_id,
-    names_person_data,
     names_screen_name,
     names_something_else,
     names_unsupported_hash,
@@ -30,7 +30,6 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.separators import show_separator
 
-MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
 # What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
 OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
@@ -121,31 +120,11 @@ class Mapper:
         found = {(self.header.find(name), kind) for kind, name in named}
         countries = self.sample.countries(None, self.options.country)
         for position, kind in sorted(found):
-            self._refuse_contradiction(kind, position, look_at(self.sample, position, countries))
+            evidence = look_at(self.sample, position, countries)
+            refuse_contradiction(kind, self._name(position), evidence, shown=self.header.shown(position))
         return tuple(
             self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
         )
-
-    def _refuse_contradiction(self, kind: Kind, position: int, evidence: Evidence) -> None:
-        """A mapping against the column's own name is a slip, unless the cells say that the name is wrong.
-
-        Values alone do not show it where the rules overlap: digits are handles, too, and anything is a partner's id
-        (of these, numbers are judged when all were read).
-        """
-        by_name, shown = named_kind(self._name(position)), self.header.shown(position)
-        if kind in (Kind.PARTNER_USER_ID, Kind.HANDLE) and by_name is None and names_person_data(self._name(position)):
-            raise MappingRefused(f"column {shown} is named like a person's name, and mapped to the kind {kind}")
-        if kind is Kind.HANDLE and evidence.digits_share > MIN_PLAUSIBLE_SHARE and evidence.filled >= MIN_DIGIT_CELLS:
-            raise MappingRefused(
-                f"column {shown} is mapped to the kind handle, and most of its cells are plain numbers",
-                hint="map it to platform_id, or map the column with the handles",
-            )
-        overlap = {by_name, kind} == {Kind.HANDLE, Kind.PLATFORM_ID}
-        if by_name not in (None, kind) and evidence.kind is not kind and not overlap:
-            raise MappingRefused(
-                f"column {shown} is named like the kind {by_name}, and mapped to the kind {kind}",
-                hint=f"map it to {by_name}, or rename it if its name is wrong",
-            )
 
     def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
         name, separator = self.header.shown(position), None

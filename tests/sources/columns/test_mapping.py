@@ -243,35 +243,6 @@ def test_own_words_of_a_header_are_shown(open_bytes: Open) -> None:
     assert caught.value.hint == "the columns are: First Name, Last Name, Statie, email, Lifecycle Stage"
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "column"),
-    [
-        ("mobile\n12015550123\n", Kind.PLATFORM_ID, "mobile"),
-        ("screen_name\nann\n", Kind.PARTNER_USER_ID, "screen_name"),
-        ("idfa\n4b61639e-47cc-4056-a16a-c8217e029462\n", Kind.PARTNER_USER_ID, "idfa"),
-        ("what\n143567\n783214\n17874544\n", Kind.HANDLE, "what"),
-    ],
-)
-def test_a_mapping_against_name_or_content_is_refused(open_bytes: Open, text: str, kind: Kind, column: str) -> None:
-    """Where the values alone would not show it."""
-    with pytest.raises(MappingRefused, match=f"column {column} "):
-        open_bytes(text.encode(), columns=((kind, column),))
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "column"),
-    [
-        ("phone\na@example.com\n", Kind.EMAIL, "phone"),
-        ("twitter\n143567\n783214\n17874544\n", Kind.PLATFORM_ID, "twitter"),
-        ("what\nx1\n", Kind.PARTNER_USER_ID, "what"),
-        ("what\n143567\nann\n", Kind.HANDLE, "what"),
-    ],
-)
-def test_a_wrong_name_can_be_overruled(open_bytes: Open, text: str, kind: Kind, column: str) -> None:
-    """When the cells say that it is wrong, or nothing speaks against the mapping."""
-    assert mapped(open_bytes(text.encode(), columns=((kind, column),))) == [(kind.value, 0)]
-
-
 def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
     """They cannot be mapped, and their owner is told what is missing."""
     source = open_bytes(b"a@example.com,030 12345678\nb@example.com,030 87654321\n")
