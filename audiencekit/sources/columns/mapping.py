@@ -259,7 +259,8 @@ class Mapper:
         for candidate in candidates:
             kind, shown = candidate.kind, self.header.shown(candidate.position)
             declared = kind in self.options.hashed
-            in_clear = any(not other.hashed for other in candidates if other.kind is kind)
+            others = [other for other in candidates if other.kind is kind and not other.hashed]
+            in_clear = any(candidate.is_guess or not other.is_guess for other in others)
             if declared and not candidate.hashed:
                 self._leave(shown, f"not hashed, but --hashed {kind} is said")
             elif candidate.hashed and in_clear and not (declared or self.options.every_form):

@@ -81,6 +81,9 @@ def test_columns_are_recognised(
         (f"email_sha256\n{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", True, [(1, True)]),
+        # a blank column is no column in the clear
+        (f"email,email_sha256\n,{HASH}\n", False, [(0, False), (1, False)]),
+        ("email,email_sha256\n", False, [(0, False)]),
         (f"email,mail\n{HASH},b@example.com\n", True, [(0, True)]),
         (f"email,mail\n{HASH},\n", True, [(0, True)]),
         ("email,phone\n,+493012345601\n", True, [(0, True), (1, False)]),
@@ -88,7 +91,7 @@ def test_columns_are_recognised(
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", False, []),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", True, []),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_hashes_are_hashes_when_declared(
     open_bytes: Open, text: str, hashed: bool, expected: list[tuple[int, bool]]
