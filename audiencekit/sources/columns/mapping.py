@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NoReturn
 
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -164,7 +164,7 @@ class Mapper:
             if position not in (country, *others)
             and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
         ]
-        columns = tuple(self._chosen(self._undoubted(candidates)))
+        columns = tuple(self._chosen(self._undoubted(self._as_declared(candidates))))
         self._refuse_same_names(columns)
         if not any(countries):
             self._note_national_numbers(columns)
@@ -255,7 +255,6 @@ class Mapper:
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
         """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
-        candidates = self._as_declared(candidates)
         for candidate in candidates:
             kind, shown = candidate.kind, self.header.shown(candidate.position)
             declared = kind in self.options.hashed
@@ -277,13 +276,17 @@ class Mapper:
         without = {kind for kind in self.options.hashed if not any(c.hashed for c in candidates if c.kind is kind)}
         for candidate in candidates:
             if candidate.kind in without and not candidate.is_guess:
-                raise MappingRefused(
-                    f"column {self.header.shown(candidate.position)} holds the kind {candidate.kind} in the clear, and"
-                    f" --hashed {candidate.kind} is said; no column holds its hashes",
-                    hint=f"leave out --hashed {candidate.kind}: values in the clear are hashed before they are sent; or"
-                    f" name the column of hashes with --map {candidate.kind}=COLUMN",
-                )
+                self._refuse_clear(candidate)
         return [replace(candidate, hashed=True) if candidate.kind in without else candidate for candidate in candidates]
+
+    def _refuse_clear(self, candidate: Candidate) -> NoReturn:
+        shown, option = self.header.shown(candidate.position), f"--hashed {candidate.kind}"
+        what = "holds no SHA-256" if candidate.is_doubtful else f"holds the kind {candidate.kind} in the clear"
+        raise MappingRefused(
+            f"column {shown} {what}, {option} is said, and no column holds hashes of that kind",
+            hint=f"leave out {option}: values in the clear are hashed before they are sent; or name the column of"
+            f" hashes with --map {candidate.kind}=COLUMN",
+        )
 
     def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
         keys = [self.header.key(column.position) for column in columns]

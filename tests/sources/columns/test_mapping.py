@@ -134,8 +134,11 @@ def test_a_guess_is_told(open_bytes: Open) -> None:
         ("phone,email\n+493012345601,a@example.com\n", "email"),
         ("what,phone\na@example.com,+493012345601\n", "column1"),
         ("work email,home email\na@example.com,\n", "work email"),
+        # nor is it SHA-256
+        ("email\n0cc175b9c0f1b6a831c399e269772661\n", "email"),
+        ("email,phone\n0cc175b9c0f1b6a831c399e269772661,+493012345601\n", "email"),
     ],
-    ids=range(4),
+    ids=range(6),
 )
 def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: Open, text: str, column: str) -> None:
     """Its values would be left out of a list that is else sent."""
