@@ -17,8 +17,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_identifier, likely_kind
 from audiencekit.preparation.normalisation import codes_of
 from audiencekit.preparation.recognition import likely_kinds
-from audiencekit.sources.columnnames import compare_key
-from audiencekit.sources.columns.header import is_header
+from audiencekit.sources.columns.header import compare_key, is_header
 from audiencekit.sources.columns.vocabulary import is_showable
 
 # A text is a head, a unit again and again, and a tail that spoils it. These are what the patterns consist of.

@@ -9,7 +9,6 @@ from typing import Final, Self
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources.columnnames import compare_key
 
 TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 # Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.
@@ -67,14 +66,8 @@ class SourceOptions:
             raise UsageError("--hashed partner_user_id: this kind is never hashed")
         if any(not name.strip() for _, name in self.columns):
             raise UsageError("--map names no column", hint="write --map email=NAME, or --map email=column3")
-        self._check_ignored()
-
-    def _check_ignored(self) -> None:
         if not all(name.strip() for name in self.ignore):
             raise UsageError("--ignore names no column", hint="write --ignore NAME, or --ignore column3")
-        used = set(map(compare_key, self._used_names))
-        if twice := [name for name in self.ignore if compare_key(name) in used]:
-            raise UsageError(f"--ignore {twice[0]!a}: another option says what this column is", hint="give one of them")
 
     def of_queried_files(self) -> Self:
         """What of these options is about the files that a query reads."""
@@ -102,11 +95,7 @@ class SourceOptions:
     @property
     def wanted_names(self) -> tuple[str, ...]:
         """Every column name that the user gave."""
-        return self._used_names + self.ignore
-
-    @property
-    def _used_names(self) -> tuple[str, ...]:
-        others = (self.country_column, self.operation_column, self.consent_column)
+        others = (self.country_column, self.operation_column, self.consent_column, *self.ignore)
         return tuple(name for _, name in self.columns) + tuple(name for name in others if name is not None)
 
 

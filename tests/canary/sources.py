@@ -64,6 +64,9 @@ SOURCES: dict[str, bytes] = {
     "ragged": _csv("\n".join(f"{WORD}@example.com" for _ in range(60))),
     "no header": f"{WORD},{WORD}@example.com\n{GOOD}\n".encode(),
     "a person as header": f"{WORD},{WORD} Street 1\n{WORD},{WORD}\n".encode(),
+    "a person as header, among words of headers": "".join(
+        f"{WORD}{line}\n" for line in (",no phone,customer,active", *[f",+1201{DIGITS},lead,active"] * 30)
+    ).encode(),
     "header only": f"email {WORD},{WORD}\n".encode(),
     "duplicate header": _csv(GOOD, f"email {WORD},EMAIL {WORD}"),
     "too large a cell": _csv(f"{WORD * 7000}@example.com,{DIGITS}"),

@@ -51,10 +51,6 @@ def test_options_are_kept_in_one_form(given: dict[str, Any], kept: dict[str, Any
         {"hashed": frozenset({Kind.PARTNER_USER_ID})},
         {"columns": ((Kind.EMAIL, "  "),)},
         {"ignore": (" ",)},
-        {"ignore": ("MAIL",), "columns": ((Kind.EMAIL, "mail "),)},
-        {"ignore": ("Land",), "country_column": "land"},
-        {"ignore": ("what",), "operation_column": "what"},
-        {"ignore": ("ok",), "consent_column": "ok"},
     ],
 )
 def test_impossible_options_are_usage_errors(given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from audiencekit.preparation.batches import ROW, ColumnMapping
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.sources.dividedcells import ONE_VALUE, SEMICOLON
+from audiencekit.sources.separators import ONE_VALUE, SEMICOLON
 
 TEXTS = pa.list_(pa.string())
 

@@ -11,9 +11,8 @@ from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_identifier
-from audiencekit.sources.columnnames import compare_key
 from audiencekit.sources.columns.evidence import MIN_PLAUSIBLE_SHARE, plausible_share
-from audiencekit.sources.columns.header import Header
+from audiencekit.sources.columns.header import Header, compare_key
 from audiencekit.sources.columns.naming import named_kind, names_name_part
 from audiencekit.sources.columns.vocabulary import MAX_SHOWN_DIGITS, MAX_SHOWN_LENGTH, is_showable, words, words_of
 from audiencekit.sources.sampling import Sample

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.recognition import is_identifier
-from audiencekit.sources.columnnames import compare_key
+from audiencekit.identifiers.unicodeforms import in_form
 from audiencekit.sources.columns.naming import names_person_data
 from audiencekit.sources.columns.vocabulary import is_showable
 
@@ -16,6 +16,11 @@ MANY_DIGITS: Final = 7  # a cell of digits from here on is data, unless it is a 
 MAX_LISTED: Final = 40  # names in one message
 _DATE: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|(?:19|20)\d{6}")
 _ALIAS: Final = re.compile(r"column([1-9][0-9]{0,5})")
+
+
+def compare_key(name: str) -> str:
+    """`name` as names are compared: case-folded, trimmed, one space for many, without byte order mark."""
+    return " ".join(in_form("NFC", name.replace("\ufeff", "")).casefold().split())
 
 
 def is_header(cells: list[str], given: tuple[str, ...] = ()) -> bool:

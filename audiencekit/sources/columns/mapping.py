@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NoReturn
 
-from audiencekit.errors import MappingRefused
+from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.sources.columns.contradiction import refuse_contradiction
 from audiencekit.sources.columns.countrycolumn import CountryColumn
+from audiencekit.sources.columns.division import find_separator
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
 from audiencekit.sources.columns.evidentheader import evident_names
 from audiencekit.sources.columns.header import Header
@@ -19,17 +21,15 @@ from audiencekit.sources.columns.naming import (
     named_kind,
     names_hashes,
     names_own_id,
-    names_person_data,
     names_screen_name,
     names_something_else,
     names_unsupported_hash,
     speaks_of_x,
 )
-from audiencekit.sources.columns.separators import find_separator, show_separator
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
+from audiencekit.sources.separators import show_separator
 
-MIN_DIGIT_CELLS: Final = 3  # fewer plain numbers may be handles
 # What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
 OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
@@ -54,7 +54,11 @@ class Mapper:
         self.header = self.header.showing(evident_names(self.header, self.sample))
 
     def map(self) -> ColumnMapping:
-        """The mapping. Raises MappingRefused for columns that are missing or cannot be told apart."""
+        """The mapping.
+
+        Raises MappingRefused for columns that are missing or cannot be told apart, UsageError for one that is mapped
+        and ignored.
+        """
         self._ignore()
         countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes)
         country, operation = countries.find(), self._given(self.options.operation_column)
@@ -116,31 +120,11 @@ class Mapper:
         found = {(self.header.find(name), kind) for kind, name in named}
         countries = self.sample.countries(None, self.options.country)
         for position, kind in sorted(found):
-            self._refuse_contradiction(kind, position, look_at(self.sample, position, countries))
+            evidence = look_at(self.sample, position, countries)
+            refuse_contradiction(kind, self._name(position), evidence, shown=self.header.shown(position))
         return tuple(
             self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
         )
-
-    def _refuse_contradiction(self, kind: Kind, position: int, evidence: Evidence) -> None:
-        """A mapping against the column's own name is a slip, unless the cells say that the name is wrong.
-
-        Values alone do not show it where the rules overlap: digits are handles, too, and anything is a partner's id
-        (of these, numbers are judged when all were read).
-        """
-        by_name, shown = named_kind(self._name(position)), self.header.shown(position)
-        if kind in (Kind.PARTNER_USER_ID, Kind.HANDLE) and by_name is None and names_person_data(self._name(position)):
-            raise MappingRefused(f"column {shown} is named like a person's name, and mapped to the kind {kind}")
-        if kind is Kind.HANDLE and evidence.digits_share > MIN_PLAUSIBLE_SHARE and evidence.filled >= MIN_DIGIT_CELLS:
-            raise MappingRefused(
-                f"column {shown} is mapped to the kind handle, and most of its cells are plain numbers",
-                hint="map it to platform_id, or map the column with the handles",
-            )
-        overlap = {by_name, kind} == {Kind.HANDLE, Kind.PLATFORM_ID}
-        if by_name not in (None, kind) and evidence.kind is not kind and not overlap:
-            raise MappingRefused(
-                f"column {shown} is named like the kind {by_name}, and mapped to the kind {kind}",
-                hint=f"map it to {by_name}, or rename it if its name is wrong",
-            )
 
     def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
         name, separator = self.header.shown(position), None
@@ -156,9 +140,7 @@ class Mapper:
         positions = [*(column.position for column in columns), *others]
         for position in positions:
             if position in self._ignored:
-                raise MappingRefused(
-                    f"column {self._shown(position)} is mapped and ignored", hint="give one of the two options for it"
-                )
+                raise UsageError(f"column {self._shown(position)} is mapped and ignored", hint="give one of the two")
             if position is not None and positions.count(position) > 1:
                 raise MappingRefused(
                     f"column {self.header.shown(position)} is mapped to more than one thing",
@@ -182,7 +164,7 @@ class Mapper:
             if position not in (country, *others)
             and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
         ]
-        columns = tuple(self._chosen(self._undoubted(candidates)))
+        columns = tuple(self._chosen(self._undoubted(self._as_declared(candidates))))
         self._refuse_same_names(columns)
         if not any(countries):
             self._note_national_numbers(columns)
@@ -273,11 +255,11 @@ class Mapper:
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
         """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
-        candidates = self._as_declared(candidates)
         for candidate in candidates:
             kind, shown = candidate.kind, self.header.shown(candidate.position)
             declared = kind in self.options.hashed
-            in_clear = any(not other.hashed for other in candidates if other.kind is kind)
+            others = [other for other in candidates if other.kind is kind and not other.hashed]
+            in_clear = any(candidate.is_guess or not other.is_guess for other in others)
             if declared and not candidate.hashed:
                 self._leave(shown, f"not hashed, but --hashed {kind} is said")
             elif candidate.hashed and in_clear and not (declared or self.options.every_form):
@@ -294,13 +276,17 @@ class Mapper:
         without = {kind for kind in self.options.hashed if not any(c.hashed for c in candidates if c.kind is kind)}
         for candidate in candidates:
             if candidate.kind in without and not candidate.is_guess:
-                raise MappingRefused(
-                    f"column {self.header.shown(candidate.position)} holds the kind {candidate.kind} in the clear, and"
-                    f" --hashed {candidate.kind} is said; no column holds its hashes",
-                    hint=f"leave out --hashed {candidate.kind}: values in the clear are hashed before they are sent; or"
-                    f" name the column of hashes with --map {candidate.kind}=COLUMN",
-                )
+                self._refuse_clear(candidate)
         return [replace(candidate, hashed=True) if candidate.kind in without else candidate for candidate in candidates]
+
+    def _refuse_clear(self, candidate: Candidate) -> NoReturn:
+        shown, option = self.header.shown(candidate.position), f"--hashed {candidate.kind}"
+        what = "holds no SHA-256" if candidate.is_doubtful else f"holds the kind {candidate.kind} in the clear"
+        raise MappingRefused(
+            f"column {shown} {what}, {option} is said, and no column holds hashes of that kind",
+            hint=f"leave out {option}: values in the clear are hashed before they are sent; or name the column of"
+            f" hashes with --map {candidate.kind}=COLUMN",
+        )
 
     def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
         keys = [self.header.key(column.position) for column in columns]

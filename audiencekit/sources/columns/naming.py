@@ -16,7 +16,7 @@ _ABOUT: Final = words(
     source quelle origin channel language preference preferences message text comment comments subject notes note
     owner agent manager assigned sales rep referrer referred sender from by support recipient ext extension
     durchwahl area prefix calling dialing brand model carrier network os version app followers following tweets
-    posts display assistant emergency spouse"""
+    posts display label labels assistant emergency spouse"""
 )
 # Identifiers of people other than the row's own, and numbers that nobody answers: content alone does not map them.
 _NOT_THE_PERSON: Final = words(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.arrow.textcolumns import column_names, divided, split_texts, text_columns, used_positions
-from audiencekit.sources.dividedcells import is_one_value
+from audiencekit.sources.separators import is_one_value
 
 EMAIL = MappedColumn(kind=Kind.EMAIL, position=4, name="email")
 MAPPING = ColumnMapping(columns=(EMAIL,), country=1, country_name="land", operation=0, operation_name="what")
@@ -52,22 +51,6 @@ def test_columns_are_divided_as_their_cells_are(cells: list[str | None], separat
             assert parts == [cell]
         else:
             assert [parts] == split_texts([cell], separator).to_pylist()
-
-
-@pytest.mark.parametrize(
-    ("cell", "is_one"),
-    [
-        ("+493012345601;ext=12", True),
-        ("+493012345601; phone-context=example.com", True),
-        ('"an;n"@example.com', True),
-        ("+493012345601;+493012345602", False),
-        ("ann@example.com;bob=b@example.com", True),
-    ],
-)
-def test_a_semicolon_may_be_of_a_value(cell: str, is_one: bool) -> None:
-    """When in doubt nothing is divided: the cell is rejected as a whole."""
-    assert is_one_value(cell, ";") is is_one
-    assert not is_one_value(cell, "\n")
 
 
 def test_what_is_not_to_be_divided_stays_as_it_is() -> None:

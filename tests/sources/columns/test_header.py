@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audiencekit.errors import MappingRefused
-from audiencekit.sources.columnnames import compare_key
-from audiencekit.sources.columns.header import Header, is_header, is_whole_file
+from audiencekit.sources.columns.header import Header, compare_key, is_header, is_whole_file
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.errors import MappingRefused
+from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.sources.source import Source
@@ -81,6 +81,9 @@ def test_columns_are_recognised(
         (f"email_sha256\n{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", False, [(0, False)]),
         (f"email,email_sha256\na@example.com,{HASH}\n", True, [(1, True)]),
+        # a blank column is no column in the clear
+        (f"email,email_sha256\n,{HASH}\n", False, [(0, False), (1, False)]),
+        ("email,email_sha256\n", False, [(0, False)]),
         (f"email,mail\n{HASH},b@example.com\n", True, [(0, True)]),
         (f"email,mail\n{HASH},\n", True, [(0, True)]),
         ("email,phone\n,+493012345601\n", True, [(0, True), (1, False)]),
@@ -88,7 +91,7 @@ def test_columns_are_recognised(
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", False, []),
         ("email_md5\n0cc175b9c0f1b6a831c399e269772661\n", True, []),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_hashes_are_hashes_when_declared(
     open_bytes: Open, text: str, hashed: bool, expected: list[tuple[int, bool]]
@@ -131,8 +134,11 @@ def test_a_guess_is_told(open_bytes: Open) -> None:
         ("phone,email\n+493012345601,a@example.com\n", "email"),
         ("what,phone\na@example.com,+493012345601\n", "column1"),
         ("work email,home email\na@example.com,\n", "work email"),
+        # nor is it SHA-256
+        ("email\n0cc175b9c0f1b6a831c399e269772661\n", "email"),
+        ("email,phone\n0cc175b9c0f1b6a831c399e269772661,+493012345601\n", "email"),
     ],
-    ids=range(4),
+    ids=range(6),
 )
 def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: Open, text: str, column: str) -> None:
     """Its values would be left out of a list that is else sent."""
@@ -243,35 +249,6 @@ def test_own_words_of_a_header_are_shown(open_bytes: Open) -> None:
     assert caught.value.hint == "the columns are: First Name, Last Name, Statie, email, Lifecycle Stage"
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "column"),
-    [
-        ("mobile\n12015550123\n", Kind.PLATFORM_ID, "mobile"),
-        ("screen_name\nann\n", Kind.PARTNER_USER_ID, "screen_name"),
-        ("idfa\n4b61639e-47cc-4056-a16a-c8217e029462\n", Kind.PARTNER_USER_ID, "idfa"),
-        ("what\n143567\n783214\n17874544\n", Kind.HANDLE, "what"),
-    ],
-)
-def test_a_mapping_against_name_or_content_is_refused(open_bytes: Open, text: str, kind: Kind, column: str) -> None:
-    """Where the values alone would not show it."""
-    with pytest.raises(MappingRefused, match=f"column {column} "):
-        open_bytes(text.encode(), columns=((kind, column),))
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "column"),
-    [
-        ("phone\na@example.com\n", Kind.EMAIL, "phone"),
-        ("twitter\n143567\n783214\n17874544\n", Kind.PLATFORM_ID, "twitter"),
-        ("what\nx1\n", Kind.PARTNER_USER_ID, "what"),
-        ("what\n143567\nann\n", Kind.HANDLE, "what"),
-    ],
-)
-def test_a_wrong_name_can_be_overruled(open_bytes: Open, text: str, kind: Kind, column: str) -> None:
-    """When the cells say that it is wrong, or nothing speaks against the mapping."""
-    assert mapped(open_bytes(text.encode(), columns=((kind, column),))) == [(kind.value, 0)]
-
-
 def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
     """They cannot be mapped, and their owner is told what is missing."""
     source = open_bytes(b"a@example.com,030 12345678\nb@example.com,030 87654321\n")
@@ -329,10 +306,21 @@ def test_a_column_to_ignore_that_is_missing_is_refused(open_bytes: Open) -> None
         open_bytes(b"email,phone\na@example.com,+493012345601\n", ignore=("fon",))
 
 
-def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ignore": ("column1",), "columns": ((Kind.EMAIL, "email"),)},
+        {"ignore": ("EMAIL ",), "columns": ((Kind.EMAIL, "email"),)},
+        {"ignore": ("land",), "country_column": "Land"},
+        {"ignore": ("what",), "operation_column": "what"},
+        {"ignore": ("ok",), "consent_column": "ok"},
+    ],
+    ids=range(5),
+)
+def test_a_column_is_not_mapped_and_ignored_at_once(open_bytes: Open, options: dict[str, Any]) -> None:
     """By its name and by its place, neither."""
-    with pytest.raises(MappingRefused, match="column email is mapped and ignored"):
-        open_bytes(b"email\na@example.com\n", ignore=("column1",), columns=((Kind.EMAIL, "email"),))
+    with pytest.raises(UsageError, match="is mapped and ignored"):
+        open_bytes(b"email,land,what,ok\na@example.com,DE,update,yes\n", **options)
 
 
 def test_a_name_to_ignore_makes_a_header(open_bytes: Open) -> None:

@@ -31,7 +31,7 @@ NAMES = {
         email status|phone country code|mobile id|owner email|agent_phone|created by email|facebook handle|
         instagram_handle|twitter followers|x|website|partner user id|partneruserid|date|address|email verified|
         E-mail Display Name|Assistant's Phone|Email/Phone|Maiden Name|Maiden|Madison|Cellar|Mailing|Melville|Mailand|
-        Handling|Telling""",
+        Handling|Telling|E-mail 2 - Label|Phone 1 - Label""",
 }
 CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in names.split("|")]
 

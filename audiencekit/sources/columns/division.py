@@ -6,17 +6,11 @@ from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.columns.evidence import plausible_share
-from audiencekit.sources.dividedcells import SEMICOLON, is_one_value
+from audiencekit.sources.separators import GOOGLE, SEPARATORS, is_one_value
 
-# Google writes one that stands nowhere else, so that a single cell is enough. The others stand in no address or number
-# either, unless `is_one_value` says so.
-GOOGLE: Final = " ::: "
-LINE_BREAK: Final = "\n"
-SEPARATORS: Final = (GOOGLE, SEMICOLON, LINE_BREAK)
-MIN_DIVIDED_SHARE: Final = 0.01  # of the filled cells hold one of the others,
+MIN_DIVIDED_SHARE: Final = 0.01  # of the filled cells hold it, but for Google's: there one cell is enough
 MIN_DIVIDED_CELLS: Final = 3  # and so many, or half of a few: fewer are slips, and are rejected as such
 MIN_PLAUSIBLE_CELLS: Final = 0.5  # more of the cells that hold it consist of values that could be of the kind
-_SHOWN: Final = {LINE_BREAK: "line breaks"}
 
 
 def find_separator(kind: Kind, filled: list[str]) -> str | None:
@@ -24,11 +18,6 @@ def find_separator(kind: Kind, filled: list[str]) -> str | None:
     if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER):
         return None
     return next((separator for separator in SEPARATORS if _divides(separator, kind, filled)), None)
-
-
-def show_separator(separator: str) -> str:
-    """A separator as people are told of it."""
-    return _SHOWN.get(separator, f"'{separator}'")
 
 
 def _divides(separator: str, kind: Kind, filled: list[str]) -> bool:
