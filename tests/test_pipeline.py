@@ -16,6 +16,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, PlanRefused, Refused
 from audiencekit.pipeline import check, prepare, upload_async
+from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]
@@ -200,14 +201,13 @@ async def test_an_expected_empty_source_is_complete(tmp_path: Path, emulator: Em
 
 
 async def test_wrong_credentials_stop_the_run(tmp_path: Path, emulator: Emulator) -> None:
-    """Exit code 77; nothing is sent."""
+    """Exit code 77; nothing is read, sent, or kept of it."""
     environment = {**emulator.env, "AUDIENCEKIT_ACCESS_TOKEN_SECRET": "invented"}
     settings = load_settings(environment, directory=tmp_path, state_dir=tmp_path / "state")
     path = _write(tmp_path / "list.csv", "email\nada@example.com\n")
     with pytest.raises(CredentialsRefused) as caught:
         await upload_async(path, audience_id=emulator.audience_id, settings=settings)
-    assert caught.value.document is not None
-    assert caught.value.document["rows"]["pending"] == 1
+    assert (caught.value.exit_code, caught.value.document, list_runs(settings.state_dir)) == (77, None, [])
     assert _members(await _log(emulator)) == set()
 
 
@@ -219,8 +219,7 @@ async def test_an_audience_that_is_not_there_refuses_the_run(
     with pytest.raises(Refused) as caught:
         await upload_async(path, audience_id="zzzz", settings=settings)
     assert not isinstance(caught.value, NotFinished)
-    assert caught.value.document is not None
-    assert caught.value.document["state"] == "refused"
+    assert list_runs(settings.state_dir) == []
 
 
 def test_check_needs_no_credentials_and_sends_nothing(tmp_path: Path) -> None:

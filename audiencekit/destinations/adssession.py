@@ -41,11 +41,15 @@ class _AdsSession:
 
 
 class AudienceSession(_AdsSession):
-    """A Session on one audience."""
+    """A Session on one audience of an account."""
+
+    def __init__(self, client: AdsClient, account_id: str, place_id: str) -> None:
+        super().__init__(client, place_id)
+        self._account_id = account_id
 
     async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Tell its name. Raises as `look_at_audience`."""
-        await look_at_audience(self._client, self._place_id, policy, tell)
+        await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
 
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Have the next sync of the audience, from anywhere, know of this run."""

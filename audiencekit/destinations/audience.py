@@ -57,7 +57,7 @@ class Audience:
         from audiencekit.api.opening import open_client  # only those who send need HTTP
         from audiencekit.destinations.adssession import AudienceSession
 
-        return AudienceSession(open_client(settings), place_id)
+        return AudienceSession(open_client(settings), settings.require_account(), place_id)
 
 
 AUDIENCE: Final[Destination] = Audience()

@@ -20,12 +20,12 @@ from audiencekit.errors import (
 )
 from audiencekit.shown import shown
 
-_LIST: Final = "`audiencekit audiences list` shows those of the account"
+_LIST: Final = "`audiencekit audiences list` shows what it has"
 _NOTHING: Final = "nothing was read, and nothing was sent"
 
 
 async def look_at_audience(
-    client: AdsClient, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
+    client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
 ) -> None:
     """Tell the name of the audience. A service that does not say what it has holds no run back.
 
@@ -46,16 +46,16 @@ async def look_at_audience(
             return
         except ExchangeError as error:
             raise as_of_a_run(error, _NOTHING) from None
-    _judge(audience_id, found[-1])
+    _judge(account_id, audience_id, found[-1])
     if name := found[-1].get("name"):
         tell(f"audience {audience_id}: {shown(str(name))}")
 
 
-def _judge(audience_id: str, audience: Mapping[str, Any] | None) -> None:
+def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None) -> None:
     if audience is None or audience.get("deleted") is True:
-        raise PlanRefused(f"there is no audience {audience_id} in this account: {_NOTHING}", hint=_LIST)
+        raise PlanRefused(f"account {account_id} has no audience {audience_id}: {_NOTHING}", hint=_LIST)
     if audience.get("permission_level") == "READ_ONLY":
-        message = f"audience {audience_id} may only be read by this account: {_NOTHING}"
+        message = f"audience {audience_id} may only be read by account {account_id}: {_NOTHING}"
         raise CredentialsRefused(message, hint="its owner can grant the permission to write")
     if audience.get("audience_type") == "FLEXIBLE":
         message = f"audience {audience_id} is a flexible one, which follows from others: {_NOTHING}"

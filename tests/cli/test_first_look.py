@@ -24,7 +24,7 @@ def source(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("audience", "wrong", "code", "words"),
     [
-        ("zzzzz", {}, 3, ("there is no audience zzzzz", "audiencekit audiences list")),
+        ("zzzzz", {}, 3, ("has no audience zzzzz", "audiencekit audiences list")),
         ("", {"AUDIENCEKIT_ACCESS_TOKEN_SECRET": "wrong"}, 77, ("401", "check all four credentials")),
         ("", {"AUDIENCEKIT_CONSUMER_KEY": "wrong"}, 77, ("401",)),
         ("", {"AUDIENCEKIT_ACCOUNT_ID": "zzzzz"}, 77, ("nothing was read", "check the account id")),
@@ -51,7 +51,7 @@ def test_an_audience_that_was_deleted(run: Run, service: Service, source: str, c
     audience = json.loads(run("audiences", "create", "Gone", "--json", **service.env).stdout)["id"]
     assert run("audiences", "delete", audience, "--yes", **service.env).returncode == 0
     done = run(command, source, "--audience", audience, **service.env)
-    assert (done.returncode, f"there is no audience {audience}" in done.stderr) == (3, True), done.stderr
+    assert (done.returncode, f"has no audience {audience}" in done.stderr) == (3, True), done.stderr
 
 
 def test_its_name_is_told(run: Run, service: Service, tmp_path: Path) -> None:

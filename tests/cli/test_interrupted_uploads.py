@@ -130,21 +130,25 @@ def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Servic
     assert (done.returncode, json.loads(done.stdout)["requests"]["attempts"]) == (0, 2)
 
 
+@pytest.mark.parametrize(
+    ("nth", "words", "resumed"),
+    [(1, "interrupted before the source was read", 2), (2, "interrupted before anything was sent", 0)],
+)
 def test_a_signal_while_the_audience_is_asked_for_ends_it_at_once(
-    run: Run, begin: Begin, service: Service, tmp_path: Path
+    run: Run, begin: Begin, service: Service, tmp_path: Path, nth: int, words: str, resumed: int
 ) -> None:
-    """Nothing was sent, and the run can be resumed."""
+    """The first time, when nothing was read yet and no run begun; and the second, when the run can be resumed."""
     source = _list(tmp_path, "email\nada@example.com\n")
-    service.order({"fault": 28, "match": {"method": "GET", "path": "*/custom_audiences/*"}})
+    service.order({"fault": 28, "nth": nth, "match": {"method": "GET", "path": "*/custom_audiences/*"}})
     process = begin("upload", source, "--audience", service.audience_id, **service.env)
-    while '"GET"' not in service.get("/__requests") and process.poll() is None:
+    while service.get("/__requests").count('"GET"') < nth and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 75, err
-    assert "interrupted before anything was sent" in err
+    assert words in err
     assert not _is_something_under_way(tmp_path)
-    assert run("resume", **service.env).returncode == 0
+    assert run("resume", **service.env).returncode == resumed
 
 
 def test_an_upload_that_meets_another_leaves_with_75(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Service:
 
 def _look(service: Service) -> None:
     policy = RetryPolicy(clock=VirtualClock(), randomness=random.Random(1))
-    run_virtually(look_at_audience(service, ID, policy, service.told.append))  # type: ignore[arg-type]
+    run_virtually(look_at_audience(service, "acc7", ID, policy, service.told.append))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
 @pytest.mark.parametrize(
     ("audience", "error", "words"),
     [
-        ({"deleted": True}, PlanRefused, "there is no audience"),
+        ({"deleted": True}, PlanRefused, "account acc7 has no audience"),
         ({"audience_type": "FLEXIBLE"}, PlanRefused, "flexible"),
         ({"permission_level": "READ_ONLY"}, CredentialsRefused, "may only be read"),
     ],

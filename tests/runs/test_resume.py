@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import SystemClock
+from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
 from audiencekit.personal import Secret
@@ -97,9 +98,14 @@ async def test_columns_that_were_ignored_stay_so(source: Path, emulator: Emulato
 
 
 async def test_a_new_token_takes_up_where_the_old_one_was_revoked(
-    source: Path, emulator: Emulator, settings: Settings
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even when not one request had been taken."""
+    """Even when not one request had been taken: it was revoked while the source was read."""
+
+    async def look(*_: Any, **__: Any) -> None:
+        """By then it was good."""
+
+    monkeypatch.setattr(AudienceSession, "look", look)
     wrong = replace(settings, secrets={**settings.secrets, "access_token_secret": Secret("invented")})
     with pytest.raises(CredentialsRefused) as caught:
         await upload_async(source, audience_id=emulator.audience_id, settings=wrong)

@@ -127,8 +127,8 @@ class Session:
         try:
             await self._look(run, stamping)
             report = await execute(
-                run, AudienceSession(client, self._audience_id), settings, limiter=limiter, progress=self._progress,
-                planner=planner, accept=functools.partial(self._accept, run, stamping), clock=self._clock,
+                run, AudienceSession(client, settings.require_account(), self._audience_id), settings,
+                limiter=limiter, progress=self._progress, planner=planner, accept=functools.partial(self._accept, run, stamping), clock=self._clock,
                 moment=self._moment,
             )  # fmt: skip
         except AudiencekitError as error:
