@@ -128,8 +128,8 @@ class Session:
             await self._look(run, stamping)
             report = await execute(
                 run, AudienceSession(client, settings.require_account(), self._audience_id), settings,
-                limiter=limiter, progress=self._progress, planner=planner, accept=functools.partial(self._accept, run, stamping), clock=self._clock,
-                moment=self._moment,
+                limiter=limiter, progress=self._progress, planner=planner,
+                accept=functools.partial(self._accept, run, stamping), clock=self._clock, moment=self._moment,
             )  # fmt: skip
         except AudiencekitError as error:
             failure = error
