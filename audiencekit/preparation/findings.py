@@ -13,6 +13,7 @@ from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.preparation.trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 
 MIN_SAVED_SHARE: Final = 0.02  # of the values that were tried; fewer are chance
+_APART: Final = "put the hashes in a column of their own, and say --hashed of a list of that column"
 _DUBIOUS: Final = {
     TYPING_ERROR: "valid addresses{where} are at domains that are likely typing errors of {provider}: sent as they are,"
     " they reach no one",
@@ -58,6 +59,8 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
 def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
     for reason, count in seen.reasons.items():
         option, saves, hint = _best(trials, Reason(reason), count)
+        if reason == Reason.ALREADY_HASHED and seen.valid:  # the option would reject all others
+            option, saves, hint = None, 0, _APART
         yield Finding(
             code=reason,
             column=column.name,

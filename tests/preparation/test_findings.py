@@ -60,7 +60,8 @@ CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
         _phones(*(f"4.4{number}E+11" for number in range(10, 19))), {},
         {"code": "excel_mangled", "count": 9, "option": None},
     ),
-    "hashes among raw": (_emails(*SHA[:5]), {}, {"code": "already_hashed", "count": 5, "option": "--hashed email"}),
+    "hashes among raw": (_emails(*SHA[:5]), {}, {"code": "already_hashed", "count": 5, "option": None}),
+    "hashes alone": (["email", *SHA], {}, {"code": "already_hashed", "count": 40, "option": "--hashed email"}),
     "names among handles": (
         ["handle", *(f"user_{n}" for n in range(200)), *["Ada Arden"] * 20], {},
         {"code": "invalid_syntax", "count": 20, "remedy": "20 of them are the name of a person"},
