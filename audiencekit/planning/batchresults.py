@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
@@ -15,7 +16,7 @@ from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
 from audiencekit.planning.suppressedpeople import SuppressedPeople
-from audiencekit.preparation.bits import Bits, Bools
+from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.chunks import to_chunk
 from audiencekit.preparation.requestplan import PlannedRequest, Sizes
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
@@ -23,6 +24,7 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Layout, Selection
+from audiencekit.selection.strippedrecords import without_values
 
 
 class Listeners:
@@ -66,18 +68,13 @@ class Gathered:
         people: SuppressedPeople | None = None,
     ) -> None:
         self.keysets, self.tally, self.spool, self.aside, self.people = keysets, Tally(), spool, aside, people
-        # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the spool alone.
-        self.unsealed: Callable[[int], HashedRecords] = partial(unseal, spool=spool)
+        # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the two files alone.
+        self._places: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
+        self.unsealed: Callable[[int], HashedRecords] = partial(_unsealed, spool, aside, self._places)
         self.batch_records: list[int] = []
         self._form = form
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
         self._refusing = Bits()  # of every record, where a column says consent
-
-    def anew(self, spool: SealedFile) -> Gathered:
-        """The same without its batches, which are to be added once more, changed: counts are those of before."""
-        fresh = Gathered(spool, self.aside, self.keysets.anew(), self._form, self.people)
-        fresh.tally.add(self.tally)
-        return fresh
 
     def plan(self, selection: Selection) -> tuple[Layout, list[PlannedRequest]]:
         """Where the chosen records stand, and the requests that hold them."""
@@ -112,6 +109,18 @@ class Gathered:
         start = sum(self.batch_records[:batch])
         return self._refusing.slice(start, start + self.batch_records[batch])
 
+    def change(self, batch: int, places: Indices, sizes: Sizes) -> None:
+        """Leave the values at `places` out of a batch (see `without_values`), whose users have these `sizes` then."""
+        self._places[batch] = self.aside.append(places.astype("<u4").tobytes())
+        self._sizes[batch] = self.aside.append(sizes_to_bytes(sizes))
+
     def sizes(self, batch: int) -> Sizes:
         """Bytes of each user of `batch`, without its comma."""
         return sizes_from_bytes(self.aside.read(self._sizes[batch]))
+
+
+def _unsealed(spool: SealedFile, aside: Spool, left_out: dict[int, int], batch: int) -> HashedRecords:
+    records = unseal(batch, spool)
+    if batch not in left_out:
+        return records
+    return without_values(records, np.frombuffer(aside.read(left_out[batch]), dtype="<u4").astype(np.int64))

@@ -72,8 +72,8 @@ def plan_run(
         found = ReadSource.of(opened)
         if keeping is not None:
             keeping.finish(found)
-        apart = set_shared_apart(gathered, found.mapping, terms, means, listeners)
-    return _planned(found, apart, terms, lists, revise)
+        apart = set_shared_apart(gathered, found.mapping, terms, listeners)
+    return _planned(found, gathered, apart, terms, lists, revise=revise)
 
 
 def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
@@ -89,8 +89,8 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
             gathered.add(batch)
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-        apart = set_shared_apart(gathered, reading.source.mapping, terms, means, listeners)
-    return _planned(reading.source, apart, terms, lists)
+        apart = set_shared_apart(gathered, reading.source.mapping, terms, listeners)
+    return _planned(reading.source, gathered, apart, terms, lists)
 
 
 def _begin(
@@ -120,11 +120,17 @@ def _begin(
 
 
 def _planned(
-    source: ReadSource, apart: Apart, terms: Terms, lists: tuple[ReadList, ...], revise: Revise | None = None
+    source: ReadSource,
+    gathered: Gathered,
+    apart: Apart,
+    terms: Terms,
+    lists: tuple[ReadList, ...],
+    *,
+    revise: Revise | None = None,
 ) -> PlannedRun:
     """The plan of all that was gathered."""
     options, times = terms.options, terms.times
-    gathered, selection = apart.gathered, apart.selection
+    selection = apart.selection
     alone = nobody_left(selection, options)  # of all that were read, not only of those to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)

@@ -12,25 +12,31 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.machine.spool import SealedFile, Spool
-from audiencekit.machine.workers import cores, in_order
+from audiencekit.limits import SHA256_BYTES
+from audiencekit.personal import HashedRecords
 from audiencekit.planning.batchresults import Gathered, Listeners
 from audiencekit.planning.options import Options
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.reading import ReadBatch, seal
+from audiencekit.planning.planinputs import Terms
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
-from audiencekit.preparation.chunks import to_chunk
+from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.hexadecimal import hash_array
+from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
+from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import ColumnTally, Tally
+from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import SharedValues, ValueCounts, find_shared
-from audiencekit.selection.strippedrecords import StrippedRecords, strip_shared
+from audiencekit.selection.sharedvalues import CANDIDATE, NO_CHUNK, Candidates, SharedValues, find_shared
+from audiencekit.selection.strippedrecords import count_remembered, without_values
+from audiencekit.selection.tags import TAG, Tags
 
-_NO_REJECTIONS: Final = pa.RecordBatch.from_pylist([], REJECTION_SCHEMA)
+Counts = npt.NDArray[np.int64]
 SHARED: Final = Reason.SHARED.value
 _OPTION: Final = "--shared-suppression"
 _ALL_OR_NONE: Final = (
@@ -90,127 +96,131 @@ def _rows(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """The batches that pass one gathered, without its shared values; `outcome` is None where there are none."""
+    """The records to be sent of those that pass one gathered, and the effect of shared values; None without any."""
 
-    gathered: Gathered
     selection: Selection
     outcome: SharedOutcome | None = None
 
 
-def set_shared_apart(
-    gathered: Gathered, mapping: ColumnMapping, terms: Terms, means: Means, listeners: Listeners
-) -> Apart:
-    """Find the shared values among all records, and leave them out of these."""
+def set_shared_apart(gathered: Gathered, mapping: ColumnMapping, terms: Terms, listeners: Listeners) -> Apart:
+    """Find the shared values among all records, and leave them out of what was gathered."""
     counts, most = gathered.keysets.counts, terms.options.shared_people
     if counts is None or most is None or not counts.has_many:
-        return Apart(gathered, gathered.keysets.select())
-    shared = find_shared(
+        return Apart(gathered.keysets.select())
+    shared, candidates = find_shared(
         gathered.unsealed, len(gathered.batch_records),
         counts=counts, tagger=gathered.keysets.tagger, chunks=gathered.aside, most=most,
     )  # fmt: skip
     if terms.options.shared_suppression == "all":
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):
-        return Apart(gathered, gathered.keysets.select())
-    stripping = _Stripping(
-        gathered, mapping, terms, (shared, counts), means.stack.enter_context(Spool(means.spool_dir))
-    )
-    for rejections in stripping.run():
+        return Apart(gathered.keysets.select())
+    stripping = _Stripping(gathered, mapping, terms, shared)
+    for rejections in stripping.run(candidates):
         listeners.hear_rejections(rejections)
     if terms.options.shared_suppression == "stop" and gathered.people is not None:
-        stripping.outcome.unidentified = gathered.people.unidentified(shared, stripping.stripped.keysets)
-    return Apart(stripping.stripped, stripping.stripped.keysets.select(), stripping.outcome)
+        stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
+    return Apart(gathered.keysets.select(), stripping.outcome)
 
 
 class _Stripping:
-    """The second reading of the records, from the spool: into another one, without their shared values."""
+    """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
 
-    def __init__(
-        self,
-        gathered: Gathered,
-        mapping: ColumnMapping,
-        terms: Terms,
-        found: tuple[SharedValues, ValueCounts],
-        spool: SealedFile,
-    ) -> None:
-        self._gathered, self._terms, (shared, _) = gathered, terms, found
-        self._found = found
+    def __init__(self, gathered: Gathered, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
+        self._gathered, self._terms, self._shared = gathered, terms, shared
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
+        self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}
         self.outcome = SharedOutcome(len(shared), shared.people)
-        self.stripped = gathered.anew(spool)
 
-    def run(self) -> Iterator[pa.RecordBatch]:
-        """Read all batches; the rejections of each that has any."""
-        batches = range(len(self._gathered.batch_records))
-        for batch, found in in_order(self._read, batches, workers=cores()):
-            if found is not None:
-                self._count(found)
-                yield batch.rejections
-            self.stripped.add(batch)
+    def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
+        """Change all batches, whose candidates stand in these chunks; the rejections of each that has any."""
+        self._gathered.keysets.drop_keys(self._shared.tags)
+        first = 0
+        for number, (chunk, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
+            if chunk != NO_CHUNK:
+                held = np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE)
+                if len(found := self._shared.among(held)):
+                    yield self._change(number, first, found)
+            first += records
 
-    def _read(self, number: int) -> tuple[ReadBatch, _Found | None]:
-        records, refusing = self._gathered.unsealed(number), self._gathered.refusing_of(number)
-        memories, (shared, counts) = self._terms.memories if self._asks else (), self._found
-        stripped = strip_shared(records, shared, self._gathered.keysets.tagger, counts, memories)
-        tally, rejections, found = Tally(), _NO_REJECTIONS, None
-        if stripped is not None:
-            found = _Found(stripped, 0 if refusing is None else int(np.count_nonzero(refusing[~stripped.stays])))
-            records, refusing = stripped.records, None if refusing is None else refusing[stripped.stays]
-            tally, rejections = self._tally(stripped), self._rejections(stripped)
-        sizes = self._terms.form.measure(records)
-        tagged = self.stripped.keysets.tag(records, refusing)
-        seal(to_chunk(records), number, self.stripped.spool)
-        return ReadBatch(None, rejections, tally, sizes, tagged, refusing), found
+    def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
+        """Leave the values of `found` out of one batch, whose records are counted from `first`."""
+        records, at, owners = np.unique(found["record"], return_index=True, return_inverse=True)
+        before = found["values"][at].astype(np.int64)
+        left_out = np.zeros_like(before)
+        np.add.at(left_out, (owners, found["kind"]), 1)
+        is_gone = left_out.sum(axis=1) == before.sum(axis=1)
+        places = np.sort(found["place"]).astype(np.int64)
+        self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at, owners), is_gone)
+        self._count(number, first, records[is_gone].astype(np.int64), places)
+        if any(left_out[:, place].any() for place, kind in enumerate(Kind) if not kind.is_hashed):
+            sizes = self._terms.form.measure(without_values(self._gathered.unsealed(number), places))
+        else:
+            sizes = self._shorten(self._gathered.sizes(number), records, before, before - left_out)
+        self._gathered.change(number, places, sizes)
+        return self._reject(found, int(np.count_nonzero(is_gone)))
+
+    def _shorten(self, sizes: Sizes, records: Indices, before: Counts, after: Counts) -> Sizes:
+        """`sizes` of the users of a batch, of which `records` have fewer hashes of each kind than `before`.
+
+        A hash is as long as any other: how much shorter a user is follows from the numbers alone.
+        """
+        sizes = sizes.copy()
+        lengths = self._terms.form.measure(_records_of(np.concatenate([before, after]))).astype(np.int64)
+        sizes[records] -= np.subtract(*np.split(lengths, 2)).astype(sizes.dtype)
+        return sizes
 
     @property
     def _asks(self) -> bool:
         """Whether a shared value that suppresses is to be decided by the user."""
         return self._terms.options.shared_suppression == "stop"
 
-    def _count(self, found: _Found) -> None:
-        stripped, outcome = found.stripped, self.outcome
-        outcome.left_out.update({kind: len(rows) for kind, rows in stripped.left_out.items()})
-        outcome.rejected += len(stripped.rows)
-        takes_out = stripped.deletes if self._terms.destination.suppresses else ~stripped.deletes
-        outcome.kept_in += int(np.count_nonzero(takes_out))
-        if self._asks:
-            outcome.refusing += found.refusing
-            outcome.remembered += stripped.remembered
-
-    def _tally(self, stripped: StrippedRecords) -> Tally:
-        """The change of the counts."""
-        rejected = len(stripped.rows)
-        values = sum(map(len, stripped.left_out.values()))
-        tally = Tally(rows_rejected=rejected, records=-rejected, reasons=Counter({SHARED: values}))
-        for kind, rows in stripped.left_out.items():
-            count = len(rows)
-            tally.columns[self._main_column(kind).position] = ColumnTally(
-                valid=-count, reasons=Counter({SHARED: count})
-            )
-        return tally
+    def _count(self, number: int, first: int, gone: Indices, places: Indices) -> None:
+        refusing, deletes = self._gathered.refusing_of(number), self._gathered.keysets.deletes_of(gone + first)
+        self.outcome.rejected += len(gone)
+        self.outcome.kept_in += int(np.count_nonzero(deletes if self._terms.destination.suppresses else ~deletes))
+        if self._asks and refusing is not None:
+            self.outcome.refusing += int(np.count_nonzero(refusing[gone]))
+        if self._asks and self._terms.memories:
+            self.outcome.remembered += count_remembered(self._gathered.unsealed(number), places, self._terms.memories)
 
     def _main_column(self, kind: Kind) -> MappedColumn:
         """Of the columns of `kind` the one with most values: a record does not say from which each came."""
         counts = self._gathered.tally.columns
         return max(self._columns[kind], key=lambda column: counts.get(column.position, ColumnTally()).valid)
 
-    def _rejections(self, stripped: StrippedRecords) -> pa.RecordBatch:
-        """Of each value left out its row and its column, or the columns that it may have come from."""
-        tables = [
-            pa.table(
-                [rows, pa.repeat(" or ".join(column.name for column in self._columns[kind]), len(rows)),
-                 pa.repeat(SHARED, len(rows))],
-                schema=REJECTION_SCHEMA,
-            )
-            for kind, rows in stripped.left_out.items()
-        ]  # fmt: skip
-        found = pa.concat_tables(tables).sort_by([("row", "ascending"), ("column", "ascending")])
-        return found.combine_chunks().to_batches()[0]
+    def _reject(self, found: Candidates, gone: int) -> pa.RecordBatch:
+        """Count the values left out; of each its row and its column, or the columns that it may have come from."""
+        tally = Tally(rows_rejected=gone, records=-gone, reasons=Counter({SHARED: len(found)}))
+        tables = []
+        for place, kind in enumerate(Kind):
+            rows = np.sort(found["row"][found["kind"] == place])
+            if count := len(rows):
+                self.outcome.left_out[kind] += count
+                tally.columns[self._main[kind].position] = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
+                name = " or ".join(column.name for column in self._columns[kind])
+                tables.append(pa.table([rows, pa.repeat(name, count), pa.repeat(SHARED, count)], REJECTION_SCHEMA))
+        self._gathered.tally.add(tally)
+        ordered = pa.concat_tables(tables).sort_by([("row", "ascending"), ("column", "ascending")])
+        return ordered.combine_chunks().to_batches()[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A batch that had shared values, and how many records without consent it lost with them."""
+def _sets_without(found: Candidates, at: Indices, owners: Indices) -> Tags:
+    """The tag of the key set of each record, without its values in `found`; `at` is one of these."""
+    sets = np.empty(len(at), dtype=TAG)
+    for half in ("high", "low"):
+        removed = np.zeros(len(at), dtype=np.uint64)
+        np.add.at(removed, owners, found[half])
+        sets[half] = found[f"set_{half}"][at] - removed
+    return sets
 
-    stripped: StrippedRecords
-    refusing: int
+
+def _records_of(shapes: Counts) -> HashedRecords:
+    """A batch of records with so many values of each kind; which they are does not matter."""
+    lists = []
+    for counts, (kind, value_type) in zip(shapes.T, VALUE_TYPES.items(), strict=True):
+        size = int(counts.sum())
+        values = hash_array(np.zeros((size, SHA256_BYTES), dtype=np.uint8)) if kind.is_hashed else pa.repeat("x", size)
+        lists.append(list_array(counts, values) if size else pa.nulls(len(shapes), pa.list_(value_type)))
+    rows, deletes = np.arange(1, len(shapes) + 1), np.zeros(len(shapes), dtype=bool)
+    return HashedRecords(pa.record_batch([arrow_array(rows), arrow_array(deletes), *lists], schema=RECORD_SCHEMA))

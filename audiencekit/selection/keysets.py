@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
+from audiencekit.errors import Bug
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
@@ -42,6 +43,15 @@ class TaggedBatch:
     suppressed: OrderedTags | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Records whose key sets were changed: all of them, those without any key now, and the tags of the others' sets."""
+
+    records: Bits
+    gone: Bits
+    key_sets: Partitions
+
+
 class KeySets:
     """Gathers the tags of all records of a run, then decides. What does not fit a fixed memory goes to `chunks`.
 
@@ -67,6 +77,7 @@ class KeySets:
         self._suppressed = SuppressedKeys(chunks, bits=bits) if suppressing or memories else None
         self.tagger = tagger or Tagger()
         self._chunks, self._bits = chunks, bits
+        self._changes: _Changes | None = None
         self._key_sets = Partitions(chunks, bits=bits)
         self._keys = Partitions(chunks, bits=bits)
         self._deletes = Bits()
@@ -78,11 +89,23 @@ class KeySets:
         """How many records were gathered."""
         return len(self._deletes)
 
-    def anew(self) -> KeySets:
-        """Key sets for the records of the same run, read once more: the same keys suppress, and nothing is counted."""
-        fresh = KeySets(self._chunks, mixed=self.mixed, memories=self._memories, bits=self._bits, tagger=self.tagger)
-        fresh._suppressed = self._suppressed
-        return fresh
+    def drop_keys(self, tags: Tags) -> None:
+        """Forget the keys of `tags`, which ascend, as if no record had them; then `change` the records that have."""
+        self._keys.drop(tags)
+        none = Bits.of(len(self), False)
+        self._changes = _Changes(none, none.copy(), Partitions(self._chunks, bits=self._bits))
+
+    def change(self, records: Indices, key_sets: Tags, is_gone: Bools) -> None:
+        """Give `records`, counted over the whole run, other key sets; those that have none any more are gone.
+
+        They count as nothing then: they are neither sent nor a duplicate. To be called after `drop_keys`.
+        """
+        if self._changes is None:
+            raise Bug("key sets change for keys that were dropped")
+        self._changes.records.set(records, True)
+        self._changes.gone.set(records[is_gone], True)
+        stays, now = ~is_gone, self._changes.key_sets
+        now.add(now.sort(key_sets[stays], records[stays]), 0)
 
     @guarded
     def tag(self, records: HashedRecords, refusing: Bools | None = None) -> TaggedBatch:
@@ -127,7 +150,24 @@ class KeySets:
 
         May be called from any thread.
         """
-        return self._key_sets.pieces([part])
+        pieces = self._pieces([part])
+        if self._changes is None:
+            return pieces
+        entries = np.concatenate(pieces)
+        return [entries[np.argsort(entries["record"], kind="stable")]]
+
+    def _pieces(self, parts: Iterable[int]) -> list[Entries]:
+        """The tags of the key sets of some parts, those of changed records as they are now."""
+        parts = list(parts)
+        found = self._key_sets.pieces(parts)
+        if self._changes is None:
+            return found
+        changed = self._changes.records
+        return [entries[~changed.at(records_of(entries))] for entries in found] + self._changes.key_sets.pieces(parts)
+
+    def deletes_of(self, records: Indices) -> Bools:
+        """Of each of `records`, counted over the whole run, whether it is a Delete."""
+        return self._deletes.at(records)
 
     def find_suppressing(self, tags: Tags) -> Tags:
         """Those of `tags`, ascending, that suppress the records which have them."""
@@ -146,13 +186,16 @@ class KeySets:
         """
         suppressed = self._find_suppressed()
         kept = Bits.of(len(self), True)
+        if self._changes is not None:
+            kept.subtract(self._changes.gone)
+        records = kept.count()
         superseded = Bits.of(len(self) if self.mixed else 0, False)
         # Unsealed by one thread: two would wait for each other's lock longer than the unsealing takes.
-        unsealed = map(self._key_sets.pieces, self._key_sets.runs())
+        unsealed = map(self._pieces, self._key_sets.runs())
         for dropped, overruled in in_order(partial(self._decide, suppressed), unsealed, workers=cores()):
             kept.set(dropped, False)
             superseded.set(overruled, True)
-        dropped_count = len(kept) - kept.count()
+        dropped_count = records - kept.count()
         kept.subtract(suppressed)
         if not self.mixed:
             return Selection(kept, self._deletes, duplicates=dropped_count, suppressed=suppressed.count())

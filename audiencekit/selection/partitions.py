@@ -50,6 +50,7 @@ class Partitions:
         self._buffers = np.empty((2**bits, max(BUFFER_BYTES // ENTRY.itemsize, 1)), dtype=ENTRY)
         self._filled = np.zeros(2**bits, dtype=np.int64)  # entries in each buffer
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
+        self._dropped: Tags | None = None
 
     def sort(self, tags: Tags, records: Places | None = None) -> OrderedTags:
         """The tags of one batch by part, and their `records`, counted from its beginning; without these each tag has
@@ -93,6 +94,10 @@ class Partitions:
         filled += moved
         return bool((filled == buffers.shape[1]).any())
 
+    def drop(self, tags: Tags) -> None:
+        """Leave out the entries of `tags`, which ascend, from now on."""
+        self._dropped = tags
+
     def parts(self) -> Iterator[int]:
         """The numbers of the parts that hold anything."""
         return (part for part in range(2**self._bits) if self._numbers[part] or self._filled[part])
@@ -129,7 +134,9 @@ class Partitions:
             if self._numbers[part]:
                 found.append(np.frombuffer(self._chunks.read_all(self._numbers[part]), dtype=ENTRY))
             found.append(self._buffers[part, : self._filled[part]])
-        return found
+        if self._dropped is None:
+            return found
+        return [entries[~are_among(entries, self._dropped)] for entries in found]
 
 
 def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:

@@ -18,12 +18,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.tags import TAG, Places, TaggedKeys, Tagger, Tags, are_among
+from audiencekit.selection.tags import TAG, Places, TaggedKeys, Tagger, Tags, are_among, hashes_by_kind
 
 COUNTER_BITS: Final = 26  # 64 MB, of which a small list touches little: so seldom do rare values fall together
 MOST_COUNTED: Final = 200  # a counter stops here
@@ -33,9 +35,19 @@ _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
 
 # A value, and the tag of what stands beside it; the lowest bit says whether a record has it, or only a part of it.
 PAIR: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("beside_high", "<u8"), ("beside_low", "<u8")])
+# A value of a batch that may be shared: its place among all of the batch, kind after kind; its record, and the row, the
+# key set and the number of values of each kind of that.
+CANDIDATE: Final = np.dtype(
+    [
+        *(("high", "<u8"), ("low", "<u8"), ("set_high", "<u8"), ("set_low", "<u8"), ("row", "<i8")),
+        *(("place", "<u4"), ("record", "<u4"), ("kind", "u1"), ("values", "<u4", (len(Kind),))),
+    ]
+)
 # A value, and how many people of it are in one part.
 PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
 Pairs = npt.NDArray[np.void]
+Candidates = npt.NDArray[np.void]
+NO_CHUNK: Final = -1  # in the place of a number: a batch has no candidates
 
 
 class ValueCounts:
@@ -91,6 +103,12 @@ class SharedValues:
         """Of each of `asked`, whether it is one of them."""
         return are_among(asked, self.tags)
 
+    def among(self, candidates: Candidates) -> Candidates:
+        """Those of `candidates` that are shared."""
+        tags = np.empty(len(candidates), dtype=TAG)
+        tags["high"], tags["low"] = candidates["high"], candidates["low"]
+        return candidates[are_among(tags, self.tags)]
+
     def without(self, others: Tags) -> SharedValues:
         """Those that are none of `others`, which ascend."""
         return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
@@ -104,18 +122,19 @@ def find_shared(
     tagger: Tagger,
     chunks: Chunks,
     most: int,
-) -> SharedValues:
-    """The values that stand in the records of more than `most` people.
+) -> tuple[SharedValues, list[int]]:
+    """The values that stand in the records of more than `most` people; the chunks of each batch's candidates for them.
 
     `unsealed` gives the records of each of so many `batches`, whose values `counts` has counted. What does not fit a
     fixed memory goes to `chunks`.
     """
-    pairs, people = _Aside(chunks, PAIR), _Aside(chunks, PEOPLE)
+    pairs, people, numbers = _Aside(chunks, PAIR), _Aside(chunks, PEOPLE), []
 
-    def look(number: int) -> Pairs:
-        return _pairs_of(unsealed(number), counts, tagger)
+    def look(number: int) -> tuple[Candidates, Pairs]:
+        return _candidates_of(unsealed(number), counts, tagger)
 
-    for found in in_order(look, range(batches), workers=cores()):
+    for candidates, found in in_order(look, range(batches), workers=cores()):
+        numbers += chunks.append_all([candidates.view(np.uint8).data]) if len(candidates) else [NO_CHUNK]
         pairs.add(found, found["high"] ^ found["beside_high"])
     for counted in in_order(_people_of, pairs.pieces(), workers=cores()):
         people.add(counted, counted["high"])
@@ -125,15 +144,31 @@ def find_shared(
     found = _added_up(np.concatenate(shared))
     tags = np.empty(len(found), dtype=TAG)
     tags["high"], tags["low"] = found["high"], found["low"]
-    return SharedValues(tags, int(found["people"].max(initial=0)))
+    return SharedValues(tags, int(found["people"].max(initial=0))), numbers
 
 
 @guarded
-def _pairs_of(records: HashedRecords, counts: ValueCounts, tagger: Tagger) -> Pairs:
-    """Of each value that may be shared what stands beside it in its record, and the parts of that."""
-    tagged = tagger.tag(records.unwrap())
+def _candidates_of(records: HashedRecords, counts: ValueCounts, tagger: Tagger) -> tuple[Candidates, Pairs]:
+    """The values that may be shared; what stands beside each in its record, and the parts of that."""
+    batch = records.unwrap()
+    tagged = tagger.tag(batch)
     chosen = np.flatnonzero(counts.may_be_many(tagged.tags))
-    return _pairs_of_keys(tagged, tagged.owners(), chosen) if len(chosen) else np.zeros(0, dtype=PAIR)
+    found = np.zeros(len(chosen), dtype=CANDIDATE)
+    if not len(chosen):
+        return found, np.zeros(0, dtype=PAIR)
+    owners = tagged.owners()
+    found["high"], found["low"] = tagged.tags["high"][chosen], tagged.tags["low"][chosen]
+    found["place"], found["record"] = chosen, owners[chosen]
+    sets = tagged.of_sets()[owners[chosen]]
+    found["set_high"], found["set_low"] = sets["high"], sets["low"]
+    found["row"] = batch.column(ROW).to_numpy()[owners[chosen]]
+    places = {kind: place for place, kind in enumerate(Kind)}
+    ends = 0
+    for (kind, _, _), offsets in zip(hashes_by_kind(batch), tagged.offsets, strict=True):
+        begins, ends = ends, ends + int(offsets[-1] - offsets[0])
+        found["kind"][(chosen >= begins) & (chosen < ends)] = places[kind]
+        found["values"][:, places[kind]] = np.diff(offsets)[owners[chosen]]
+    return found, _pairs_of_keys(tagged, owners, chosen)
 
 
 def _pairs_of_keys(tagged: TaggedKeys, owners: Places, chosen: Places) -> Pairs:

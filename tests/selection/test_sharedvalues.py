@@ -12,11 +12,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 from audiencekit.selection import sharedvalues
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.sharedvalues import SharedValues, ValueCounts, find_shared
-from audiencekit.selection.strippedrecords import find_sharing_rows, strip_shared
+from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
 from audiencekit.selection.tags import TAG, Tagger
 from tests.examples import examples
 
@@ -49,7 +48,7 @@ def _find(records: HashedRecords, tagger: Tagger, chunks: Chunks, most: int, cou
     batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
     for one in batches:
         counts.add(tagger.tag(one.unwrap()).tags)
-    return find_shared(batches.__getitem__, len(batches), counts=counts, tagger=tagger, chunks=chunks, most=most)
+    return find_shared(batches.__getitem__, len(batches), counts=counts, tagger=tagger, chunks=chunks, most=most)[0]
 
 
 def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
@@ -115,36 +114,23 @@ def test_counters_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(PEOPLE, st.sets(st.tuples(st.sampled_from(KINDS), st.sampled_from("abcdefgh")), max_size=6))
-def test_records_are_stripped(hashed_records: Make, people: list[Person], shared_keys: set[tuple[Kind, str]]) -> None:
-    """What is left is what was not shared; a record of nothing else is gone, and every value is accounted for."""
-    tagger = Tagger()
-    tags = np.concatenate([np.zeros(0, TAG), *(_tag_of(tagger, hashed_records, key) for key in shared_keys)])
-    shared = SharedValues(np.sort(tags))
+@given(PEOPLE, st.data())
+def test_values_are_left_out(hashed_records: Make, people: list[Person], data: st.DataObject) -> None:
+    """By their places among all values, kind after kind; what is left is what was not named, in as many records."""
     records = hashed_records(*(("Update", person) for person in people))
-    counts = ValueCounts(1, bits=0)  # every value may be shared, as far as it tells
-    counts.add(np.zeros(9, dtype=TAG))
-    stripped = strip_shared(records, shared, tagger, counts)
-    met = [(row, key) for row, person in enumerate(people, 1) for key in _keys(person) & shared_keys]
-    if stripped is None:
-        assert met == []
-        return
-    left = [{kind: [t for t in texts if (kind, t) not in shared_keys] for kind, texts in one.items()} for one in people]
-    rows = [row for row, person in enumerate(left, 1) if any(person.values())]
-    batch = stripped.records.unwrap()
-    assert batch.column(ROW).to_pylist() == rows
-    wanted = hashed_records(*(("Update", left[row - 1]) for row in rows)).unwrap() if rows else batch
-    for kind in KINDS:
-        assert _hashes(batch.column(kind.value)) == _hashes(wanted.column(kind.value))
-    assert sorted(stripped.rows.tolist()) == [row for row in range(1, len(people) + 1) if row not in rows]
-    found = sorted((row, kind) for kind, of_kind in stripped.left_out.items() for row in of_kind.tolist())
-    assert found == sorted((row, kind) for row, (kind, _) in met)
+    size = sum(len(texts) for person in people for texts in person.values())
+    places = sorted(data.draw(st.sets(st.integers(0, size - 1), max_size=size)))
+    batch, stripped = records.unwrap(), without_values(records, np.array(places, dtype=np.int64)).unwrap()
+    flat = [value for kind in Kind for values in batch.column(kind.value).to_pylist() for value in values or ()]
+    left = [value for kind in Kind for values in stripped.column(kind.value).to_pylist() for value in values or ()]
+    assert left == [value for place, value in enumerate(flat) if place not in set(places)]
+    assert stripped.column(ROW).to_pylist() == batch.column(ROW).to_pylist()
+    before, after = ([_sizes_of(each, kind) for kind in Kind] for each in (batch, stripped))
+    assert sum(map(sum, before)) - sum(map(sum, after)) == len(places)
 
 
-def _hashes(lists: Any) -> Any:
-    values = lists.flatten()
-    plain = values.to_pylist() if values.type == "string" or not len(values) else hash_matrix(values).tolist()
-    return plain, [len(one or ()) for one in lists.to_pylist()]
+def _sizes_of(batch: Any, kind: Kind) -> list[int]:
+    return [len(values or ()) for values in batch.column(kind.value).to_pylist()]
 
 
 def test_rows_that_have_a_shared_value_in_any_form(hashed_records: Make) -> None:
