@@ -13,6 +13,7 @@ from audiencekit.cli.api import api
 from audiencekit.cli.audiences import audiences
 from audiencekit.cli.demo import demo
 from audiencekit.cli.do_not_reach import do_not_reach
+from audiencekit.cli.doctor import doctor
 from audiencekit.cli.emulator import emulator
 from audiencekit.cli.flexible import flexible
 from audiencekit.cli.forget import forget
@@ -43,7 +44,7 @@ def cli() -> None:
 
 for command in (
     demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
-    flexible, forget, forgotten, login, logout, whoami, api, emulator,
+    flexible, forget, forgotten, login, logout, whoami, doctor, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -1,0 +1,154 @@
+"""`doctor`: everything that a run needs besides a list, looked at one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import print_json, say_document
+from audiencekit.cli.sending import service_options
+from audiencekit.errors import AudiencekitError
+from audiencekit.shown import shown
+
+if TYPE_CHECKING:
+    from audiencekit.settings import Settings
+
+FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool of some ten million records
+CLOSE_SECONDS: Final = 30  # of our clock to that of the service
+FAR_SECONDS: Final = 300  # from here on signatures are refused
+_VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST"})  # who has no others may look, and not change anything
+_CREDENTIALS: Final = 77
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that a run needs: `status` is ok, warning or problem, and `remedy` what to do about the latter two."""
+
+    name: str
+    status: str
+    message: str
+    remedy: str | None = None
+    exit_code: int = 0
+
+
+@click.command()
+@service_options
+@json_option
+def doctor(as_json: bool, **given: Any) -> None:
+    """Look at settings, credentials, permission, clock, state directory, disk and kernels, and say what to do."""
+    checks = list(_checks(given))
+    if as_json:
+        shown_checks = [{name: value for name, value in asdict(one).items() if name != "exit_code"} for one in checks]
+        print_json({"checks": shown_checks, "verdict": _verdict(checks)})
+    else:
+        say_document("\n".join([*map(_line, checks), "", f"verdict: {_verdict(checks)}"]))
+    sys.exit(next((one.exit_code for one in checks if one.exit_code), 0))
+
+
+def _verdict(checks: list[Check]) -> str:
+    if any(one.status == "problem" for one in checks):
+        return "not ready"
+    return "ready with warnings" if any(one.status == "warning" for one in checks) else "ready"
+
+
+def _line(one: Check) -> str:
+    start = f"{one.name}: {one.message}" if one.status == "ok" else f"{one.status}: {one.name}: {one.message}"
+    return shown(f"{start}; {one.remedy}" if one.remedy else start)
+
+
+def _checks(given: dict[str, Any]) -> Iterator[Check]:
+    yield _kernels()
+    try:
+        settings = command_settings(**given)
+    except AudiencekitError as error:
+        yield _failed("settings", error)
+        return
+    yield Check("settings", "ok", f"profile {settings.profile.name}, account {settings.account_id or 'none'}")
+    yield from _state(settings)
+    yield from _service(settings)
+
+
+def _failed(name: str, error: AudiencekitError) -> Check:
+    return Check(name, "problem", str(error), error.hint or None, error.exit_code)
+
+
+def _kernels() -> Check:
+    from audiencekit.preparation.columnar.kernels.library import kernels
+
+    if kernels() is not None:
+        return Check("kernels", "ok", "compiled")
+    remedy = "install a Rust compiler, then `pip install --force-reinstall --no-deps audiencekit`"
+    return Check("kernels", "warning", "not compiled: lists are read several times slower", remedy)
+
+
+def _state(settings: Settings) -> Iterator[Check]:
+    import shutil
+
+    from audiencekit.machine.statedirectory import make_directory
+
+    place = shown(settings.state_dir)
+    try:
+        make_directory(settings.state_dir)
+        free = shutil.disk_usage(settings.state_dir).free
+    except AudiencekitError as error:
+        yield _failed("state directory", error)
+        return
+    yield Check("state directory", "ok", place)
+    gigabytes = f"{free / 1e9:,.1f} GB are free on the disk of {place}"
+    if free >= FREE_BYTES:
+        yield Check("disk", "ok", gigabytes)
+    else:
+        yield Check("disk", "warning", gigabytes, "a run keeps its records there, sealed: 80 bytes for an address")
+
+
+def _service(settings: Settings) -> Iterator[Check]:
+    import asyncio
+
+    try:
+        found = asyncio.run(_ask(settings))
+    except AudiencekitError as error:
+        yield _failed("credentials", error)
+        return
+    yield from found
+
+
+async def _ask(settings: Settings) -> list[Check]:
+    import time
+
+    from audiencekit.api.login.identity import who_am_i
+    from audiencekit.api.opening import open_client
+
+    who = await who_am_i(settings)
+    user = f"{who.user_id or 'unknown'}" + (f" ({who.screen_name})" if who.screen_name else "")
+    found = [Check("credentials", "ok", f"user {user} of {who.ads_url}")]
+    if settings.account_id is None or who.permissions is None:
+        accounts = ", ".join(who.accounts) or "none"
+        remedy = f"set AUDIENCEKIT_ACCOUNT_ID to one of: {accounts}"
+        return [*found, Check("permission", "problem", "no ads account is set", remedy, _CREDENTIALS)]
+    if set(who.permissions) <= _VIEWING:
+        told = ", ".join(who.permissions) or "none"
+        remedy = "ask the owner of the account for a role that may change audiences"
+        message = f"account {settings.account_id} may only be looked at ({told})"
+        return [*found, Check("permission", "problem", message, remedy, _CREDENTIALS)]
+    found.append(Check("permission", "ok", f"account {settings.account_id}: {', '.join(who.permissions)}"))
+    async with open_client(settings) as client:
+        answer = await client.list_custom_audiences(count=1)
+    return [*found, _clock(answer.answered_at, time.time())]
+
+
+def _clock(service: int | None, ours: float) -> Check:
+    """The clock of this machine beside that of the service, both in epoch seconds."""
+    if service is None:
+        return Check("clock", "ok", "the service does not say its time")
+    off = round(ours - service)
+    message = f"{abs(off)} seconds {'ahead of' if off > 0 else 'behind'} the service"
+    if abs(off) < CLOSE_SECONDS:
+        return Check("clock", "ok", message)
+    remedy = "set the clock of this machine, or have it set by NTP"
+    return Check("clock", "problem" if abs(off) >= FAR_SECONDS else "warning", message, remedy)

@@ -1,0 +1,73 @@
+"""`doctor`: what a run needs besides a list, looked at without one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, Service
+
+
+def _checks(text: str) -> dict[str, str]:
+    return {check["name"]: check["status"] for check in json.loads(text)["checks"]}
+
+
+def test_all_is_well(run: Run, service: Service) -> None:
+    """Everything is named, and the last line is the verdict."""
+    done = run("doctor", "--json", **service.env)
+    assert done.returncode == 0, done.stdout
+    found = _checks(done.stdout)
+    assert found.pop("kernels") in ("ok", "warning")
+    assert found.pop("disk") in ("ok", "warning")
+    assert found == dict.fromkeys(["settings", "state directory", "credentials", "permission", "clock"], "ok")
+    told = run("doctor", **service.env).stdout.splitlines()
+    assert told[-1] in ("verdict: ready", "verdict: ready with warnings")
+    assert any(line.startswith("credentials: user ") for line in told)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "name", "words"),
+    [
+        ({"AUDIENCEKIT_ACCESS_TOKEN_SECRET": "wrong"}, 77, "credentials", "check all four credentials"),
+        ({"AUDIENCEKIT_CONSUMER_KEY": ""}, 77, "credentials", "AUDIENCEKIT_CONSUMER_KEY"),
+        ({"AUDIENCEKIT_ACCOUNT_ID": ""}, 77, "permission", "AUDIENCEKIT_ACCOUNT_ID"),
+        ({"AUDIENCEKIT_ADS_URL": "https://127.0.0.1:9"}, 69, "credentials", ""),
+        ({"AUDIENCEKIT_PROFILE": "nothing"}, 2, "settings", "profile"),
+    ],
+    ids=["secret", "key", "account", "service", "profile"],
+)
+def test_what_is_wrong(run: Run, service: Service, wrong: dict[str, str], code: int, name: str, words: str) -> None:
+    """With the exit code that a run would have, and what to do."""
+    done = run("doctor", "--json", **{**service.env, **wrong})
+    assert done.returncode == code, done.stdout
+    (problem,) = [check for check in json.loads(done.stdout)["checks"] if check["status"] == "problem"]
+    assert problem["name"] == name
+    assert words in f"{problem['message']}; {problem['remedy']}"
+
+
+def test_a_state_directory_that_others_may_write(run: Run, service: Service, tmp_path: Path) -> None:
+    """It is a problem, and the service is asked all the same."""
+    (tmp_path / "state").mkdir(exist_ok=True)
+    (tmp_path / "state").chmod(0o777)
+    done = run("doctor", "--json", **service.env)
+    found = _checks(done.stdout)
+    assert (done.returncode, found["state directory"], found["credentials"]) == (74, "problem", "ok")
+
+
+def test_a_clock_that_is_off(run: Run, service: Service) -> None:
+    """By a minute, as the service tells."""
+    service.order({"fault": 23, "skew_seconds": 60})
+    done = run("doctor", "--json", **service.env)
+    (clock,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "clock"]
+    assert clock["status"] == "warning", clock
+    assert "behind the service" in clock["message"]
+
+
+def test_no_secret_is_told(run: Run, service: Service) -> None:
+    """Neither on stdout nor on stderr."""
+    done = run("doctor", **service.env)
+    secrets = [text for name, text in service.env.items() if name.endswith(("_SECRET", "_TOKEN", "_KEY"))]
+    assert secrets
+    assert [text for text in secrets if text in done.stdout + done.stderr] == []
