@@ -54,6 +54,7 @@ MAX_EXPIRY_DAY: Final = 32_767  # a snapshot keeps expiry as days since 1970 in 
 
 # --- readiness of audiences ---
 MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
+MIN_SHOWN_PEOPLE: Final = 500  # people found from which the service's own pages show a size; X, audiences
 READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is given up; ours
 
 # --- identifiers ---

@@ -96,6 +96,25 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
         say(ready.to_text())
 
 
+@audiences.command("health")
+@click.argument("audience_id", metavar="ID")
+@json_option
+def show_health(audience_id: str, as_json: bool) -> None:
+    """Show the match rate of an audience: users active in 90 days over users provided."""
+    from audiencekit.audiences.matchrate import Health, count_provided
+    from audiencekit.audiences.readiness import read_readiness
+
+    async def ask(client: Any) -> Health:
+        readiness = await read_readiness(client, audience_id)
+        return Health(readiness=readiness, provided=count_provided(audience_id, command_settings()))
+
+    found = with_client(ask, as_json=as_json)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        say(found.to_text())
+
+
 @audiences.command("delete")
 @click.argument("audience_id", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")

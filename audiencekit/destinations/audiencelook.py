@@ -21,6 +21,12 @@ from audiencekit.errors import (
 from audiencekit.shown import shown
 
 _LIST: Final = "`audiencekit audiences list` shows what it has"
+# Types of audiences that no upload fills.
+_FILLED_BY: Final[Mapping[str, str]] = {
+    "FLEXIBLE": "it is a flexible one, which follows from others",
+    "WEB": "the service fills it with visitors of a website",
+    "MOBILE": "the service fills it with users of an app",
+}
 _NOTHING: Final = "nothing was read, and nothing was sent"
 
 
@@ -57,6 +63,6 @@ def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None
     if audience.get("permission_level") == "READ_ONLY":
         message = f"audience {audience_id} may only be read by account {account_id}: {_NOTHING}"
         raise CredentialsRefused(message, hint="its owner can grant the permission to write")
-    if audience.get("audience_type") == "FLEXIBLE":
-        message = f"audience {audience_id} is a flexible one, which follows from others: {_NOTHING}"
+    if (why := _FILLED_BY.get(str(audience.get("audience_type")))) is not None:
+        message = f"audience {audience_id} takes no people: {why}: {_NOTHING}"
         raise PlanRefused(message, hint=f"upload to an audience of people; {_LIST}")

@@ -32,7 +32,9 @@ CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  #
 SUCCESSOR: Final = "--"
 MAX_REPORT_BYTES: Final = 64_000_000
 UNREADABLE: Final = "unreadable"
-SUMMARY_KEYS: Final = ("state", "target", "audience_id", "started_at", "finished_at", "rows", "requests")
+SUMMARY_KEYS: Final = (
+    *("state", "operation", "target", "audience_id", "started_at", "finished_at", "expires_at", "rows", "requests"),
+)
 
 
 def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex) -> str:

@@ -82,6 +82,8 @@ def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
     [
         ({"deleted": True}, PlanRefused, "account acc7 has no audience"),
         ({"audience_type": "FLEXIBLE"}, PlanRefused, "flexible"),
+        ({"audience_type": "WEB"}, PlanRefused, "visitors of a website"),
+        ({"audience_type": "MOBILE"}, PlanRefused, "users of an app"),
         ({"permission_level": "READ_ONLY"}, CredentialsRefused, "may only be read"),
     ],
 )
