@@ -149,7 +149,7 @@ class History:
 
     async def _execute(self, run: Run, **more: Any) -> Any:
         return await execute(
-            run, AudienceSession(self.client, AUDIENCE), self.settings, limiter=PacedLimiter(clock=self.clock),
+            run, AudienceSession(self.client, "acc", AUDIENCE), self.settings, limiter=PacedLimiter(clock=self.clock),
             progress=NoProgress(),
             clock=self.clock, moment=self.moment, **more,
         )  # fmt: skip
