@@ -118,7 +118,7 @@ def set_shared_apart(gathered: Gathered, mapping: ColumnMapping, terms: Terms, l
     stripping = _Stripping(gathered, mapping, terms, shared)
     for rejections in stripping.run(candidates):
         listeners.hear_rejections(rejections)
-    if terms.options.shared_suppression == "stop" and gathered.people is not None:
+    if terms.options.shared_suppression == "stop" and stripping.puts_in and gathered.people is not None:
         stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
     return Apart(gathered.keysets.select(), stripping.outcome)
 
@@ -131,6 +131,7 @@ class _Stripping:
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
         self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}
         self.outcome = SharedOutcome(len(shared), shared.people)
+        self.puts_in = False  # whether a record to be put in had a shared value
 
     def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
         """Change all batches, whose candidates stand in these chunks; the rejections of each that has any."""
@@ -152,7 +153,8 @@ class _Stripping:
         is_gone = left_out.sum(axis=1) == before.sum(axis=1)
         places = np.sort(found["place"]).astype(np.int64)
         self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at, owners), is_gone)
-        self._count(number, first, records[is_gone].astype(np.int64), places)
+        self._count(number, first, records[is_gone].astype(np.int64))
+        self._ask(number, first, found)
         if any(left_out[:, place].any() for place, kind in enumerate(Kind) if not kind.is_hashed):
             sizes = self._terms.form.measure(without_values(self._gathered.unsealed(number), places))
         else:
@@ -175,14 +177,21 @@ class _Stripping:
         """Whether a shared value that suppresses is to be decided by the user."""
         return self._terms.options.shared_suppression == "stop"
 
-    def _count(self, number: int, first: int, gone: Indices, places: Indices) -> None:
+    def _count(self, number: int, first: int, gone: Indices) -> None:
         refusing, deletes = self._gathered.refusing_of(number), self._gathered.keysets.deletes_of(gone + first)
         self.outcome.rejected += len(gone)
         self.outcome.kept_in += int(np.count_nonzero(deletes if self._terms.destination.suppresses else ~deletes))
         if self._asks and refusing is not None:
             self.outcome.refusing += int(np.count_nonzero(refusing[gone]))
-        if self._asks and self._terms.memories:
-            self.outcome.remembered += count_remembered(self._gathered.unsealed(number), places, self._terms.memories)
+
+    def _ask(self, number: int, first: int, found: Candidates) -> None:
+        """Count values of erased people among those that are left out of records to be put in: no others matter."""
+        owners = found["record"].astype(np.int64) + first
+        places = found["place"][~self._gathered.keysets.deletes_of(owners)].astype(np.int64)
+        self.puts_in = self.puts_in or bool(len(places))
+        if self._asks and self._terms.memories and len(places):
+            records = self._gathered.unsealed(number)
+            self.outcome.remembered += count_remembered(records, places, self._terms.memories)
 
     def _main_column(self, kind: Kind) -> MappedColumn:
         """Of the columns of `kind` the one with most values: a record does not say from which each came."""

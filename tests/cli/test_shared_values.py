@@ -51,6 +51,14 @@ def test_one_is_erased(run: Run, service: Service, uploaded: str) -> None:
     assert _members(service) == PEOPLE - 1
 
 
+def test_all_are_deleted_after_one_was_erased(run: Run, service: Service, uploaded: str) -> None:
+    """Nothing is asked: they are all to go."""
+    assert run("forget", "--from", "one.csv", **service.env).returncode == 0
+    done = run("upload", uploaded, "--audience", service.audience_id, "--operation", "delete", **service.env)
+    assert done.returncode == 0, done.stderr
+    assert _members(service) == 0
+
+
 def test_one_is_suppressed(run: Run, service: Service, uploaded: str) -> None:
     """Of a list that is uploaded anew."""
     done = run("upload", uploaded, "--audience", service.audience_id, "--suppress", "one.csv", "--json", **service.env)

@@ -87,6 +87,14 @@ def test_a_warning_when_it_is_much_of_the_column(tmp_path: Path) -> None:
     assert plan.verdict == "ready_with_warnings"
 
 
+def test_people_to_keep_out_do_not_stop_a_delete(tmp_path: Path) -> None:
+    """All of these are taken out: it does not matter who of them is on the list."""
+    source = _office(tmp_path / "list.csv", 40)
+    stop = write(tmp_path / "stop.csv", "email,phone", "," + OFFICE)
+    plan = checked(tmp_path, source, suppress=[stop], operation="delete")
+    assert (plan.refusals, plan.records) == ((), 40)
+
+
 # Of 300 people who share a telephone, one is to be kept out: by the list of these, in one way or another.
 SUPPRESSED = {
     "one of them": ("p7@example.com," + OFFICE, 299),
