@@ -179,7 +179,7 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "an option of the task's own": ({"options": {"run_id": "1"}}, "the options of task 'clear' cannot have run_id"),
     "options as text": ({"options": "{'country': 'DE'}"}, "it takes a DAG with render_template_as_native_obj=True"),
     "an unknown option": ({"options": {"colour": "red"}}, "there is no option colour"),
-    "a share as text": ({"options": {"max_rejected_share": "0.1"}}, "the share of rejected rows must be"),
+    "a share as text": ({"options": {"max_rejected_share": "0.1"}}, "a share must be from 0 to 1"),
     "a source that is not there": ({"source": "/nowhere.csv"}, "nowhere.csv"),
 }
 
