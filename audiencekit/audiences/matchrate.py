@@ -19,6 +19,7 @@ from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
 _DELETE: Final = "delete"
+_DELETING: Final = frozenset({_DELETE, "update and delete"})  # of the second, how many records are which is not told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +101,16 @@ def count_provided(audience_id: str, settings: Settings, now: datetime | None = 
         found = expiry(audience_id=audience_id, settings=settings, now=now)
         live = found.members - found.lapsed
         return Provided(least=live - found.doubtful, most=live, source="snapshot")
-    put_in, taken_out = [], 0
+    put_in, largest, taken_out = [], 0, 0
     for run in RunStore(settings.state_dir).list_runs():
         if run.get("audience_id") != audience_id or "rows" not in run:
             continue
         sent, operation = int(run["rows"].get("sent", 0)), run.get("operation")
-        if operation == _DELETE:
+        if operation in _DELETING:
             taken_out += sent
-        elif (run.get("expires_at") or format_time(now)) >= format_time(now):
+        if operation != _DELETE and (run.get("expires_at") or format_time(now)) >= format_time(now):
             put_in.append(sent)
+            largest = max(largest, 0 if operation in _DELETING else sent)
     if not any(put_in):
         return None
-    return Provided(least=max(0, max(put_in) - taken_out), most=sum(put_in), source="runs")
+    return Provided(least=max(0, largest - taken_out), most=sum(put_in), source="runs")

@@ -49,15 +49,14 @@ _ALL_OR_NONE: Final = (
 class SharedOutcome:
     """The effects of the values that more people share than are few.
 
-    `left_out` counts by kind, in records; `rejected` are rows that had nothing else, and `kept_in` those of them whose
-    people were to be taken out, or kept out. `unidentified` rows of suppression sources, and `remembered` values of
+    `left_out` counts by kind, in records; `kept_in` are rows that had nothing else, and whose people were to be taken
+    out, or kept out. `unidentified` and `refusing` rows of suppression sources, and `remembered` values of
     erased people, say no other person than all who share the value.
     """
 
     values: int
     people: int
     left_out: Counter[Kind] = field(default_factory=Counter)
-    rejected: int = 0
     kept_in: int = 0
     unidentified: int = 0
     refusing: int = 0
@@ -179,7 +178,6 @@ class _Stripping:
 
     def _count(self, number: int, first: int, gone: Indices) -> None:
         refusing, deletes = self._gathered.refusing_of(number), self._gathered.keysets.deletes_of(gone + first)
-        self.outcome.rejected += len(gone)
         self.outcome.kept_in += int(np.count_nonzero(deletes if self._terms.destination.suppresses else ~deletes))
         if self._asks and refusing is not None:
             self.outcome.refusing += int(np.count_nonzero(refusing[gone]))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.losses import describe, remedy_of
+from audiencekit.preparation.losses import Loss, describe, remedy_of
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.preparation.trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 
@@ -23,36 +23,27 @@ _DUBIOUS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """`count` values of `column`, or rows where it is None, have one thing in common: `code`, a reason or a doubt.
+class Finding(Loss):
+    """A loss of any size, or a doubt about values that are sent. `saves` of the values are valid with `option`.
 
-    `share` is that of all values of the column, or of all rows. `saves` of them are valid with `option`; of more than
-    were tried it is an estimate. `remedy` says in words what would help.
+    Of more values than were tried it is an estimate.
     """
 
-    code: str
-    column: str | None
-    count: int
-    share: float
-    message: str
     option: str | None = None
     saves: int = 0
-    remedy: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Its fields by name."""
-        return asdict(self)
 
 
 def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
     """All causes of losses, and doubts about what is sent, the most values first; empty unless values were examined."""
-    columns = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
     found: list[Finding] = []
-    for column, seen in columns:
-        if seen.trials is not None:
-            found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
-    if found or any(seen.trials is not None for _, seen in columns):
-        found += _of_rows(tally, {str(reason) for _, seen in columns for reason in seen.reasons})
+    of_values: set[str] = set()
+    for column in mapping.columns:
+        seen = tally.columns.get(column.position, ColumnTally())
+        if seen.trials is None:
+            return ()
+        found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
+        of_values |= set(seen.reasons)
+    found += _of_rows(tally, of_values)
     return tuple(sorted(found, key=lambda finding: -finding.count))
 
 

@@ -46,7 +46,7 @@ class Loss:
     count: int
     share: float
     message: str
-    remedy: str | None
+    remedy: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Its fields by name."""

@@ -70,6 +70,18 @@ async def test_what_was_provided(tmp_path: Path) -> None:
         assert count_provided(**audience) == Provided(least=120, most=120, source="snapshot")
 
 
+async def test_a_run_of_both_operations(tmp_path: Path) -> None:
+    """How many of its records were put in is not told: it may be all, or none."""
+    async with Emulator() as emulator:
+        settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
+        audience: dict[str, Any] = {"audience_id": emulator.audience_id, "settings": settings}
+        await upload_async(_list(tmp_path, range(300)), **audience)
+        lines = [f"p{number}@example.com,{'delete' if number % 2 else 'update'}" for number in range(300, 340)]
+        (tmp_path / "mixed.csv").write_text("\n".join(["email,what", *lines, ""]))
+        await upload_async(tmp_path / "mixed.csv", operation_column="what", **audience)
+        assert count_provided(**audience) == Provided(least=260, most=340, source="runs")
+
+
 async def test_entries_that_have_expired(tmp_path: Path) -> None:
     """Runs whose entries are over count no more."""
     async with Emulator() as emulator:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-from types import TracebackType
 from typing import Any
 
 import pytest
 
-from audiencekit.api.wire import Answer
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audiencelook import look_at_audience
 from audiencekit.errors import (
@@ -27,36 +25,14 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.destinations.oneaudience import OneAudience
 from tests.virtualtime import VirtualClock, run_virtually
 
 ID = "1a2b"
 AWAY = TemporarilyUnavailable("not now", status=503, outcome=Outcome.UNKNOWN)
 
 
-class Service:
-    """One audience; the calls end in `errors` first."""
-
-    def __init__(self, audience: dict[str, Any], *errors: AudiencekitError) -> None:
-        self._audience, self._errors = audience, list(errors)
-        self.asked = 0
-        self.told: list[str] = []
-
-    async def __aenter__(self) -> Service:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    async def get_custom_audience(self, audience_id: str) -> Answer:
-        self.asked += 1
-        if self._errors:
-            raise self._errors.pop(0)
-        return Answer(status=200, data={"id": audience_id, **self._audience})
-
-
-def _look(service: Service) -> None:
+def _look(service: OneAudience) -> None:
     policy = RetryPolicy(clock=VirtualClock(), randomness=random.Random(1))
     run_virtually(look_at_audience(service, "acc7", ID, policy, service.told.append))  # type: ignore[arg-type]
 
@@ -72,9 +48,9 @@ def _look(service: Service) -> None:
 )
 def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
     """Its name is told."""
-    service = Service(audience)
+    service = OneAudience(audience)
     _look(service)
-    assert (service.told, service.asked) == (told, 1)
+    assert (service.told, len(service.calls)) == (told, 1)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +65,7 @@ def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
 )
 def test_an_audience_that_takes_no_people(audience: dict[str, Any], error: type[Exception], words: str) -> None:
     """It is refused, with nothing told."""
-    service = Service(audience)
+    service = OneAudience(audience)
     with pytest.raises(error, match=words):
         _look(service)
     assert service.told == []
@@ -107,25 +83,25 @@ def test_an_audience_that_takes_no_people(audience: dict[str, Any], error: type[
 )
 def test_what_the_service_says_for_good(raised: AudiencekitError, error: type[Exception]) -> None:
     """Asked once; nothing was read."""
-    service = Service({}, raised)
+    service = OneAudience({}, raised)
     with pytest.raises(error, match="nothing was read"):
         _look(service)
-    assert service.asked == 1
+    assert len(service.calls) == 1
 
 
 def test_a_service_that_comes_back() -> None:
     """It is asked again, as a request would be sent again."""
-    service = Service({"name": "Spring"}, AWAY, TransportFailed("lost", sent=True))
+    service = OneAudience({"name": "Spring"}, AWAY, TransportFailed("lost", sent=True))
     _look(service)
-    assert (service.told, service.asked) == (["audience 1a2b: Spring"], 3)
+    assert (service.told, len(service.calls)) == (["audience 1a2b: Spring"], 3)
 
 
 def test_a_service_that_stays_away() -> None:
     """The run is not begun."""
-    service = Service({}, *[AWAY] * 100)
+    service = OneAudience({}, *[AWAY] * 100)
     with pytest.raises(ServiceUnavailable, match="nothing was read"):
         _look(service)
-    assert 1 < service.asked < 100
+    assert 1 < len(service.calls) < 100
 
 
 @pytest.mark.parametrize(
@@ -138,6 +114,6 @@ def test_a_service_that_stays_away() -> None:
 )
 def test_a_service_that_does_not_say(raised: AudiencekitError) -> None:
     """One that has uploads and not this call holds no run back."""
-    service = Service({}, raised)
+    service = OneAudience({}, raised)
     _look(service)
     assert service.told == []

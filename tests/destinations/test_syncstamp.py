@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from types import TracebackType
 
 import pytest
 
@@ -22,6 +21,7 @@ from audiencekit.errors import (
     TransportFailed,
     Unauthorized,
 )
+from tests.destinations.oneaudience import OneAudience
 from tests.virtualtime import VirtualClock, run_virtually
 
 AUDIENCE = "1a2b"
@@ -29,34 +29,20 @@ STAMP = Stamp(AUDIENCE, "0123456789abcdef")
 AWAY = TemporarilyUnavailable("not now", status=503, outcome=Outcome.UNKNOWN)
 
 
-class Service:
-    """One audience; the calls end in `errors` first."""
+class Service(OneAudience):
+    """Whose audience has a description."""
 
     def __init__(self, description: str | None, *errors: AudiencekitError) -> None:
-        self.description, self._errors = description, list(errors)
-        self.calls: list[str] = []
-        self.told: list[str] = []
+        super().__init__({"description": description}, *errors)
 
-    async def __aenter__(self) -> Service:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    async def get_custom_audience(self, audience_id: str) -> Answer:
-        return self._answer("get")
+    @property
+    def description(self) -> str | None:
+        found: str | None = self.audience["description"]
+        return found
 
     async def update_custom_audience(self, audience_id: str, *, description: str) -> Answer:
-        self.description = description
-        return self._answer("put")
-
-    def _answer(self, call: str) -> Answer:
-        self.calls.append(call)
-        if self._errors:
-            raise self._errors.pop(0)
-        return Answer(status=200, data={"id": AUDIENCE, "description": self.description})
+        self.audience["description"] = description
+        return self.answer("put", audience_id)
 
     def overtake(self, *, removes: bool) -> Service:
         """After an upload has asked."""
