@@ -33,7 +33,7 @@ from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import NEIGHBOURS, Selection
-from audiencekit.selection.sharedvalues import ValueCounts
+from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, paths_among
 from audiencekit.sources.opening import open_source
@@ -104,7 +104,7 @@ def _begin(
     most = terms.options.shared_people
     keysets = KeySets(
         aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
-        memories=terms.memories, tagger=tagger, counts=None if most is None else ValueCounts(most),
+        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(aside, most),
     )  # fmt: skip
     people = SuppressedPeople(aside)
 

@@ -32,7 +32,7 @@ from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import ColumnTally, Tally
 from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import CANDIDATE, NO_CHUNK, Candidates, SharedValues, find_shared
+from audiencekit.selection.sharedvalues import CANDIDATE, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
 
@@ -103,13 +103,9 @@ class Apart:
 
 def set_shared_apart(gathered: Gathered, mapping: ColumnMapping, terms: Terms, listeners: Listeners) -> Apart:
     """Find the shared values among all records, and leave them out of what was gathered."""
-    counts, most = gathered.keysets.counts, terms.options.shared_people
-    if counts is None or most is None or not counts.has_many:
+    if (search := gathered.keysets.search) is None:
         return Apart(gathered.keysets.select())
-    shared, candidates = find_shared(
-        gathered.unsealed, len(gathered.batch_records),
-        counts=counts, tagger=gathered.keysets.tagger, chunks=gathered.aside, most=most,
-    )  # fmt: skip
+    shared, candidates = search.find(gathered.unsealed, gathered.keysets.tagger)
     if terms.options.shared_suppression == "all":
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):
@@ -132,13 +128,13 @@ class _Stripping:
         self.outcome = SharedOutcome(len(shared), shared.people)
         self.puts_in = False  # whether a record to be put in had a shared value
 
-    def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
+    def run(self, candidates: list[list[int]]) -> Iterator[pa.RecordBatch]:
         """Change all batches, whose candidates stand in these chunks; the rejections of each that has any."""
         self._gathered.keysets.drop_keys(self._shared.tags)
         first = 0
-        for number, (chunk, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
-            if chunk != NO_CHUNK:
-                held = np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE)
+        for number, (chunks, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
+            if chunks:
+                held = np.frombuffer(self._gathered.aside.read_all(chunks), dtype=CANDIDATE)
                 if len(found := self._shared.among(held)):
                     yield self._change(number, first, found)
             first += records

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -16,18 +17,22 @@ from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.selection.conflicts import find_conflicts
 from audiencekit.selection.partitions import (
+    ENTRY,
     PARTITION_BITS,
     Chunks,
     Entries,
     Partitions,
+    are_in,
     last_of_tag,
     records_of,
     repeated,
 )
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import ValueCounts
+from audiencekit.selection.sharedvalues import CountedBatch, SharedValueSearch
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
 from audiencekit.selection.tags import Tagger, Tags
+
+_FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class TaggedBatch:
     key_sets: OrderedTags
     keys: OrderedTags | None = None
     suppressed: OrderedTags | None = None
+    counted: CountedBatch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,8 @@ class KeySets:
 
     With `mixed` False every record has the same verb: nothing can be superseded or in conflict. With `suppressing`
     False no record is suppressed. With neither, the tags of single keys are not kept. `memories` are asked of every
-    key, too, whether it suppresses. `tagger` is for tags that are compared with those of another run. `counts` counts
-    the records of each value.
+    key, too, whether it suppresses. `tagger` is for tags that are compared with those of another run. `search`
+    looks for shared values.
     """
 
     def __init__(
@@ -70,9 +76,9 @@ class KeySets:
         memories: Sequence[KeyMemory] = (),
         bits: int = PARTITION_BITS,
         tagger: Tagger | None = None,
-        counts: ValueCounts | None = None,
+        search: SharedValueSearch | None = None,
     ) -> None:
-        self.mixed, self.counts = mixed, counts
+        self.mixed, self.search = mixed, search
         self._memories = memories
         self._suppressed = SuppressedKeys(chunks, bits=bits) if suppressing or memories else None
         self.tagger = tagger or Tagger()
@@ -93,7 +99,7 @@ class KeySets:
         """Forget the keys of `tags`, which ascend, as if no record had them; then `change` the records that have."""
         self._keys.drop(tags)
         none = Bits.of(len(self), False)
-        self._changes = _Changes(none, none.copy(), Partitions(self._chunks, bits=self._bits))
+        self._changes = _Changes(none, none.copy(), Partitions(self._chunks, bits=self._bits, buffer_bytes=_FEW_BYTES))
 
     def change(self, records: Indices, key_sets: Tags, is_gone: Bools) -> None:
         """Give `records`, counted over the whole run, other key sets; those that have none any more are gone.
@@ -112,18 +118,17 @@ class KeySets:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
         tagged = self.tagger.tag(batch)
-        if self.counts is not None:
-            self.counts.add(tagged.tags)
+        counted = None if self.search is None else self.search.count(batch, tagged)
         key_sets = self._key_sets.sort(tagged.of_sets())
         deletes = bools_of(batch.column(IS_DELETE))
         if not tagged.offsets or (not self.mixed and self._suppressed is None):
-            return TaggedBatch(deletes, key_sets)
+            return TaggedBatch(deletes, key_sets, counted=counted)
         owners, tags = tagged.owners(), tagged.tags
         suppressed = None
         if self._suppressed is not None:
             held = held_keys(batch, self._memories)
             suppressed = self._suppressed.sort(tags[held if refusing is None else held | refusing[owners]])
-        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed)
+        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed, counted)
 
     @guarded
     def tag_suppressed(self, records: HashedRecords) -> OrderedTags | None:
@@ -142,6 +147,8 @@ class KeySets:
         self._key_sets.add(tagged.key_sets, first)
         if tagged.keys:
             self._keys.add(tagged.keys, first)
+        if self.search is not None and tagged.counted is not None:
+            self.search.add(tagged.counted)
         self.suppress(tagged.suppressed)
         self._deletes.append(tagged.deletes)
 
@@ -150,20 +157,12 @@ class KeySets:
 
         May be called from any thread.
         """
-        pieces = self._pieces([part])
+        pieces = self._key_sets.pieces([part])
         if self._changes is None:
             return pieces
-        entries = np.concatenate(pieces)
+        pieces = [entries[~self._changes.records.at(records_of(entries))] for entries in pieces]
+        entries = np.concatenate(pieces + self._changes.key_sets.pieces([part]))
         return [entries[np.argsort(entries["record"], kind="stable")]]
-
-    def _pieces(self, parts: Iterable[int]) -> list[Entries]:
-        """The tags of the key sets of some parts, those of changed records as they are now."""
-        parts = list(parts)
-        found = self._key_sets.pieces(parts)
-        if self._changes is None:
-            return found
-        changed = self._changes.records
-        return [entries[~changed.at(records_of(entries))] for entries in found] + self._changes.key_sets.pieces(parts)
 
     def deletes_of(self, records: Indices) -> Bools:
         """Of each of `records`, counted over the whole run, whether it is a Delete."""
@@ -191,7 +190,7 @@ class KeySets:
         records = kept.count()
         superseded = Bits.of(len(self) if self.mixed else 0, False)
         # Unsealed by one thread: two would wait for each other's lock longer than the unsealing takes.
-        unsealed = map(self._pieces, self._key_sets.runs())
+        unsealed = map(self._unsealed, self._key_sets.runs())
         for dropped, overruled in in_order(partial(self._decide, suppressed), unsealed, workers=cores()):
             kept.set(dropped, False)
             superseded.set(overruled, True)
@@ -220,11 +219,21 @@ class KeySets:
             found.set(records[~self._deletes.at(records)], True)
         return found
 
-    def _decide(self, suppressed: Bits, pieces: list[Entries]) -> tuple[Indices, Indices]:
+    def _unsealed(self, parts: range) -> tuple[list[Entries], Entries]:
+        """The tags of the key sets of some parts as they were read; those of changed records as they are now."""
+        changed = [] if self._changes is None else self._changes.key_sets.pieces(parts)
+        return self._key_sets.pieces(parts), np.concatenate([np.zeros(0, dtype=ENTRY), *changed])
+
+    def _decide(self, suppressed: Bits, pieces: tuple[list[Entries], Entries]) -> tuple[Indices, Indices]:
         """Of the records of whole parts, those that are not sent, and those of them that are superseded."""
+        as_read, changed = pieces
+        every = [*as_read, changed]
         if self._suppressed is not None:
-            pieces = [entries[~suppressed.at(entries["record"])] for entries in pieces]
-        entries = repeated(*pieces)
+            every = [entries[~suppressed.at(entries["record"])] for entries in every]
+        entries = repeated(*every)
+        if self._changes is not None:
+            # Hardly any entry is repeated: to look at these alone costs least.
+            entries = entries[~self._changes.records.at(records_of(entries)) | are_in(entries, changed)]
         records, last = records_of(entries), last_of_tag(entries)
         if not self.mixed:
             first = np.append(True, last[:-1]) if len(last) else last

@@ -44,10 +44,10 @@ class Chunks(Protocol):
 class Partitions:
     """Entries in 2 ** `bits` parts, in chunks that are put aside as they fill."""
 
-    def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
+    def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS, buffer_bytes: int | None = None) -> None:
         self._chunks, self._bits = chunks, bits
         # One block for all parts: hundreds of buffers that grow side by side would leave holes in the heap.
-        self._buffers = np.empty((2**bits, max(BUFFER_BYTES // ENTRY.itemsize, 1)), dtype=ENTRY)
+        self._buffers = np.empty((2**bits, max((buffer_bytes or BUFFER_BYTES) // ENTRY.itemsize, 1)), dtype=ENTRY)
         self._filled = np.zeros(2**bits, dtype=np.int64)  # entries in each buffer
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
         self._dropped: Tags | None = None
@@ -158,6 +158,17 @@ def repeated(*pieces: Entries) -> Entries:
     found = entries[twice[places] == entries["high"]]
     ordered: Entries = found[np.lexsort((found["record"], found["low"], found["high"]))]
     return ordered
+
+
+def are_in(asked: Entries, entries: Entries) -> npt.NDArray[np.bool_]:
+    """Of each of `asked`, whether it is one of `entries`, which have one for each record at most."""
+    if not len(entries):
+        return np.zeros(len(asked), dtype=bool)
+    ordered = entries[np.argsort(entries["record"])]
+    found = ordered[np.minimum(np.searchsorted(ordered["record"], asked["record"]), len(ordered) - 1)]
+    same: npt.NDArray[np.bool_] = (found["record"] == asked["record"]) & (found["high"] == asked["high"])
+    same &= found["low"] == asked["low"]
+    return same
 
 
 def records_of(entries: Entries) -> Places:

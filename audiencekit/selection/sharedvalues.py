@@ -10,10 +10,10 @@ same in both, or in one of them a part of what the other has.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,10 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.tags import TAG, Places, TaggedKeys, Tagger, Tags, are_among, hashes_by_kind
+from audiencekit.selection.valuecounts import FOUND, Slots, ValueCounts, slots_of
 
-COUNTER_BITS: Final = 26  # 64 MB, of which a small list touches little: so seldom do rare values fall together
-MOST_COUNTED: Final = 200  # a counter stops here
 MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared
 _SINGLE_BITS: Final = 6  # parts in which the people of values are told apart
 _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
@@ -47,46 +45,8 @@ CANDIDATE: Final = np.dtype(
 PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
 Pairs = npt.NDArray[np.void]
 Candidates = npt.NDArray[np.void]
-NO_CHUNK: Final = -1  # in the place of a number: a batch has no candidates
-
-
-class ValueCounts:
-    """About how many records each value stands in, never too few.
-
-    Each value has two counters. Others may count in one of them, and hardly ever do so in both: the lesser one counts.
-    """
-
-    def __init__(self, most: int, *, bits: int = COUNTER_BITS) -> None:
-        self._least = min(most, MOST_COUNTED - 1) + 1
-        self._counters = np.zeros(2**bits, dtype=np.uint8)
-        self._mask = np.uint64(2**bits - 1)
-        self._lock = threading.Lock()
-        self.has_many = False
-
-    def __repr__(self) -> str:
-        return "<ValueCounts>"
-
-    def add(self, tags: Tags) -> None:
-        """Count the values of one batch, each record's once. May be called from any thread."""
-        with self._lock:
-            if compiled := kernels():
-                compiled.tagging.count(tags, self._counters, MOST_COUNTED)
-            else:
-                self._count(tags)
-            self.has_many = self.has_many or bool(self.may_be_many(tags).any())
-
-    def _count(self, tags: Tags) -> None:
-        """Count in both counters: what others counted is not left out, as a kernel does."""
-        both = np.concatenate([tags[half] & self._mask for half in ("high", "low")])
-        places, counts = np.unique(both, return_counts=True)
-        self._counters[places] = np.minimum(self._counters[places] + counts, MOST_COUNTED)
-
-    def may_be_many(self, tags: Tags) -> Bools:
-        """Of each of `tags`, whether it may stand in more records than are few."""
-        found: Bools = self._counters[tags["low"] & self._mask] >= self._least
-        chosen = np.flatnonzero(found)
-        found[chosen] = self._counters[tags["high"][chosen] & self._mask] >= self._least
-        return found
+NO_CHUNK: Final = -1  # in the place of a number: a batch has no values
+_NONE: Final = np.zeros(0, dtype=CANDIDATE), np.zeros(0, dtype=PAIR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,77 +74,136 @@ class SharedValues:
         return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
 
 
-def find_shared(
-    unsealed: Callable[[int], HashedRecords],
-    batches: int,
-    *,
-    counts: ValueCounts,
-    tagger: Tagger,
-    chunks: Chunks,
-    most: int,
-) -> tuple[SharedValues, list[int]]:
-    """The values that stand in the records of more than `most` people; the chunks of each batch's candidates for them.
+@dataclass(frozen=True, slots=True)
+class CountedBatch:
+    """The values of one batch: by what all of them are counted, and of those that came often by then the rest, too."""
 
-    `unsealed` gives the records of each of so many `batches`, whose values `counts` has counted. What does not fit a
-    fixed memory goes to `chunks`.
+    slots: Slots = field(repr=False)
+    candidates: Candidates = field(repr=False)
+    pairs: Pairs = field(repr=False)
+
+
+class SharedValueSearch:
+    """Looks for the values that stand in the records of more than `most` people.
+
+    All values are counted as they come. A value that came often by then is a candidate from there on; where it stood
+    before is found at the end, by what was put aside of each value. What does not fit a fixed memory goes to `chunks`.
     """
-    pairs, people, numbers = _Aside(chunks, PAIR), _Aside(chunks, PEOPLE), []
 
-    def look(number: int) -> tuple[Candidates, Pairs]:
-        return _candidates_of(unsealed(number), counts, tagger)
+    def __init__(self, chunks: Chunks, most: int, counts: ValueCounts | None = None) -> None:
+        self._chunks, self._most, self._counts = chunks, most, counts or ValueCounts(most)
+        self._slots: list[int] = []  # chunks, one a batch
+        self._candidates: list[list[int]] = []  # chunks of each batch
+        self._pairs = _Aside(chunks, PAIR)
 
-    for candidates, found in in_order(look, range(batches), workers=cores()):
-        numbers += chunks.append_all([candidates.view(np.uint8).data]) if len(candidates) else [NO_CHUNK]
-        pairs.add(found, found["high"] ^ found["beside_high"])
-    for counted in in_order(_people_of, pairs.pieces(), workers=cores()):
-        people.add(counted, counted["high"])
-    shared = [np.zeros(0, dtype=PEOPLE)]
-    for counted in map(_added_up, people.pieces()):
-        shared.append(counted[counted["people"] > most])
-    found = _added_up(np.concatenate(shared))
-    tags = np.empty(len(found), dtype=TAG)
-    tags["high"], tags["low"] = found["high"], found["low"]
-    return SharedValues(tags, int(found["people"].max(initial=0))), numbers
+    def __repr__(self) -> str:
+        return "<SharedValueSearch>"
+
+    def count(self, records: Any, tagged: TaggedKeys) -> CountedBatch:
+        """Count the values of a batch of `records` (RECORD_SCHEMA), of which these are the tags. For any thread."""
+        slots = slots_of(tagged.tags)
+        found = self._counts.count(slots)
+        slots[found] |= FOUND
+        return CountedBatch(slots, *_candidates_at(found, records, tagged))
+
+    def add(self, counted: CountedBatch) -> None:
+        """Gather what `count` gave back, batch by batch."""
+        slots = counted.slots.view(np.uint8).data
+        self._slots += self._chunks.append_all([slots]) if len(slots) else [NO_CHUNK]
+        self._candidates.append([])
+        self._gather(len(self._candidates) - 1, counted.candidates, counted.pairs)
+
+    def _gather(self, batch: int, candidates: Candidates, pairs: Pairs) -> None:
+        if len(candidates):
+            self._candidates[batch] += self._chunks.append_all([candidates.view(np.uint8).data])
+            self._pairs.add(pairs, pairs["high"] ^ pairs["beside_high"])
+
+    def find(self, unsealed: Callable[[int], HashedRecords], tagger: Tagger) -> tuple[SharedValues, list[list[int]]]:
+        """The shared values; the chunks of each batch's candidates for them.
+
+        `unsealed` gives the records of each batch.
+        """
+        if not any(self._candidates):
+            return SharedValues(np.zeros(0, dtype=TAG)), self._candidates
+        look = partial(self._look, unsealed, tagger)
+        for number, (candidates, pairs) in enumerate(in_order(look, range(len(self._slots)), workers=cores())):
+            self._gather(number, candidates, pairs)
+        return self._count_people(), self._candidates
+
+    def _look(self, unsealed: Callable[[int], HashedRecords], tagger: Tagger, number: int) -> tuple[Candidates, Pairs]:
+        """Candidates of a batch that were none yet when it was counted."""
+        if self._slots[number] == NO_CHUNK:
+            return _NONE
+        found = self._counts.find(np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32))
+        return _candidates_of(unsealed(number), found, tagger) if len(found) else _NONE
+
+    def _count_people(self) -> SharedValues:
+        people = _Aside(self._chunks, PEOPLE)
+        for counted in in_order(_people_of, self._pairs.pieces(), workers=cores()):
+            people.add(counted, counted["high"])
+        shared = [np.zeros(0, dtype=PEOPLE)]
+        for counted in map(_added_up, people.pieces()):
+            shared.append(counted[counted["people"] > self._most])
+        found = _added_up(np.concatenate(shared))
+        tags = np.empty(len(found), dtype=TAG)
+        tags["high"], tags["low"] = found["high"], found["low"]
+        return SharedValues(tags, int(found["people"].max(initial=0)))
 
 
 @guarded
-def _candidates_of(records: HashedRecords, counts: ValueCounts, tagger: Tagger) -> tuple[Candidates, Pairs]:
-    """The values that may be shared; what stands beside each in its record, and the parts of that."""
+def _candidates_of(records: HashedRecords, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
     batch = records.unwrap()
-    tagged = tagger.tag(batch)
-    chosen = np.flatnonzero(counts.may_be_many(tagged.tags))
-    found = np.zeros(len(chosen), dtype=CANDIDATE)
-    if not len(chosen):
-        return found, np.zeros(0, dtype=PAIR)
-    owners = tagged.owners()
-    found["high"], found["low"] = tagged.tags["high"][chosen], tagged.tags["low"][chosen]
-    found["place"], found["record"] = chosen, owners[chosen]
-    sets = tagged.of_sets()[owners[chosen]]
-    found["set_high"], found["set_low"] = sets["high"], sets["low"]
-    found["row"] = batch.column(ROW).to_numpy()[owners[chosen]]
-    places = {kind: place for place, kind in enumerate(Kind)}
-    ends = 0
-    for (kind, _, _), offsets in zip(hashes_by_kind(batch), tagged.offsets, strict=True):
-        begins, ends = ends, ends + int(offsets[-1] - offsets[0])
-        found["kind"][(chosen >= begins) & (chosen < ends)] = places[kind]
-        found["values"][:, places[kind]] = np.diff(offsets)[owners[chosen]]
-    return found, _pairs_of_keys(tagged, owners, chosen)
+    return _candidates_at(places, batch, tagger.tag(batch))
 
 
-def _pairs_of_keys(tagged: TaggedKeys, owners: Places, chosen: Places) -> Pairs:
-    of_owners = np.bincount(owners, minlength=tagged.records)
-    order = np.argsort(owners, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(of_owners)])
-    beside = of_owners[owners[chosen]] - 1
-    found = []
-    for size in np.unique(beside).tolist():
-        keys = chosen[beside == size]
-        all_places = order[starts[owners[keys]][:, None] + np.arange(size + 1)]
-        places = all_places[all_places != keys[:, None]].reshape(len(keys), size)
-        values, others = tagged.tags[keys], tagged.tags[places]
-        found.append(_paired(values, _sum(others, range(size)), is_whole=True))
-        found += [_paired(values, _sum(others, part), is_whole=False) for part in _parts(size)]
-    return np.concatenate(found)
+def _candidates_at(places: Places, batch: Any, tagged: TaggedKeys) -> tuple[Candidates, Pairs]:
+    """The values at `places`; what stands beside each in its record, and the parts of that."""
+    if not len(places):
+        return _NONE
+    found = np.zeros(len(places), dtype=CANDIDATE)
+    found["high"], found["low"] = tagged.tags["high"][places], tagged.tags["low"][places]
+    found["place"] = places
+    numbers = {kind: number for number, kind in enumerate(Kind)}
+    kinds = [numbers[kind] for kind, _, _ in hashes_by_kind(batch)]
+    for number, start, offsets in zip(kinds, tagged.starts(), tagged.offsets, strict=True):
+        own = slice(*np.searchsorted(places, [start, start + offsets[-1] - offsets[0]]))
+        found["kind"][own] = number
+        found["record"][own] = np.searchsorted(offsets, places[own] - start + offsets[0], side="right") - 1
+    records = found["record"]
+    for number, offsets in zip(kinds, tagged.offsets, strict=True):
+        found["values"][:, number] = offsets[records + 1] - offsets[records]
+    found["row"] = batch.column(ROW).to_numpy()[records]
+    return found, _pairs_of_keys(tagged, found)
+
+
+def _pairs_of_keys(tagged: TaggedKeys, found: Candidates) -> Pairs:
+    """Fills in the key sets, too."""
+    of_records = found["values"].sum(axis=1, dtype=np.int64)
+    pairs = []
+    for size in np.unique(of_records).tolist():
+        chosen = np.flatnonzero(of_records == size)
+        every = _places_of(tagged, found["record"][chosen], size)
+        sums = _sum(tagged.tags[every], range(size))
+        found["set_high"][chosen], found["set_low"][chosen] = sums["high"], sums["low"]
+        keys = found["place"][chosen]
+        others = tagged.tags[every[every != keys[:, None]].reshape(len(keys), size - 1)]
+        values = tagged.tags[keys]
+        pairs.append(_paired(values, _sum(others, range(size - 1)), is_whole=True))
+        pairs += [_paired(values, _sum(others, part), is_whole=False) for part in _parts(size - 1)]
+    return _joined(pairs)
+
+
+def _places_of(tagged: TaggedKeys, records: npt.NDArray[np.uint32], size: int) -> Places:
+    """The places of all values of `records`, a line each, which have so many."""
+    places, filled = np.empty((len(records), size), dtype=np.int64), np.zeros(len(records), dtype=np.int64)
+    lines = np.arange(len(records))
+    for start, offsets in zip(tagged.starts(), tagged.offsets, strict=True):
+        begins, counts = offsets[records] - offsets[0] + start, offsets[records + 1] - offsets[records]
+        for further in range(int(counts.max(initial=0))):
+            has = counts > further
+            places[lines[has], filled[has]] = begins[has] + further
+            filled += has
+    return places
 
 
 def _parts(size: int) -> Iterator[list[int]]:
@@ -246,36 +265,41 @@ def _are_same(ordered: Pairs) -> Bools:
 
 
 class _Aside:
-    """Entries of one type in parts, put aside as they fill."""
+    """Entries of one type in parts, put aside as they come to be many."""
 
     def __init__(self, chunks: Chunks, dtype: np.dtype[np.void]) -> None:
         self._chunks, self._dtype = chunks, dtype
-        self._waiting: list[list[Pairs]] = [[] for _ in range(2**_SINGLE_BITS)]
+        self._waiting: list[Pairs] = []
+        self._chosen_by: list[npt.NDArray[np.uint64]] = []
         self._numbers: list[list[int]] = [[] for _ in range(2**_SINGLE_BITS)]
-        self._waiting_bytes = 0
 
     def add(self, entries: Pairs, chosen_by: npt.NDArray[np.uint64]) -> None:
         """Put each of `entries` in the part that the first bits of its number choose."""
-        parts = (chosen_by >> np.uint64(64 - _SINGLE_BITS)).astype(np.uint8)
-        order = np.argsort(parts, kind="stable")
-        ends = np.cumsum(np.bincount(parts, minlength=2**_SINGLE_BITS))
-        for waiting, own in zip(self._waiting, np.split(entries[order], ends[:-1]), strict=True):
-            if len(own):
-                waiting.append(own)
-        self._waiting_bytes += entries.nbytes
-        if self._waiting_bytes > _ASIDE_BYTES:
-            self._put_aside()
+        self._waiting.append(entries)
+        self._chosen_by.append(chosen_by)
+        if sum(each.nbytes for each in self._waiting) > _ASIDE_BYTES:
+            for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
+                if len(own):
+                    numbers += self._chunks.append_all([own.view(np.uint8).data])
+            self._waiting, self._chosen_by = [], []
 
-    def _put_aside(self) -> None:
-        for waiting, numbers in zip(self._waiting, self._numbers, strict=True):
-            if waiting:
-                numbers += self._chunks.append_all([np.concatenate(waiting).view(np.uint8).data])
-                waiting.clear()
-        self._waiting_bytes = 0
+    def _in_parts(self) -> list[Pairs]:
+        """The entries that wait, of each part."""
+        if not self._waiting:
+            return [np.zeros(0, dtype=self._dtype)] * len(self._numbers)
+        parts = (np.concatenate(self._chosen_by) >> np.uint64(64 - _SINGLE_BITS)).astype(np.uint8)
+        ends = np.cumsum(np.bincount(parts, minlength=len(self._numbers)))
+        return np.split(_joined(self._waiting)[np.argsort(parts, kind="stable")], ends[:-1])
 
     def pieces(self) -> Iterator[Pairs]:
         """The entries of each part that holds any."""
-        for waiting, numbers in zip(self._waiting, self._numbers, strict=True):
-            aside = [np.frombuffer(self._chunks.read_all(numbers), dtype=self._dtype)] if numbers else []
-            if waiting or aside:
-                yield np.concatenate([*aside, *waiting])
+        for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
+            if numbers:
+                yield _joined([np.frombuffer(self._chunks.read_all(numbers), dtype=self._dtype), own])
+            elif len(own):
+                yield own
+
+
+def _joined(pieces: list[Pairs]) -> Pairs:
+    """One behind the other. As bytes: for each piece of entries numpy would compare their types, name by name."""
+    return np.concatenate([piece.view(np.uint8) for piece in pieces]).view(pieces[0].dtype)

@@ -43,6 +43,11 @@ class TaggedKeys:
     offsets: list[Offsets] = field(repr=False)
     tags: Tags = field(repr=False)
 
+    def starts(self) -> list[int]:
+        """Where the keys of each kind begin."""
+        sizes = [int(offsets[-1] - offsets[0]) for offsets in self.offsets]
+        return [0, *np.cumsum(sizes[:-1], dtype=int).tolist()] if sizes else []
+
     def by_kind(self) -> Iterator[tuple[Places, Tags]]:
         """For each kind the record of each key, and its tag."""
         start = 0

@@ -74,40 +74,9 @@ pub fn add_up(mut tags: &[Tag], kinds: &[&[i32]], sums: &mut [Tag]) {
     }
 }
 
-/// Counts each of `tags` in two of the `counters`, a power of two, up to `most`. The lesser of the two is never less than
-/// how often the tag came, and hardly ever more: only the lesser one counts, where they differ.
-pub fn count(tags: &[Tag], counters: &mut [u8], most: u8) {
-    assert!(counters.len().is_power_of_two());
-    let mask = counters.len() - 1;
-    for tag in tags {
-        let places = tag.map(|half| u64::from_le(half) as usize & mask);
-        let least = places.map(|place| counters[place]).into_iter().min().expect("there are two");
-        if least < most {
-            for place in places {
-                counters[place] = counters[place].max(least + 1);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tags_are_counted_in_two_places() {
-        let mut counters = [0; 8];
-        let tags = [[1, 2], [1, 2], [9, 10], [1, 4], [3, 3], [1, 2]].map(|tag: Tag| tag.map(u64::to_le));
-        count(&tags, &mut counters, 4);
-        // The third falls into both places of the first, the fourth into one of them; no count is beyond the most.
-        assert_eq!(counters, [0, 4, 4, 1, 1, 0, 0, 0]);
-    }
-
-    #[test]
-    #[should_panic]
-    fn counters_that_no_bits_choose() {
-        count(&[], &mut [0; 3], 1);
-    }
 
     #[test]
     fn values_beneath_nulls_are_counted() {

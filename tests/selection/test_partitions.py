@@ -18,6 +18,7 @@ from audiencekit.selection.partitions import (
     Chunks,
     Entries,
     Partitions,
+    are_in,
     last_of_tag,
     records_of,
     repeated,
@@ -166,3 +167,11 @@ def test_parts_come_in_runs(
     sizes = [[parts.count(part) for part in run if part in parts] for run in runs]
     assert all(len(run) == 1 or 0 < sum(run) <= together for run in sizes)
     assert all(sum(run) + following[0] > together for run, following in pairwise(sizes))
+
+
+def test_entries_among_others() -> None:
+    """Of each record there is one at most among these: both halves of its tag are compared."""
+    entries = np.array([(7, 2, 4), (9, 3, 1), (5, 1, 8)], dtype=ENTRY)
+    asked = np.array([(5, 1, 8), (7, 2, 4), (7, 2, 5), (7, 3, 4), (8, 2, 4), (9, 3, 1)], dtype=ENTRY)
+    assert are_in(asked, entries).tolist() == [True, True, False, False, False, True]
+    assert are_in(asked, entries[:0]).tolist() == [False] * 6

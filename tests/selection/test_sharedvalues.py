@@ -14,9 +14,10 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
 from audiencekit.selection import sharedvalues
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.sharedvalues import SharedValues, ValueCounts, find_shared
+from audiencekit.selection.sharedvalues import SharedValues, SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
-from audiencekit.selection.tags import TAG, Tagger
+from audiencekit.selection.tags import Tagger
+from audiencekit.selection.valuecounts import ValueCounts
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -44,11 +45,11 @@ def _people_of(people: Sequence[Person], key: tuple[Kind, str]) -> int:
 
 
 def _find(records: HashedRecords, tagger: Tagger, chunks: Chunks, most: int, counts: ValueCounts) -> SharedValues:
-    batch = records.unwrap()
+    batch, search = records.unwrap(), SharedValueSearch(chunks, most, counts)
     batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
     for one in batches:
-        counts.add(tagger.tag(one.unwrap()).tags)
-    return find_shared(batches.__getitem__, len(batches), counts=counts, tagger=tagger, chunks=chunks, most=most)[0]
+        search.add(search.count(one.unwrap(), tagger.tag(one.unwrap())))
+    return search.find(batches.__getitem__, tagger)[0]
 
 
 def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
@@ -61,7 +62,7 @@ def test_people_are_counted_exactly(
     hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int
 ) -> None:
     """Also where counters are so few that all values fall together."""
-    tagger, counts = Tagger(), ValueCounts(most, bits=bits)
+    tagger, counts = Tagger(), ValueCounts(most, bits=bits, most_bits=bits)
     records = hashed_records(*(("Update", person) for person in people))
     shared = _find(records, tagger, memory_chunks(), most, counts)
     numbers = {key: _people_of(people, key) for person in people for key in _keys(person)}
@@ -87,7 +88,7 @@ def test_what_a_person_is(hashed_records: Make, memory_chunks: Store, people: li
     records = hashed_records(*(("Update", person) for person in people))
     for most in range(1, 7):
         tagger = Tagger()
-        shared = _find(records, tagger, memory_chunks(), most, ValueCounts(most, bits=10))
+        shared = _find(records, tagger, memory_chunks(), most, ValueCounts(most))
         assert bool(shared.holds(_tag_of(tagger, hashed_records, (Kind.PHONE_NUMBER, "p")))[0]) == (number > most)
 
 
@@ -96,21 +97,8 @@ def test_entries_are_put_aside(hashed_records: Make, memory_chunks: Store, monke
     monkeypatch.setattr(sharedvalues, "_ASIDE_BYTES", 100)
     people = [{Kind.EMAIL: [f"e{number}"], Kind.PHONE_NUMBER: [f"p{number % 7}"]} for number in range(100)]
     chunks: Any = memory_chunks()
-    shared = _find(hashed_records(*(("Update", one) for one in people)), Tagger(), chunks, 10, ValueCounts(10, bits=12))
+    shared = _find(hashed_records(*(("Update", one) for one in people)), Tagger(), chunks, 10, ValueCounts(10))
     assert (len(shared), shared.people, len(chunks.chunks) > 20) == (7, 15, True)
-
-
-def test_counters_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways count the same, and neither counts beyond the end of a byte."""
-    tags = np.zeros(1_000, dtype=TAG)
-    tags["low"] = np.arange(1_000) % 3
-    compiled, plain = ValueCounts(100, bits=2), ValueCounts(100, bits=2)
-    compiled.add(tags)
-    monkeypatch.setattr(sharedvalues, "kernels", lambda: None)
-    plain.add(tags)
-    asked = np.zeros(4, dtype=TAG)
-    asked["low"] = np.arange(4)
-    assert compiled.may_be_many(asked).tolist() == plain.may_be_many(asked).tolist() == [True, True, True, False]
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,6 +1,7 @@
 //! Tags, and entries in parts.
 
 use super::{get_all, guarded, slice_mut, Slice};
+use crate::counters;
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
@@ -51,16 +52,52 @@ pub unsafe extern "C" fn audiencekit_add_up(
     })
 }
 
-/// Counts `tags` in the counters at `counters`, of which there are so many.
+/// Counts `slots` in the counters, and puts those that were counted `least` times into `places`; `found` says how many
+/// they are.
 ///
 /// # Safety
-/// As for `Slice::get` and `slice_mut`.
+/// As for `Slice::get` and `slice_mut`, with room for as many places as there are slots.
 #[no_mangle]
-pub unsafe extern "C" fn audiencekit_count(tags: &Slice<Tag>, counters: *mut u8, size: usize, most: u8) -> i32 {
+pub unsafe extern "C" fn audiencekit_count(
+    slots: &Slice<u32>,
+    counters: &CounterSlice,
+    least: u8,
+    places: *mut i64,
+    found: &mut usize,
+) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        unsafe { tags::count(tags.get(), slice_mut(counters, size), most) };
+        let (slots, counters) = unsafe { (slots.get(), slice_mut(counters.data, counters.size)) };
+        // SAFETY: promised by the caller.
+        *found = counters::count(slots, counters, least, unsafe { slice_mut(places, slots.len()) });
     })
+}
+
+/// The same of slots that were counted before, without those that were found then.
+///
+/// # Safety
+/// As for `audiencekit_count`.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_counted(
+    slots: &Slice<u32>,
+    likely: &Slice<u8>,
+    counters: &Slice<u8>,
+    least: u8,
+    places: *mut i64,
+    found: &mut usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (slots, likely, counters) = unsafe { (slots.get(), likely.get(), counters.get()) };
+        // SAFETY: promised by the caller.
+        *found = counters::find(slots, likely, counters, least, unsafe { slice_mut(places, slots.len()) });
+    })
+}
+
+#[repr(C)]
+pub struct CounterSlice {
+    data: *mut u8,
+    size: usize,
 }
 
 /// The order of tags at `order`, of which there are as many, by their part, and the ends of the parts.

@@ -16,6 +16,7 @@ from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, requ
 
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.uint32]
 
 _HALF_BYTES: Final = 16  # of a hash
 _TAG_WORDS: Final = 2
@@ -100,11 +101,26 @@ class Tagging:
         own = tag_slice(sums, Slice.to_fill)
         require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
 
-    def count(self, tags: Tagged, counters: Bytes, most: int) -> None:
-        """Count each of `tags` in two of `counters`, a power of two, up to `most`; the lesser is never too few."""
-        given, own = tag_slice(tags), Slice.to_fill(counters, np.uint8)
-        size, most_of_one = ctypes.c_size_t(own.count), ctypes.c_uint8(most)
-        require(self._library.audiencekit_count(ctypes.byref(given), place_of(own), size, most_of_one))
+    def count(self, slots: Slots, counters: Bytes, least: int) -> Counts:
+        """Count each of `slots` in two of `counters`, a power of two; the lesser is never too few.
+
+        The places of those that came `least` times or more.
+        """
+        return self._choose(self._library.audiencekit_count, slots, [Slice.to_fill(counters, np.uint8)], least)
+
+    def find_counted(self, slots: Slots, likely: Bytes, counters: Bytes, least: int) -> Counts:
+        """The places of those `slots` that came `least` times or more. Of these, none whose highest bit is set.
+
+        `likely`, a power of two, is set by the last bits of all slots that may be among them.
+        """
+        tables = [Slice.of(table, np.uint8) for table in (likely, counters)]
+        return self._choose(self._library.audiencekit_counted, slots, tables, least)
+
+    def _choose(self, function: Any, slots: Slots, tables: list[Slice], least: int) -> Counts:
+        places, found = np.empty(len(slots), dtype=np.int64), ctypes.c_size_t()
+        given, own = Slice.of(slots, np.uint32), place_of(Slice.to_fill(places, np.int64))
+        require(function(*map(ctypes.byref, [given, *tables]), ctypes.c_uint8(least), own, ctypes.byref(found)))
+        return places[: found.value].copy()
 
     def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:
         """Put the numbers of `tags` into `order`, part by part and as they come, and into `ends` where each part ends.
