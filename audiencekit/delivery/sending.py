@@ -5,34 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
-from audiencekit.delivery.limiter import Pausable, RateLimiter
-from audiencekit.delivery.results import Counts, PackedRequest
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.limiter import Pausable
+from audiencekit.delivery.results import PackedRequest
+from audiencekit.delivery.route import Route
 from audiencekit.delivery.stop import Stop
 from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed
 from audiencekit.personal import without_frames
 
-Send = Callable[[PackedRequest], Awaitable[Counts]]
-
 
 class Sending:
     """The way to the service that all workers of a delivery share: one gate, one limiter, one patience."""
 
-    def __init__(
-        self, send: Send, *, lanes: Lanes, limiter: RateLimiter, policy: RetryPolicy, clock: Clock, stop: Stop
-    ) -> None:
-        self._send, self._limiter, self._policy, self._clock, self._stop = send, limiter, policy, clock, stop
-        self._lanes, self._gate = lanes, Gate(clock=clock)
+    def __init__(self, route: Route, *, lanes: Lanes, stop: Stop) -> None:
+        self._route, self._lanes, self._stop = route, lanes, stop
+        self._gate = Gate(clock=route.policy.clock)
 
     @property
     def is_quota_shared(self) -> bool:
         """Whether the limiter found out that another client uses the same quota."""
-        return isinstance(self._limiter, Pausable) and self._limiter.is_quota_shared
+        return isinstance(self._route.limiter, Pausable) and self._route.limiter.is_quota_shared
 
     async def settle(self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]]) -> None:
         """Returns when `request` is confirmed, given up or refused, as `tries` says then.
@@ -66,7 +61,7 @@ class Sending:
 
     async def _exchange(self, request: PackedRequest) -> Attempted:
         try:
-            return await self._send(request)
+            return await self._route.send(request)
         except Exception as error:
             return without_frames(error)
         except asyncio.CancelledError:
@@ -78,20 +73,20 @@ class Sending:
         """Returns when one request may leave: the gate is open and the limiter has given a place."""
         while True:
             await self._gate.passed()
-            await self._limiter.acquire()
+            await self._route.limiter.acquire()
             if self._gate.is_open:
                 return
 
     async def _rest(self, tries: Tries, seconds: float) -> None:
         if tries.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
-            limiter = self._limiter
+            limiter = self._route.limiter
             if isinstance(limiter, Pausable):  # and for all who share the quota
                 await self._stop.idly(lambda: limiter.pause(seconds))
         elif tries.is_probing:
-            await self._stop.idly(lambda: self._policy.outage.probe(tries.probe_delay))
+            await self._stop.idly(lambda: self._route.policy.outage.probe(tries.probe_delay))
         elif seconds > 0:
-            await self._stop.idly(lambda: self._clock.sleep(seconds))
+            await self._stop.idly(lambda: self._route.policy.clock.sleep(seconds))
 
 
 def _is_being_cancelled() -> bool:

@@ -13,113 +13,83 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.concurrency import Lanes
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
-from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.requesthistory import Course
-from audiencekit.delivery.results import Delivered, OpenBody, PackedRequest, RefusedRow, RequestResult
-from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.sending import Send, Sending
+from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow
+from audiencekit.delivery.route import Earlier, Listener, Route, Waits
+from audiencekit.delivery.sending import Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
 from audiencekit.delivery.tally import Tally
 from audiencekit.delivery.waves import FIRST_WAVE, Waves
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
-from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS, THREADED_BODY_BYTES
+from audiencekit.limits import THREADED_BODY_BYTES
 from audiencekit.personal import without_frames
 
 T = TypeVar("T")
 
+_SILENT: Final = Listener()
+_WAITS: Final = Waits()
 _WHY_SETTLE: Final = "an answer was lost, and until then its request could still be applied and undo them"
 
 
 async def deliver(
     requests: Iterable[PackedRequest],
+    route: Route,
     *,
-    send: Send,
-    open_body: OpenBody,
-    limiter: RateLimiter,
-    policy: RetryPolicy,
-    clock: Clock,
     journal: Journal | None = None,
-    concurrency: int = DEFAULT_CONCURRENCY,
-    on_progress: Callable[[RequestResult], None] = lambda result: None,
-    tell: Callable[[str], None] = lambda message: None,
-    drain_seconds: float = DRAIN_SECONDS,
-    settle_seconds: float = SETTLE_SECONDS,
-    confirmed_before: int | None = None,
-    left_seconds_ago: float = 0.0,
+    listener: Listener = _SILENT,
+    waits: Waits = _WAITS,
+    earlier: Earlier | None = None,
 ) -> Delivered:
     """Send `requests` and return the results; they are taken one by one, in order, as fast as they can be sent.
 
-    `send` is one exchange and raises an ExchangeError for a request that is not confirmed, counts that differ included.
-    `open_body` gives back the places of the records in a body that is refused, or None where it cannot be sent in
-    parts. The first error that cannot be retried stops the delivery: exchanges under way are finished, and nothing else
-    is sent. A cancellation does the same, for at most `drain_seconds`, and comes back as NotFinished; a second one is
-    raised. `on_progress` gets one result for every request that was taken, `tell` what explains a wait.
+    The first error that cannot be retried stops the delivery: exchanges under way are finished, and nothing else is
+    sent. A cancellation does the same, for a limited time, and comes back as NotFinished; a second one is raised.
 
-    `journal` hears of each request before its first byte leaves, and of its end. A wave waits `settle_seconds`
-    after an attempt of an earlier one that may be applied late, so that this cannot undo what the wave does. With
-    `confirmed_before`, the number of requests that earlier processes of this run have confirmed, such attempts may
-    have been left behind by them, of any wave, and ended at least `left_seconds_ago`; None when this is the first
-    process.
+    `journal` hears of each request before its first byte leaves, and of its end. A wave waits after an attempt of an
+    earlier one that may be applied late, so that this cannot undo what the wave does; such attempts may be those of
+    `earlier` processes, too, None when this is the first one.
     """
-    if concurrency < 1:
+    if route.concurrency < 1:
         raise UsageError("concurrency must be at least 1")
-    stop = Stop()
-    lanes = Lanes(concurrency, clock=clock, tell=tell)
-    sending = Sending(send, lanes=lanes, limiter=limiter, policy=policy, clock=clock, stop=stop)
-    delivery = _Delivery(
-        requests, open_body=open_body, lanes=lanes, sending=sending, policy=policy, clock=clock, stop=stop,
-        journal=journal or NoJournal(), on_progress=on_progress, tell=tell, settle_seconds=settle_seconds,
-    )  # fmt: skip
-    if confirmed_before is not None:
-        delivery.follow(confirmed_before, left_seconds_ago)
-    return await delivery.run(concurrency, drain_seconds)
+    delivery = _Delivery(requests, route, journal=journal or NoJournal(), listener=listener, waits=waits)
+    if earlier is not None:
+        delivery.follow(earlier)
+    return await delivery.run()
 
 
 class _Delivery:
     """One call of `deliver`: workers that share an iterator, the waves and a tally."""
 
     def __init__(
-        self,
-        requests: Iterable[PackedRequest],
-        *,
-        open_body: OpenBody,
-        lanes: Lanes,
-        sending: Sending,
-        policy: RetryPolicy,
-        clock: Clock,
-        stop: Stop,
-        journal: Journal,
-        on_progress: Callable[[RequestResult], None],
-        tell: Callable[[str], None],
-        settle_seconds: float,
+        self, requests: Iterable[PackedRequest], route: Route, *, journal: Journal, listener: Listener, waits: Waits
     ) -> None:
-        self._requests, self._open_body = iter(requests), open_body
-        self._sending, self._policy, self._clock, self._stop, self._journal = sending, policy, clock, stop, journal
-        self._on_progress, self._tell, self._settle_seconds = on_progress, tell, settle_seconds
-        self._lanes, self._waves, self._tally = lanes, Waves(), Tally()
+        self._requests, self._route, self._journal, self._listener = iter(requests), route, journal, listener
+        self._clock, self._waits, self._stop = route.policy.clock, waits, Stop()
+        self._lanes = Lanes(route.concurrency, clock=self._clock, tell=listener.tell)
+        self._waves, self._tally = Waves(), Tally()
+        self._sending = Sending(route, lanes=self._lanes, stop=self._stop)
         self._isolating = asyncio.Lock()  # an opened body is large: one at a time
         self._settled: dict[int, float] = {}
         self._confirmed_before = 0
         self._unrecorded: AudiencekitError | None = None  # what kept a result from the journal, or from the caller
 
-    def follow(self, confirmed: int, left_seconds_ago: float) -> None:
-        """Notes what processes before this one have confirmed, and since when none of theirs is under way."""
-        self._confirmed_before = confirmed
-        self._waves.doubt(FIRST_WAVE, self._clock.monotonic() - left_seconds_ago)
+    def follow(self, earlier: Earlier) -> None:
+        """Note what processes before this one have confirmed, and since when none of theirs is under way."""
+        self._confirmed_before = earlier.confirmed
+        self._waves.doubt(FIRST_WAVE, self._clock.monotonic() - earlier.left_seconds_ago)
 
-    async def run(self, concurrency: int, drain_seconds: float) -> Delivered:
+    async def run(self) -> Delivered:
         """All workers to their end, and the facts."""
-        workers = [asyncio.create_task(self._work()) for _ in range(concurrency)]
+        workers = [asyncio.create_task(self._work()) for _ in range(self._route.concurrency)]
         try:
             await asyncio.wait(workers)
         except asyncio.CancelledError:
             take_back_cancellation()
             self._stop.call(_interrupted())
-            await self._drain(workers, drain_seconds)
+            await self._drain(workers)
         finally:
             await end(workers)
             self._close_requests()
@@ -145,7 +115,7 @@ class _Delivery:
         request = self._take()
         if request is None:
             return False
-        course = Course(self._policy)
+        course = Course(self._route.policy)
         try:
             await self._stop.idly(lambda: self._begun(request.wave))
             await self._settle(request, course)
@@ -173,13 +143,14 @@ class _Delivery:
     async def _begun(self, wave: int) -> None:
         """Returns when `wave` may begin: all before it is confirmed, and nothing of it can be applied late."""
         await self._waves.reached(wave)
-        settled_at = self._waves.doubted_at(wave) + self._settle_seconds
+        settled_at = self._waves.doubted_at(wave) + self._waits.settle_seconds
         wait_seconds = settled_at - self._clock.monotonic()
         if wait_seconds <= 0:
             return
         if wave not in self._settled:
             self._settled[wave] = 0.0
-            self._tell(f"waiting {math.ceil(wait_seconds)} s before what overrules earlier requests: {_WHY_SETTLE}")
+            seconds = math.ceil(wait_seconds)
+            self._listener.tell(f"waiting {seconds} s before what overrules earlier requests: {_WHY_SETTLE}")
         began = self._clock.monotonic()
         try:
             while (wait_seconds := settled_at - self._clock.monotonic()) > 0:
@@ -212,7 +183,7 @@ class _Delivery:
     async def _isolate(self, request: PackedRequest, course: Course) -> None:
         """Sends `request` in parts until each record is confirmed or refused alone."""
         assert course.whole.error is not None  # noqa: S101
-        opened = await _aside(request, functools.partial(self._open_body, request))
+        opened = await _aside(request, functools.partial(self._route.open_body, request))
         if opened is None:
             return
         isolation = Isolation(
@@ -246,7 +217,7 @@ class _Delivery:
                 await self._journal.conclude(result)
             if result.is_confirmed:
                 self._waves.confirm(request.wave)
-            self._on_progress(result)
+            self._listener.on_progress(result)
         except Exception as failure:
             self._unrecorded = without_frames(failure)
             self._stop.call(self._unrecorded)
@@ -265,8 +236,8 @@ class _Delivery:
 
     # --- stopping ---
 
-    async def _drain(self, workers: list[asyncio.Task[None]], seconds: float) -> None:
-        alarm = asyncio.create_task(self._clock.sleep(seconds))
+    async def _drain(self, workers: list[asyncio.Task[None]]) -> None:
+        alarm = asyncio.create_task(self._clock.sleep(self._waits.drain_seconds))
         try:
             while not alarm.done() and (busy := [worker for worker in workers if not worker.done()]):
                 await asyncio.wait([*busy, alarm], return_when=asyncio.FIRST_COMPLETED)

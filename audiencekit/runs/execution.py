@@ -17,6 +17,7 @@ from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Counts, Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.route import Earlier, Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
@@ -362,18 +363,16 @@ async def _deliver(
     async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
-            send=send,
-            open_body=planned.form.open_body,
-            limiter=limiter,
-            policy=time.retry_policy(),
-            clock=time.clock,
+            Route(send, planned.form.open_body, limiter, time.retry_policy(), settings.concurrency),
             journal=journal,
-            confirmed_before=None if run.plan is None else run.earlier.confirmed,
-            left_seconds_ago=seconds_in_the_past(run.journal.departures().values(), time.moment()),
-            concurrency=settings.concurrency,
-            on_progress=tell,
-            tell=progress.tell,
+            listener=Listener(on_progress=tell, tell=progress.tell),
+            earlier=None if run.plan is None else _earlier(run, time),
         )
+
+
+def _earlier(run: Run, time: _Time) -> Earlier:
+    left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
+    return Earlier(run.earlier.confirmed, left_seconds_ago)
 
 
 def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:

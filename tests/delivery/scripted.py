@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ import orjson
 
 from audiencekit.api.wire import check_counts
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.journal import Journal
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import (
@@ -169,10 +171,14 @@ class Upload:
         self.clock, self.requests = clock, requests
         self.service = Service(clock, scripts)
         self.progress: list[RequestResult] = []
-        self._limiter = limiter or Unlimited()
-        quota = options.pop("quota", None)
-        self._policy = RetryPolicy(clock=clock, randomness=random.Random(seed), quota=quota)
-        self._options: dict[str, Any] = {"concurrency": 4, "on_progress": self.progress.append} | options
+        policy = RetryPolicy(clock=clock, randomness=random.Random(seed), quota=options.pop("quota", None))
+        concurrency = options.pop("concurrency", 4)
+        self._route = Route(self.service.send, OperationsBody, limiter or Unlimited(), policy, concurrency)
+        self._journal: Journal | None = options.pop("journal", None)
+        self._earlier: Earlier | None = options.pop("earlier", None)
+        heard = {name: options.pop(name) for name in ("on_progress", "tell") if name in options}
+        self._listener = Listener(**{"on_progress": self.progress.append} | heard)
+        self._waits = Waits(**options)
         self.ended_at = 0.0
 
     async def run(self, send: Any = None) -> Delivered:
@@ -180,8 +186,8 @@ class Upload:
             for request in self.requests:
                 self.service.unfinished_waves[request.wave].add(request.number)
         delivered = await deliver(
-            self.requests, send=send or self.service.send, open_body=OperationsBody, limiter=self._limiter,
-            policy=self._policy, clock=self.clock, **self._options,
+            self.requests, replace(self._route, send=send or self.service.send),
+            journal=self._journal, listener=self._listener, waits=self._waits, earlier=self._earlier,
         )  # fmt: skip
         self.ended_at = self.clock.monotonic()
         assert not self.service.in_flight

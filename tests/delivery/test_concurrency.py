@@ -19,6 +19,7 @@ from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.route import Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import TransportFailed
@@ -274,9 +275,7 @@ async def test_a_server_that_takes_one_connection_at_a_time_gets_all(reads: bool
         return await client.send_users("1a2b", Body((body,)), records=1)
 
     async with server, client:
-        delivered = await deliver(
-            plan(63, records=1), send=send, open_body=OperationsBody, limiter=Unlimited(), clock=clock,
-            policy=RetryPolicy(clock=clock, randomness=random.Random(1)),
-        )  # fmt: skip
+        policy = RetryPolicy(clock=clock, randomness=random.Random(1))
+        delivered = await deliver(plan(63, records=1), Route(send, OperationsBody, Unlimited(), policy))
     assert delivered.is_complete, (delivered.error, delivered.confirmed, service.answered, service.closed)
     assert service.closed > 0

@@ -16,6 +16,7 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.requesthistory import Course
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.route import Earlier
 from audiencekit.errors import (
     Bug,
     CountMismatch,
@@ -173,7 +174,9 @@ def test_everything_refused_halts(virtually: Any, clock: Clock) -> None:
 @pytest.mark.parametrize(("before", "complete"), [(None, False), (0, False), (1, True)])
 def test_last_request_of_a_resumed_run(virtually: Any, clock: Clock, before: int | None, complete: bool) -> None:
     """What earlier processes had confirmed tells a bad row from a mistake of ours."""
-    delivered, _ = run(virtually, clock, [Packed(1, 1)], Picky({(1, 0)}).send, confirmed_before=before)
+    delivered, _ = run(
+        virtually, clock, [Packed(1, 1)], Picky({(1, 0)}).send, earlier=None if before is None else Earlier(before)
+    )
     assert delivered.is_complete is complete
 
 
@@ -346,7 +349,7 @@ def test_nobody_waits_without_need(virtually: Any, clock: Clock, error: Exceptio
 
 def test_resumed_run_settles_what_was_left_behind(virtually: Any, clock: Clock) -> None:
     """Attempts of a process before this one may be applied late as well; the first wave does not wait."""
-    _, moments, _ = settled(virtually, clock, TransportFailed("no", sent=False), waves=(0, 1), confirmed_before=3)
+    _, moments, _ = settled(virtually, clock, TransportFailed("no", sent=False), waves=(0, 1), earlier=Earlier(3))
     assert moments == [0, 0, 900]
 
 
@@ -362,7 +365,7 @@ def test_what_earlier_processes_left_is_waited_for_as_long_as_it_can_still_come(
         return Counts(request.records, request.records)
 
     requests = [Packed(1), Packed(2, wave=1)]
-    delivered, _ = run(virtually, clock, requests, send, confirmed_before=3, left_seconds_ago=left_seconds_ago)
+    delivered, _ = run(virtually, clock, requests, send, earlier=Earlier(3, left_seconds_ago))
     assert delivered.is_complete
     assert sent[1][1] - sent[0][1] == pytest.approx(waits, abs=1.0)
     assert bool(delivered.notes) == bool(waits)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.route import Waits
 from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
@@ -163,7 +164,7 @@ async def test_what_earlier_processes_left_on_its_way_is_waited_for(
     lines = [f"{person},h{number},update" for number, person in enumerate(people)]
     lines += [f"{person},,delete" for person in people[:3]]
     source.write_text("\n".join(["email,handle,what", *lines]) + "\n")
-    monkeypatch.setattr(execution, "deliver", functools.partial(execution.deliver, settle_seconds=1.0))
+    monkeypatch.setattr(execution, "deliver", functools.partial(execution.deliver, waits=Waits(settle_seconds=1.0)))
     run_id = await begin(source, emulator, settings, operation_column="what")
     if seconds_ago is not None:
         moment = this_moment()

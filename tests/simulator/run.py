@@ -15,6 +15,7 @@ from audiencekit.api.wire import Counts
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
@@ -183,19 +184,15 @@ class World:
                 progress.tell(f"request {request.number}: {error}")
                 raise
 
+        policy = RetryPolicy(clock=clock, randomness=random.Random(self.chance.random()))
+        left_seconds_ago = seconds_in_the_past(self.disk.departures.values(), journal.now())
         return await deliver(
             left,
-            send=send,
-            open_body=OperationsBody,
-            limiter=PacedLimiter(clock=clock),
-            policy=RetryPolicy(clock=clock, randomness=random.Random(self.chance.random())),
-            clock=clock,
+            Route(send, OperationsBody, PacedLimiter(clock=clock), policy, self.chance.randint(1, 8)),
             journal=journal,
-            concurrency=self.chance.randint(1, 8),
-            settle_seconds=self._settle_seconds,
-            confirmed_before=len(confirmed) if self.processes > 1 else None,
-            left_seconds_ago=seconds_in_the_past(self.disk.departures.values(), journal.now()),
-            tell=progress.tell,
+            listener=Listener(tell=progress.tell),
+            waits=Waits(settle_seconds=self._settle_seconds),
+            earlier=Earlier(len(confirmed), left_seconds_ago) if self.processes > 1 else None,
         )
 
     def differences(self) -> list[str]:

@@ -19,6 +19,7 @@ from audiencekit.delivery.journal import NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.route import Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
@@ -90,17 +91,9 @@ class Pass(NoJournal):
     async def _deliver(self) -> bool:
         """Send what is left; whether one target refused, so that the others are still to be done."""
         self._unconfirmed.clear()
-        delivered = await deliver(
-            self._requests(),
-            send=self._send,
-            open_body=self._bodies.form.open_body,
-            limiter=self._means.limiter,
-            policy=self._means.policy,
-            clock=self._means.policy.clock,
-            journal=self,
-            concurrency=self._means.concurrency,
-            tell=self._means.tell,
-        )
+        means = self._means
+        route = Route(self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency)
+        delivered = await deliver(self._requests(), route, journal=self, listener=Listener(tell=means.tell))
         for place in list(self._locks):  # what was stopped in the middle is begun again
             self._release(place)
         if not self._unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
