@@ -38,8 +38,8 @@ class ValueCounts:
 
     def __init__(self, most: int, *, bits: int = COUNTER_BITS, most_bits: int = MOST_COUNTER_BITS) -> None:
         self._least = min(most, MOST_COUNTED - 1) + 1
-        self._counters = np.zeros(2**bits, dtype=np.uint8)
-        self._most_counters, self._values = 2**most_bits, 0
+        self._room = np.zeros(2 ** max(bits, most_bits), dtype=np.uint8)  # what is not touched takes no memory
+        self._counters, self._values = self._room[: 2**bits], 0
         self._likely = np.zeros(_LIKELY, dtype=np.uint8)  # by the last bits of slots: whether any was found
         self._lock = threading.Lock()
 
@@ -66,8 +66,10 @@ class ValueCounts:
     def _make_room(self, values: int) -> None:
         """Let so many more values in. A value counts on in the half of the counters that one more bit of it chooses."""
         self._values += values
-        while _LOAD * len(self._counters) < self._values and len(self._counters) < self._most_counters:
-            self._counters = np.concatenate([self._counters, self._counters])
+        while _LOAD * len(self._counters) < self._values and len(self._counters) < len(self._room):
+            used = len(self._counters)
+            self._room[used : 2 * used] = self._counters
+            self._counters = self._room[: 2 * used]
 
     def _count(self, slots: Slots) -> Places:
         if compiled := kernels():
