@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.options import as_keywords, json_option, reading_options
+from audiencekit.cli.options import PeopleOrKeep, as_keywords, json_option, reading_options
 from audiencekit.cli.output import complain, leave_with, print_json, say
 from audiencekit.cli.sending import pace_options, service_options
 from audiencekit.errors import AudiencekitError
+from audiencekit.limits import SHARED_PEOPLE
 
 if TYPE_CHECKING:
     from audiencekit.audiences.erasure.receipt import Receipt
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 @click.option("--from", "source", metavar="SOURCE", multiple=True, help="A file that names the people; repeatable.")
 @reading_options
 @click.option("--do-not-reach", is_flag=True, help="Put them on the do-not-reach list of the account, too.")
+@click.option(
+    "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
+    help="Refuse an identifier that stands for more than N members; or keep it, and take out all who have it.",
+)  # fmt: skip
 @click.option("--skip-rejected", is_flag=True, help="Leave out the lines or rows that cannot be read.")
 @service_options
 @pace_options

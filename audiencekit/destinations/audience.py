@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from audiencekit.destinations.adssession import AudienceSession
     from audiencekit.settings import Settings
 
+_REACH: Final = (
+    "a Delete takes out all members who have any of its identifiers; how many members share one is not known here, only"
+    " how many people of the source do"
+)
+
 
 class Audience:
     """A Destination: it takes all kinds, and entries that last for 13 months by themselves."""
@@ -42,8 +47,10 @@ class Audience:
         return OperationsForm(times, profile, Packing.within(max_body_bytes))
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
-        """People who are taken out are never suppressed; an audience of few people cannot be targeted."""
+        """Deletes reach all who share an identifier, and are never suppressed; few people cannot be targeted."""
         found = []
+        if deletes:
+            found.append(_REACH)
         if deletes and suppressing:
             found.append("people are taken out whether they are suppressed or not")
         if 0 < updates < MIN_TARGETABLE_PEOPLE:

@@ -33,7 +33,8 @@ class SourceKeywords(TypedDict, total=False):
     `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
     numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `ignore`: columns that are taken
     for nothing. `split_cells`: separator of several values in a cell. `header`: False when the first line is a row.
-    `sql`: one SELECT over the table `source`.
+    `sql`: one SELECT over the table `source`. `shared_values`: a value in records of more people than so many is left
+    out of them (5 by default); "keep" keeps all.
     """
 
     columns: Mapping[str, str] | Iterable[tuple[str, str]]
@@ -46,6 +47,7 @@ class SourceKeywords(TypedDict, total=False):
     delimiter: str | None
     header: bool | None
     sql: str | None
+    shared_values: int | Literal["keep"]
 
 
 class Keywords(SourceKeywords, total=False):
@@ -61,8 +63,7 @@ class Keywords(SourceKeywords, total=False):
     `suppress_max_rejected_share`: of the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the
     word of rows that may be.
     `fail_on_warnings`: a large loss of values refuses the plan, in place of a warning.
-    `shared_values`: a value in records of more people than so many is left out of them (5 by default); "keep" keeps
-    all. `shared_suppression`: such a value of people to be kept out stops the run, keeps out all who have it, or none.
+    `shared_suppression`: a shared value of people to be kept out stops the run, keeps out all who have it, or none.
     `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
@@ -86,7 +87,6 @@ class Keywords(SourceKeywords, total=False):
     suppress_header: bool | None
     suppress_max_rejected_share: float
     consent_column: str | None
-    shared_values: int | Literal["keep"]
     shared_suppression: Literal["stop", "all", "none"]
     max_body_bytes: int
 

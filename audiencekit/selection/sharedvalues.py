@@ -74,6 +74,41 @@ class SharedValues:
         return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
 
 
+class PeopleOfValues:
+    """Counts the people of values, exactly, and finds those of more than `most`. Its memory is `chunks`."""
+
+    def __init__(self, chunks: Chunks, most: int) -> None:
+        self._chunks, self._most, self._pairs = chunks, most, _Aside(chunks, PAIR)
+
+    def __repr__(self) -> str:
+        return "<PeopleOfValues>"
+
+    def add(self, pairs: Pairs) -> None:
+        """Take in the values of a batch, and what stands beside each."""
+        self._pairs.add(pairs, pairs["high"] ^ pairs["beside_high"])
+
+    def find(self) -> SharedValues:
+        """The values that more people share."""
+        people = _Aside(self._chunks, PEOPLE)
+        for counted in in_order(_people_of, self._pairs.pieces(), workers=cores()):
+            people.add(counted, counted["high"])
+        shared = [np.zeros(0, dtype=PEOPLE)]
+        for counted in map(_added_up, people.pieces()):
+            shared.append(counted[counted["people"] > self._most])
+        found = _added_up(np.concatenate(shared))
+        tags = np.empty(len(found), dtype=TAG)
+        tags["high"], tags["low"] = found["high"], found["low"]
+        return SharedValues(tags, int(found["people"].max(initial=0)))
+
+
+@guarded
+def pairs_of(records: HashedRecords, asked: Tags, tagger: Tagger) -> Pairs:
+    """Those values of a batch with a column for every kind that are among `asked`, which ascend: for PeopleOfValues."""
+    batch = records.unwrap()
+    tagged = tagger.tag(batch)
+    return _candidates_at(np.flatnonzero(are_among(tagged.tags, asked)), batch, tagged)[1]
+
+
 @dataclass(frozen=True, slots=True)
 class CountedBatch:
     """The values of one batch: by what all of them are counted, and of those that came often by then the rest, too."""
@@ -91,10 +126,10 @@ class SharedValueSearch:
     """
 
     def __init__(self, chunks: Chunks, most: int, counts: ValueCounts | None = None) -> None:
-        self._chunks, self._most, self._counts = chunks, most, counts or ValueCounts(most)
+        self._chunks, self._counts = chunks, counts or ValueCounts(most)
         self._slots: list[int] = []  # chunks, one a batch
         self._candidates: list[list[int]] = []  # chunks of each batch
-        self._pairs = _Aside(chunks, PAIR)
+        self._people = PeopleOfValues(chunks, most)
 
     def __repr__(self) -> str:
         return "<SharedValueSearch>"
@@ -104,7 +139,7 @@ class SharedValueSearch:
         slots = slots_of(tagged.tags)
         found = self._counts.count(slots)
         slots[found] |= FOUND
-        return CountedBatch(slots, *_candidates_at(found, records, tagged))
+        return CountedBatch(slots, *_candidates_of_source(found, records, tagged))
 
     def add(self, counted: CountedBatch) -> None:
         """Gather what `count` gave back, batch by batch."""
@@ -116,7 +151,7 @@ class SharedValueSearch:
     def _gather(self, batch: int, candidates: Candidates, pairs: Pairs) -> None:
         if len(candidates):
             self._candidates[batch] += self._chunks.append_all([candidates.view(np.uint8).data])
-            self._pairs.add(pairs, pairs["high"] ^ pairs["beside_high"])
+            self._people.add(pairs)
 
     def find(self, unsealed: Callable[[int], HashedRecords], tagger: Tagger) -> tuple[SharedValues, list[list[int]]]:
         """The shared values; the chunks of each batch's candidates for them.
@@ -128,7 +163,7 @@ class SharedValueSearch:
         look = partial(self._look, unsealed, tagger)
         for number, (candidates, pairs) in enumerate(in_order(look, range(len(self._slots)), workers=cores())):
             self._gather(number, candidates, pairs)
-        return self._count_people(), self._candidates
+        return self._people.find(), self._candidates
 
     def _look(self, unsealed: Callable[[int], HashedRecords], tagger: Tagger, number: int) -> tuple[Candidates, Pairs]:
         """Candidates of a batch that were none yet when it was counted."""
@@ -137,23 +172,18 @@ class SharedValueSearch:
         found = self._counts.find(np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32))
         return _candidates_of(unsealed(number), found, tagger) if len(found) else _NONE
 
-    def _count_people(self) -> SharedValues:
-        people = _Aside(self._chunks, PEOPLE)
-        for counted in in_order(_people_of, self._pairs.pieces(), workers=cores()):
-            people.add(counted, counted["high"])
-        shared = [np.zeros(0, dtype=PEOPLE)]
-        for counted in map(_added_up, people.pieces()):
-            shared.append(counted[counted["people"] > self._most])
-        found = _added_up(np.concatenate(shared))
-        tags = np.empty(len(found), dtype=TAG)
-        tags["high"], tags["low"] = found["high"], found["low"]
-        return SharedValues(tags, int(found["people"].max(initial=0)))
-
 
 @guarded
 def _candidates_of(records: HashedRecords, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
     batch = records.unwrap()
-    return _candidates_at(places, batch, tagger.tag(batch))
+    return _candidates_of_source(places, batch, tagger.tag(batch))
+
+
+def _candidates_of_source(places: Places, batch: Any, tagged: TaggedKeys) -> tuple[Candidates, Pairs]:
+    found, pairs = _candidates_at(places, batch, tagged)
+    if len(found):
+        found["row"] = batch.column(ROW).to_numpy()[found["record"]]
+    return found, pairs
 
 
 def _candidates_at(places: Places, batch: Any, tagged: TaggedKeys) -> tuple[Candidates, Pairs]:
@@ -172,7 +202,6 @@ def _candidates_at(places: Places, batch: Any, tagged: TaggedKeys) -> tuple[Cand
     records = found["record"]
     for number, offsets in zip(kinds, tagged.offsets, strict=True):
         found["values"][:, number] = offsets[records + 1] - offsets[records]
-    found["row"] = batch.column(ROW).to_numpy()[records]
     return found, _pairs_of_keys(tagged, found)
 
 

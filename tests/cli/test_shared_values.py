@@ -80,6 +80,25 @@ def test_a_sync_takes_out_the_one_who_has_gone(run: Run, service: Service, tmp_p
     assert (changes["removals"], changes["returned"], _members(service)) == (1, 0, PEOPLE - 1)
 
 
+def test_one_of_an_audience_under_sync_is_erased(run: Run, service: Service, tmp_path: Path) -> None:
+    """By the email alone. The snapshot knows that the telephone, which was kept, stands for all: nothing is sent."""
+    lines = [f"p{number}@example.com,{OFFICE}" for number in range(PEOPLE)]
+    (tmp_path / "list.csv").write_text("\n".join(["email,phone", *lines, ""]))
+    (tmp_path / "one.csv").write_text(ONE)
+    given = ("sync", "list.csv", "--audience", service.audience_id, "--shared-values", "keep")
+    assert run(*given, **service.env).returncode == 0
+    refused = run("forget", "--from", "one.csv", **service.env)
+    assert (refused.returncode, _members(service)) == (3, PEOPLE), refused.stderr
+    named = f"1 identifier stands for more than 5 members of audience {service.audience_id}, the most for 300"
+    assert named in refused.stderr
+    assert "--shared-values keep" in refused.stderr
+    assert "forgotten" not in {path.name for path in (tmp_path / "state").iterdir()}
+    erased = run("forget", "--from", "one.csv", "--ignore", "phone", **service.env)
+    assert (erased.returncode, _members(service)) == (0, PEOPLE - 1), erased.stderr
+    meant = run("forget", "--from", "one.csv", "--shared-values", "keep", **service.env)
+    assert (meant.returncode, _members(service)) == (0, 0), meant.stderr
+
+
 def test_the_number_of_people_is_an_option(run: Run, service: Service, uploaded: str) -> None:
     """And with it a resumed run comes to the same records."""
     done = run("check", uploaded, "--shared-values", "keep", "--json")

@@ -13,21 +13,22 @@ import asyncio
 import functools
 import random
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final, Unpack
+from typing import TypeVar, Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.account import ErasureService
+from audiencekit.audiences.erasure.beginning import begun, fingerprint_of
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint, to_records
+from audiencekit.audiences.erasure.keys import to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.erasure.sharedkeys import refuse_shared
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
-from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.retry import RetryPolicy
@@ -35,10 +36,9 @@ from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.target import Target
 from audiencekit.errors import NotFinished
 from audiencekit.machine.eventloop import blocking, closed_to_its_end
-from audiencekit.machine.keys import DIGESTS, StateKey, find_state_key
+from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords
-from audiencekit.preparation.times import format_time, pin_list_times
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.runs.doubts import EarlierRuns
@@ -49,7 +49,7 @@ from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 
-_FINGERPRINTS: Final = "erasures"
+T = TypeVar("T")
 
 
 async def forget_async(
@@ -69,7 +69,8 @@ async def forget_async(
     `source`, which `keywords` tell how to read; `country` is that of phone numbers which name none.
     With `do_not_reach` their emails and phone numbers go on the do-not-reach list, too. The same people asked for again
     finish an erasure of theirs that ended early. Raises PlanRefused, with nothing sent, when a line or row cannot be
-    read (unless `skip_rejected` leaves it out), nobody is named, or the service does not know the account. What is less
+    read (unless `skip_rejected` leaves it out), nobody is named, an identifier stands for many members of an audience
+    under sync (unless `shared_values` is "keep"), or the service does not know the account. What is less
     than complete is raised with the receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed;
     without one nobody was remembered. AudienceBusy is raised while another erasure is at work.
     """
@@ -77,17 +78,23 @@ async def forget_async(
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
-    asked = await _read(people, progress)
+    stoppable = Stoppable(progress)
+    asked = await _before_anything(functools.partial(people.read, stoppable), stoppable)
     asked.check(what=people.noun, skip_rejected=skip_rejected)
     read_forgotten(settings.state_dir, settings.key)  # one that cannot be relied on is said before anything is sent
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
+    ask_members = functools.partial(
+        refuse_shared, records, people.shared_people,
+        state_dir=settings.state_dir, account_id=settings.require_account(), key=key,
+    )  # fmt: skip
+    await _before_anything(ask_members, stoppable)
     async with closed_to_its_end(client):
         await check_access(client, settings.require_account())
         with store.locked() as note:
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
             if receipt is None:
-                receipt = _begun(asked, records, key, settings, do_not_reach=do_not_reach)
+                receipt = begun(asked, records, key, settings, do_not_reach=do_not_reach)
                 _remember(receipt, records, key, settings)
                 store.begin(receipt, records, key)
             note(receipt.erasure_id)
@@ -97,11 +104,10 @@ async def forget_async(
 forget = blocking(forget_async)
 
 
-async def _read(people: People, progress: Progress) -> Asked:
-    """Everybody who is named. Raises what `People.read` raises, and NotFinished for a cancellation."""
-    stoppable = Stoppable(progress)
+async def _before_anything(work: Callable[[], T], stoppable: Stoppable) -> T:
+    """Return the result of `work`. Raises NotFinished for a cancellation."""
     try:
-        return await in_thread(functools.partial(people.read, stoppable), stoppable)
+        return await in_thread(work, stoppable)
     except asyncio.CancelledError:
         raise NotFinished("interrupted while people were read: nothing was sent") from None
 
@@ -140,23 +146,6 @@ async def resume_erasure_async(
 resume_erasure = blocking(resume_erasure_async)
 
 
-def _begun(asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool) -> Receipt:
-    now = datetime.now(UTC)
-    until = format_time(pin_list_times(now, now).end) if do_not_reach else None
-    return Receipt(
-        erasure_id=ErasureStore.new_id(now.timestamp()),
-        account_id=settings.require_account(),
-        profile=settings.profile.name,
-        started_at=format_time(now),
-        asked=asked.rows,
-        identifiers=dict(asked.identifiers),
-        forms=count_by_kind(records),
-        rejected=asked.reasons(),
-        do_not_reach_until=until,
-        fingerprint=fingerprint(records, key.derive(DIGESTS, _FINGERPRINTS)),
-    )
-
-
 def _remember(receipt: Receipt, records: HashedRecords, key: StateKey, settings: Settings) -> None:
     """From now on uploads leave these people out. Raises as `remember`."""
     mark, is_noted = remember(settings.state_dir, key, records)
@@ -173,8 +162,7 @@ def _continued(
     do_not_reach: bool,
 ) -> Receipt | None:
     """The erasure of the same people that ended early, if there is one."""
-    same = fingerprint(records, key.derive(DIGESTS, _FINGERPRINTS))
-    found = store.unfinished(same, settings.require_account(), do_not_reach=do_not_reach)
+    found = store.unfinished(fingerprint_of(records, key), settings.require_account(), do_not_reach=do_not_reach)
     if found is not None:
         progress.tell(f"erasure {found.erasure_id} of the same people ended early: this goes on with it")
     return found

@@ -20,11 +20,15 @@ from audiencekit.sources.options import SourceOptions
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Identifiers, or a source; the other one is None."""
+    """Identifiers, or a source; the other one is None.
+
+    An identifier may stand for `shared_people` members of an audience, None for any number.
+    """
 
     lines: Lines | None
     source: tuple[Item, ...] | None
     options: SourceOptions
+    shared_people: int | None
 
     @classmethod
     def given(
@@ -42,12 +46,12 @@ class People:
         given = {name for name, value in keywords.items() if value is not None and value != ()}
         alien = given - SourceKeywords.__annotations__.keys()
         if identifiers is not None:
-            alien = given - {"country"}
+            alien = given - {"country", "shared_values"}
         if alien:
             raise UsageError(f"{', '.join(sorted(alien))} cannot be heeded here", hint="they are about a source")
-        options = read_keywords(cast("Keywords", keywords), profile).source
+        options = read_keywords(cast("Keywords", keywords), profile)
         items = None if source is None else items_of(source)
-        return cls(None if identifiers is None else Lines(identifiers), items, options)
+        return cls(None if identifiers is None else Lines(identifiers), items, options.source, options.shared_people)
 
     @property
     def noun(self) -> str:

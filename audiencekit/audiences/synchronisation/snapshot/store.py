@@ -47,6 +47,15 @@ class SnapshotStore:
         self._key = key.derive("snapshot", f"{account_id}/{audience_id}")
         self._tags = key.derive("snapshot tags", f"{account_id}/{audience_id}")
 
+    @classmethod
+    def audiences(cls, state_dir: Path, account_id: str) -> list[str]:
+        """The ids of the audiences of an account that are, or were, under sync."""
+        begin = f"{account_id}-"
+        with contextlib.suppress(FileNotFoundError):
+            names = sorted(os.listdir(state_dir / SNAPSHOTS))
+            return [name.removeprefix(begin) for name in names if name.startswith(begin)]
+        return []
+
     @property
     def changes_path(self) -> Path:
         """Where what a run is about to change is noted."""

@@ -1,0 +1,24 @@
+"""Notes on an upload to an audience."""
+
+from __future__ import annotations
+
+import pytest
+
+from audiencekit.destinations.audience import AUDIENCE
+
+
+@pytest.mark.parametrize(
+    ("updates", "deletes", "suppressing", "parts"),
+    [
+        (100, 0, True, []),
+        (0, 1, False, ["a Delete takes out all members who have any of its identifiers"]),
+        (100, 2, True, ["a Delete takes out all members", "people are taken out whether they are suppressed or not"]),
+        (1, 0, False, ["1 record is put in: the service must know 100 people"]),
+        (99, 0, False, ["99 records are put in"]),
+    ],
+)
+def test_notes_before_anything_is_sent(updates: int, deletes: int, suppressing: bool, parts: list[str]) -> None:
+    """Each where it matters, and no other."""
+    notes = AUDIENCE.notes(updates=updates, deletes=deletes, suppressing=suppressing)
+    assert len(notes) == len(parts)
+    assert all(part in note for note, part in zip(notes, parts, strict=True))
