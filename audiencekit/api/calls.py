@@ -55,6 +55,11 @@ class Calls:
         self._bearer: Secret | None = None
         self._stack = AsyncExitStack()
 
+    @property
+    def account_id(self) -> str | None:
+        """The account of calls that do not name another."""
+        return self._account_id
+
     async def __aenter__(self) -> Self:
         if isinstance(self._transport, AbstractAsyncContextManager):
             await self._stack.enter_async_context(self._transport)

@@ -15,6 +15,7 @@ from audiencekit.api.catalogue import PARAMETER_NAMES
 from audiencekit.api.documents import Document, read_document
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import read_date, read_rate_limit, read_retry_after
+from audiencekit.api.serviceclock import in_words, seconds_behind
 from audiencekit.errors import (
     MalformedAnswer,
     NotFound,
@@ -45,6 +46,7 @@ _HINTS: Final = {
     "UNAUTHORIZED_CLIENT_APPLICATION": "the application has no access to this API",
     "UNAUTHORIZED_ACCESS": "check all four credentials",
 }
+_TIMELY: Final = frozenset({"32", "135"})  # what a signature is refused with for its time
 _ACCESS_HINT: Final = "check the account id, and that the user of the credentials has access to that account"
 
 
@@ -62,7 +64,7 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
         codes=codes,
         operation_errors=read_operation_errors(document),
         outcome=Outcome.UNKNOWN if status >= 500 or status in _UNKNOWN_OUTCOME else Outcome.REFUSED,
-        hint=_hint(status, codes),
+        hint=_hint(status, codes, response),
     )
     _add_waits(error, response)
     return error
@@ -153,7 +155,11 @@ def _facts(status: int, codes: tuple[str, ...], entries: Iterable[Document]) -> 
     return ", ".join(words) + (f" (parameter {', '.join(names)})" if names else "")
 
 
-def _hint(status: int, codes: tuple[str, ...]) -> str:
+def _hint(status: int, codes: tuple[str, ...], response: ApiResponse) -> str:
     if status < 400:
         return "check the address of the service in the settings"
+    if status == 401 and (not codes or not _TIMELY.isdisjoint(codes)):
+        behind = seconds_behind(response.received_at, read_date(response.headers))
+        if behind:
+            return f"{in_words(behind)}: set it"
     return next((_HINTS[code] for code in codes if code in _HINTS), _ACCESS_HINT if status in (401, 403) else "")

@@ -17,6 +17,18 @@ def elapsed_seconds() -> float:
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
+def seconds_behind(now: float, answered_at: float | None) -> float:
+    """How far `now`, of this machine, is behind the service's time; 0.0 where it is near, or not known."""
+    behind = 0.0 if answered_at is None else answered_at - now
+    return behind if abs(behind) >= MIN_CLOCK_OFFSET_SECONDS else 0.0
+
+
+def in_words(seconds_behind: float) -> str:
+    """The same for people."""
+    apart = "behind" if seconds_behind > 0 else "ahead of"
+    return f"the clock of this machine is {abs(seconds_behind):,.0f} s {apart} the service's"
+
+
 class ServiceClock:
     """The wall clock as it was at the start, carried on by a clock that never jumps, and an offset that is learnt.
 

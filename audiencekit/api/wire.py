@@ -24,7 +24,8 @@ class Answer:
 
     `next_cursor` is None on the last page; `total_count` is None unless asked for; `answered_at` is the
     clock of the service in epoch seconds. `includes` and `problems` are of the v2 data API: related objects, and
-    what was not found; `message` is what some calls answer instead of data.
+    what was not found; `message` is what some calls answer instead of data. `access_level` is that of the token, such
+    as `read`, where the service says so.
     """
 
     status: int
@@ -37,6 +38,7 @@ class Answer:
     message: str | None = field(default=None, repr=False)
     rate_limit: RateLimit = field(default_factory=RateLimit)
     answered_at: int | None = None
+    access_level: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def read_answer(response: ApiResponse, *, v2: bool = False) -> Answer:
         message=message if isinstance(message, str) else None,
         rate_limit=read_rate_limit(response.headers),
         answered_at=read_date(response.headers),
+        access_level=response.headers.get("x-access-level"),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,22 @@ def test_legacy_codes_are_kept_and_explained(code: int) -> None:
     assert isinstance(error, Unauthorized)
     assert error.codes == (str(code),)
     assert error.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "behind", "words"),
+    [
+        (135, 3_600, "the clock of this machine is 3,600 s behind the service's: set it"),
+        (32, -3_600, "the clock of this machine is 3,600 s ahead of the service's: set it"),
+        (135, 29, "the clock of this machine is off: set it"),
+        (32, 0, "check all four credentials"),
+        (89, 3_600, "make a new one"),
+    ],
+)
+def test_a_clock_that_is_off_is_told_with_its_seconds(code: int, behind: int, words: str) -> None:
+    """By the `Date` of an answer that refuses a signature; a token that is revoked stays revoked."""
+    date = format_datetime(datetime.fromtimestamp(NOW + behind, UTC), usegmt=True)
+    assert words in read_refusal(_response(401, _error(code=code), headers={"date": date})).hint
 
 
 NO_CODES: dict[str, Any] = {

@@ -34,6 +34,7 @@ def test_list_answer() -> None:
             },
             headers={
                 "date": "Sun, 06 Nov 1994 08:49:37 GMT",
+                "x-access-level": "read-write",
                 "x-rate-limit-limit": "2000",
                 "x-rate-limit-remaining": "1999",
                 "x-rate-limit-reset": "784112677",
@@ -48,6 +49,7 @@ def test_list_answer() -> None:
         request={"params": {"account_id": "abc1"}},
         rate_limit=RateLimit(limit=2000, remaining=1999, reset_at=784112677),
         answered_at=784111777,
+        access_level="read-write",
     )
 
 
