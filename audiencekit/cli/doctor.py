@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool of some ten million records
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
-_VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST"})  # who has no others may look, and not change anything
 _CREDENTIALS: Final = 77
 
 
@@ -123,6 +122,7 @@ async def _ask(settings: Settings) -> list[Check]:
 
     from audiencekit.api.login.identity import who_am_i
     from audiencekit.api.opening import open_client
+    from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, VIEWING, may_only_read
 
     who = await who_am_i(settings)
     user = f"{who.user_id or 'unknown'}" + (f" ({who.screen_name})" if who.screen_name else "")
@@ -131,14 +131,17 @@ async def _ask(settings: Settings) -> list[Check]:
         accounts = ", ".join(who.accounts) or "none"
         remedy = f"set AUDIENCEKIT_ACCOUNT_ID to one of: {accounts}"
         return [*found, Check("permission", "problem", "no ads account is set", remedy, _CREDENTIALS)]
-    if set(who.permissions) <= _VIEWING:
+    if set(who.permissions) <= VIEWING:
         told = ", ".join(who.permissions) or "none"
         remedy = "ask the owner of the account for a role that may change audiences"
         message = f"account {settings.account_id} may only be looked at ({told})"
         return [*found, Check("permission", "problem", message, remedy, _CREDENTIALS)]
-    found.append(Check("permission", "ok", f"account {settings.account_id}: {', '.join(who.permissions)}"))
     async with open_client(settings) as client:
         answer = await client.list_custom_audiences(count=1)
+    if may_only_read(answer):
+        found.append(Check("permission", "problem", READS_ONLY, READS_ONLY_HINT, _CREDENTIALS))
+    else:
+        found.append(Check("permission", "ok", f"account {settings.account_id}: {', '.join(who.permissions)}"))
     return [*found, _clock(answer.answered_at, time.time())]
 
 

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from audiencekit.api.client import AdsClient
+from audiencekit.api.serviceclock import in_words, seconds_behind
+from audiencekit.api.wire import Answer
 from audiencekit.delivery.retriedcall import call_patiently
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.asking import as_of_a_run, offered
+from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
 from audiencekit.errors import (
     CredentialsRefused,
     ExchangeError,
@@ -28,32 +31,42 @@ _FILLED_BY: Final[Mapping[str, str]] = {
     "MOBILE": "the service fills it with users of an app",
 }
 _NOTHING: Final = "nothing was read, and nothing was sent"
+_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 
 
 async def look_at_audience(
     client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
 ) -> None:
-    """Tell the name of the audience. A service that does not say what it has holds no run back.
+    """Tell the name of the audience, and of a clock that is far off. One or two requests.
+
+    A service that does not say what it has, or what the user may do, holds no run back.
 
     Raises PlanRefused for an audience that is not there or takes no people, CredentialsRefused where we may not write,
     and ServiceUnavailable or Refused where the service cannot be asked now.
     """
-    found: list[Any] = []
+    found: list[Answer] = []
 
     async def look() -> None:
-        found.append((await client.get_custom_audience(audience_id)).data)
+        found.append(await client.get_custom_audience(audience_id))
 
     async with client:
         try:
             await call_patiently(lambda: offered(look), policy)
         except NotFound:
-            found.append(None)
+            found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
             return
         except ExchangeError as error:
             raise as_of_a_run(error, _NOTHING) from None
-    _judge(account_id, audience_id, found[-1])
-    if name := found[-1].get("name"):
+        _judge(account_id, audience_id, found[-1].data if found else None)
+        if behind := seconds_behind(policy.clock.now(), found[-1].answered_at):
+            tell(f"note: {in_words(behind)}: set it")
+        if may_only_read(found[-1]):
+            raise CredentialsRefused(f"{READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
+        if viewing := await viewing_permissions(client):
+            told = f"this user may only look at account {account_id} ({viewing})"
+            raise CredentialsRefused(f"{told}: {_NOTHING}", hint=_WHOAMI)
+    if name := found[-1].data.get("name"):
         tell(f"audience {audience_id}: {shown(str(name))}")
 
 

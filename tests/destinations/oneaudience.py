@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,6 +17,8 @@ class OneAudience:
         self.audience, self._errors = audience, list(errors)
         self.calls: list[str] = []
         self.told: list[str] = []
+        self.access: Any = {"permissions": ["ACCOUNT_ADMIN"]}
+        self.answered = Answer(status=200)
 
     async def __aenter__(self) -> Self:
         return self
@@ -25,6 +28,12 @@ class OneAudience:
     ) -> None:
         pass
 
+    async def get_authenticated_user_access(self) -> Answer:
+        self.calls.append("access")
+        if isinstance(self.access, AudiencekitError):
+            raise self.access
+        return Answer(status=200, data=self.access)
+
     async def get_custom_audience(self, audience_id: str) -> Answer:
         return self.answer("get", audience_id)
 
@@ -32,4 +41,4 @@ class OneAudience:
         self.calls.append(call)
         if self._errors:
             raise self._errors.pop(0)
-        return Answer(status=200, data={"id": audience_id, **self.audience})
+        return replace(self.answered, data={"id": audience_id, **self.audience})

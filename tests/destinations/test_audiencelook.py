@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.wire import Answer
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audiencelook import look_at_audience
 from audiencekit.errors import (
@@ -26,7 +27,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from tests.destinations.oneaudience import OneAudience
-from tests.virtualtime import VirtualClock, run_virtually
+from tests.virtualtime import EPOCH, VirtualClock, run_virtually
 
 ID = "1a2b"
 AWAY = TemporarilyUnavailable("not now", status=503, outcome=Outcome.UNKNOWN)
@@ -50,7 +51,7 @@ def test_an_audience_of_ours(audience: dict[str, Any], told: list[str]) -> None:
     """Its name is told."""
     service = OneAudience(audience)
     _look(service)
-    assert (service.told, len(service.calls)) == (told, 1)
+    assert (service.told, service.calls) == (told, ["get", "access"])
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_a_service_that_comes_back() -> None:
     """It is asked again, as a request would be sent again."""
     service = OneAudience({"name": "Spring"}, AWAY, TransportFailed("lost", sent=True))
     _look(service)
-    assert (service.told, len(service.calls)) == (["audience 1a2b: Spring"], 3)
+    assert (service.told, service.calls) == (["audience 1a2b: Spring"], ["get"] * 3 + ["access"])
 
 
 def test_a_service_that_stays_away() -> None:
@@ -117,3 +118,55 @@ def test_a_service_that_does_not_say(raised: AudiencekitError) -> None:
     service = OneAudience({}, raised)
     _look(service)
     assert service.told == []
+
+
+@pytest.mark.parametrize(
+    ("permissions", "words"),
+    [(["ANALYST"], "may only look at account acc7 .ANALYST"), (["CAMPAIGN_ANALYST", "ANALYST"], "CAMPAIGN_ANALYST, A")],
+)
+def test_a_user_who_may_only_look(permissions: list[str], words: str) -> None:
+    """The permissions are in words of the service; the remedy names the command that shows them."""
+    service = OneAudience({"name": "Spring"})
+    service.access = {"permissions": permissions}
+    with pytest.raises(CredentialsRefused, match=words) as refused:
+        _look(service)
+    assert (service.told, "whoami" in refused.value.hint) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        {"permissions": ["ANALYST", "AD_MANAGER"]},
+        {"permissions": ["ANALYST", {}]},
+        {"permissions": []},
+        {"permissions": "ANALYST"},
+        {},
+        [],
+        Unauthorized("not for you", status=403),
+        RequestRefused("no such call", status=404),
+        AWAY,
+    ],
+)
+def test_a_service_that_does_not_tell_permissions(access: Any) -> None:
+    """It holds no run back, and is asked once."""
+    service = OneAudience({"name": "Spring"})
+    service.access = access
+    _look(service)
+    assert (service.told, service.calls) == (["audience 1a2b: Spring"], ["get", "access"])
+
+
+def test_a_token_that_may_only_read() -> None:
+    """The answer says so: the first upload would be refused."""
+    service = OneAudience({"name": "Spring"})
+    service.answered = Answer(status=200, access_level="read")
+    with pytest.raises(CredentialsRefused, match="the token may only read: nothing was read"):
+        _look(service)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0, None), (20, None), (400, "400 s behind"), (-400, "400 s ahead of")])
+def test_a_clock_that_is_off(seconds: int, words: str | None) -> None:
+    """It is told, and holds no run back: signatures are corrected."""
+    service = OneAudience({})
+    service.answered = Answer(status=200, access_level="read-write", answered_at=round(EPOCH) + seconds)
+    _look(service)
+    assert [words in told for told in service.told] == ([] if words is None else [True])

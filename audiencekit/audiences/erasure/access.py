@@ -6,6 +6,7 @@ import asyncio
 from typing import Final
 
 from audiencekit.api.client import AdsClient
+from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
 from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
@@ -21,20 +22,21 @@ from audiencekit.errors import (
 _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 _NOTHING: Final = "nobody was remembered, and nothing was sent"
 
-# Who has none but these may look and not change anything (specification part 1, section 4.9).
-_VIEWING: Final = ("ANALYST", "CAMPAIGN_ANALYST")
-
 
 async def check_access(client: AdsClient, account_id: str) -> None:
-    """Returns unless the service refuses us, or says that this user may only look at the account.
+    """Return unless the service refuses us, or says that this user or token may only look at the account.
 
     Raises CredentialsRefused or PlanRefused. A service that is away is no reason: these people are left out of uploads
-    from now on, and are erased when it is back. Whether the application itself may only read, no endpoint says.
+    from now on, and are erased when it is back.
     """
     refusal: AudiencekitError
     try:
-        await client.list_custom_audiences(count=1)
-        await _check_permissions(client, account_id)
+        answer = await client.list_custom_audiences(count=1)
+        if may_only_read(answer):
+            raise CredentialsRefused(f"account {account_id}: {READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
+        if viewing := await viewing_permissions(client):
+            may = f"this user may only look at it ({viewing})"
+            raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
         return
     except Unauthorized as error:
         hint = error.hint or _WHOAMI
@@ -47,15 +49,3 @@ async def check_access(client: AdsClient, account_id: str) -> None:
     except asyncio.CancelledError:
         refusal = NotFinished(f"interrupted: {_NOTHING}")
     raise refusal
-
-
-async def _check_permissions(client: AdsClient, account_id: str) -> None:
-    """Raises CredentialsRefused. A service that does not tell what the user may do is no reason either."""
-    try:
-        access = (await client.get_authenticated_user_access()).data
-    except ExchangeError:
-        return
-    told = access.get("permissions") if isinstance(access, dict) else None
-    if isinstance(told, list) and told and all(each in _VIEWING for each in told):
-        may = f"this user may only look at it ({', '.join(told)})"
-        raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
