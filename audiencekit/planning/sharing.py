@@ -24,12 +24,12 @@ from audiencekit.planning.batchresults import Gathered, Listeners
 from audiencekit.planning.options import Options
 from audiencekit.planning.planinputs import Terms
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
-from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.hexadecimal import hash_array
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.requestplan import Sizes
-from audiencekit.preparation.tally import ColumnTally, Tally
+from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.sharedvalues import CANDIDATE, Candidates, SharedValues
@@ -155,7 +155,7 @@ class _Stripping:
         else:
             sizes = self._shorten(self._gathered.sizes(number), records, before, before - left_out)
         self._gathered.change(number, places, sizes)
-        return self._reject(found, int(np.count_nonzero(is_gone)))
+        return self._reject(found, is_gone[owners])
 
     def _shorten(self, sizes: Sizes, records: Indices, before: Counts, after: Counts) -> Sizes:
         """`sizes` of the users of a batch, of which `records` have fewer hashes of each kind than `before`.
@@ -192,15 +192,23 @@ class _Stripping:
         counts = self._gathered.tally.columns
         return max(self._columns[kind], key=lambda column: counts.get(column.position, ColumnTally()).valid)
 
-    def _reject(self, found: Candidates, gone: int) -> pa.RecordBatch:
-        """Count the values left out; of each its row and its column, or the columns that it may have come from."""
+    def _reject(self, found: Candidates, is_gone: Bools) -> pa.RecordBatch:
+        """Count the values left out; of each its row and its column, or the columns that it may have come from.
+
+        `is_gone` says of each whether its record has nothing else.
+        """
+        gone = len(np.unique(found["row"][is_gone]))
         tally = Tally(rows_rejected=gone, records=-gone, reasons=Counter({SHARED: len(found)}))
         tables = []
         for place, kind in enumerate(Kind):
             rows = np.sort(found["row"][found["kind"] == place])
             if count := len(rows):
                 self.outcome.left_out[kind] += count
-                tally.columns[self._main[kind].position] = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
+                seen = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
+                if self._terms.options.examines:
+                    lost = len(np.unique(found["row"][is_gone & (found["kind"] == place)]))
+                    seen.trials = Trials(people=Counter({SHARED: lost}))
+                tally.columns[self._main[kind].position] = seen
                 name = " or ".join(column.name for column in self._columns[kind])
                 tables.append(pa.table([rows, pa.repeat(name, count), pa.repeat(SHARED, count)], REJECTION_SCHEMA))
         self._gathered.tally.add(tally)

@@ -1,4 +1,4 @@
-"""The doctor's findings: every cause of a loss, the most values first, with the option that saves them."""
+"""The doctor's findings: every cause of a loss, most people first, with the option that saves them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,21 @@ _DUBIOUS: Final = {
 class Finding(Loss):
     """A loss of any size, or a doubt about values that are sent. `saves` of the values are valid with `option`.
 
-    Of more values than were tried it is an estimate.
+    `people` are the rows that are rejected and have a value that is lost for it; with `option`, `saves_people` of them
+    are not. Of more values than were tried these are estimates.
     """
 
+    people: int = 0
     option: str | None = None
     saves: int = 0
+    saves_people: int = 0
 
 
 def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
-    """All causes of losses, and doubts about what is sent, the most values first; empty unless values were examined."""
+    """All causes of losses, and doubts about what is sent, most people first, and of as many, most values.
+
+    Empty unless values were examined.
+    """
     found: list[Finding] = []
     of_values: set[str] = set()
     for column in mapping.columns:
@@ -44,7 +50,7 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
         found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
         of_values |= set(seen.reasons)
     found += _of_rows(tally, of_values)
-    return tuple(sorted(found, key=lambda finding: -finding.count))
+    return tuple(sorted(found, key=lambda finding: (-finding.people, -finding.count)))
 
 
 def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
@@ -58,8 +64,10 @@ def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[F
             count=count,
             share=count / seen.present,
             message=describe(Reason(reason), column, count, seen.present),
+            people=trials.people[reason],
             option=option,
             saves=saves,
+            saves_people=_people_saved(trials, reason, option),
             remedy=hint or remedy_of(Reason(reason), column),
         )
 
@@ -79,6 +87,13 @@ def _best(trials: Trials, reason: Reason, count: int) -> tuple[str | None, int, 
     return None, 0, f"{saves:,} of them are {option}"
 
 
+def _people_saved(trials: Trials, reason: str, option: str | None) -> int:
+    tried = trials.people_tried[reason]
+    if option is None or not tried:
+        return 0
+    return round(trials.people[reason] * trials.people_saved[reason, option] / tried)
+
+
 def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
     for (code, provider), count in trials.dubious.items():
         words = _DUBIOUS[code].format(where=f" of column {column.name}", provider=provider)
@@ -91,4 +106,6 @@ def _of_rows(tally: Tally, of_values: set[str]) -> Iterator[Finding]:
         if reason not in of_values:
             message, remedy = describe(Reason(reason), None, count, tally.rows_read), remedy_of(Reason(reason), None)
             share = count / tally.rows_read
-            yield Finding(code=reason, column=None, count=count, share=share, message=message, remedy=remedy)
+            yield Finding(
+                code=reason, column=None, count=count, share=share, message=message, people=count, remedy=remedy
+            )

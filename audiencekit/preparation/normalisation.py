@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.excel import ROUNDED_ID
 from audiencekit.identifiers.hashing import accept_hashed
@@ -41,7 +39,8 @@ from audiencekit.preparation.columnar.partner_user_ids import decide_partner_use
 from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
-from audiencekit.preparation.tally import ColumnTally, Trials
+from audiencekit.preparation.tally import ColumnTally
+from audiencekit.preparation.triedvalues import TriedValues
 
 # Rejected values per column and batch that are asked which kind they look like, where so many were rejected that the
 # column may be another's: when a whole source has too many, one of its batches has.
@@ -56,7 +55,7 @@ _FEW_LEFT: Final = {Kind.EMAIL: 2_000, Kind.PHONE_NUMBER: 10}
 
 
 # Looks at the values of a column, their codes and the countries of their rows, decided by some rules.
-Examine: TypeAlias = Callable[[Any, Codes, Any | None, MappedColumn, Rules], Trials]
+Examine: TypeAlias = Callable[[Any, Codes, Any | None, MappedColumn, Rules], TriedValues]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +63,7 @@ class ColumnResult:
     """What became of one column, by index of the row in the batch, ascending.
 
     `values` are the hashes that qualified (HASH_TYPE; plain texts for partner user ids), of `value_rows`;
-    `rejected_codes` are places in REASONS, of `rejected_rows`. `by_definition` counts the values that were not decided
-    in bulk.
+    `rejected_codes` are places in REASONS, of `rejected_rows`. `tried` is there where the values were examined.
     """
 
     value_rows: npt.NDArray[np.int64]
@@ -73,6 +71,13 @@ class ColumnResult:
     rejected_rows: npt.NDArray[np.int64]
     rejected_codes: Codes
     tally: ColumnTally
+    tried: TriedValues | None = None
+    rows: npt.NDArray[np.int64] | None = None
+
+    def count_people(self, is_lost: npt.NDArray[np.bool_]) -> None:
+        """Count the rows without any valid value among the values that were examined."""
+        if self.tried is not None:
+            self.tried.count_people(is_lost, (self.rejected_rows, self.rejected_codes), self.rows)
 
 
 def normalize_column(
@@ -96,11 +101,13 @@ def normalize_column(
         tally.payment_numbers = count_payment_numbers(decided.values)
     if tally.present - tally.valid > tally.present * DEFAULT_MAX_REJECTED_COLUMN_SHARE:
         _look(tally, texts, of_values, rejected[:LOOKED_AT])
+    tried = None
     if examine is not None:
-        tally.trials = examine(texts, np.where(codes == _EMPTY, UNDECIDED, codes), of_values, column, rules)
+        tried = examine(texts, np.where(codes == _EMPTY, UNDECIDED, codes), of_values, column, rules)
+        tally.trials = tried.trials
     if rows is not None:
         valid, rejected = rows[valid], rows[rejected]
-    return ColumnResult(valid, decided.values, rejected, reasons, tally)
+    return ColumnResult(valid, decided.values, rejected, reasons, tally, tried, rows)
 
 
 def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules = DEFAULT_RULES) -> Codes:
@@ -186,28 +193,6 @@ def _look(tally: ColumnTally, texts: Any, countries: Any | None, rows: npt.NDArr
         tally.other_hashes += count * (OTHER_HASH.fullmatch(text.strip()) is not None)
         if (kind := likely_kind(text, country=country)) is not None:
             tally.likely[kind] += count
-
-
-def resolve_countries(texts: Any) -> Any:
-    """The country code of every cell of a country column, null where it names none: a pa.DictionaryArray of texts."""
-    numbers, distinct = _numbered(texts)
-    codes = [_resolve_country(text) if text else None for text in distinct.to_pylist()]
-    return pa.DictionaryArray.from_arrays(numbers, pa.array(codes, pa.string()))
-
-
-def _numbered(texts: Any) -> tuple[Any, Any]:
-    """Which distinct text each of `texts` is, and these."""
-    compiled = kernels()
-    if compiled is not None and (found := compiled.deciding.number(texts)) is not None:
-        numbers, firsts = found
-        return arrow_array(numbers), texts.take(arrow_array(firsts))
-    encoded = texts.dictionary_encode()
-    return encoded.indices, encoded.dictionary
-
-
-@lru_cache(maxsize=4096)
-def _resolve_country(text: str) -> str | None:
-    return find_country(text)
 
 
 def _flatten(texts: Any) -> tuple[Any, npt.NDArray[np.int64] | None]:

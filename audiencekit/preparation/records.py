@@ -19,7 +19,8 @@ from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATI
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
-from audiencekit.preparation.normalisation import ColumnResult, Examine, normalize_column, resolve_countries
+from audiencekit.preparation.countries import resolve_countries
+from audiencekit.preparation.normalisation import ColumnResult, Examine, normalize_column
 from audiencekit.preparation.rejections import Rejections
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.valuelists import value_lists
@@ -96,6 +97,8 @@ def prepare_batch(
         rejections.add(rows, result.rejected_rows, column.name, REASON_WORDS.take(arrow_array(result.rejected_codes)))
         qualified[result.value_rows] = True
         present[result.rejected_rows] = True
+    for _, result in results:
+        result.count_people(~qualified)
     silent = np.flatnonzero(~(qualified | present))
     rejections.add(rows, silent, None, pa.repeat(_NO_IDENTIFIER, len(silent)))
     lists = [

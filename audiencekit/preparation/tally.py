@@ -54,17 +54,25 @@ class PaymentNumbers:
 class Trials:
     """Trials of one column: of `tried` rejected values, by reason, `saved` by an option ("no_country", "--country US").
 
-    `dubious` counts valid addresses by what is odd about them, and the provider that was meant.
+    `people` counts by reason the rows that have no valid value and lost one for it; `people_tried` and `people_saved`
+    are those among the values that were tried, and saved by an option. `dubious` counts valid addresses by what is odd
+    about them, and the provider that was meant.
     """
 
     tried: Counter[str] = field(default_factory=Counter)
     saved: Counter[tuple[str, str]] = field(default_factory=Counter)
+    people: Counter[str] = field(default_factory=Counter)
+    people_tried: Counter[str] = field(default_factory=Counter)
+    people_saved: Counter[tuple[str, str]] = field(default_factory=Counter)
     dubious: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, other: Trials) -> None:
         """Count `other` in."""
         self.tried.update(other.tried)
         self.saved.update(other.saved)
+        self.people.update(other.people)
+        self.people_tried.update(other.people_tried)
+        self.people_saved.update(other.people_saved)
         self.dubious.update(other.dubious)
 
 

@@ -21,7 +21,7 @@ from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.decisions import REASONS, VALID, Codes
 from audiencekit.preparation.normalisation import codes_of
-from audiencekit.preparation.tally import Trials
+from audiencekit.preparation.triedvalues import TriedValues
 
 TRIED: Final = 2_000  # rejected values of a column, a batch and a reason
 _FIRST: Final = 100  # of these, with every country; the others with those that saved most
@@ -47,24 +47,23 @@ TYPING_ERROR, ROLE, THROWAWAY_MAILBOX = "typing_error", "role_address", "throwaw
 RAW, BARE, NAME = "a value that is not hashed", "an address beside a name", "the name of a person"
 
 
-def examine(texts: Any, codes: Codes, countries: Any | None, column: MappedColumn, rules: Rules) -> Trials:
+def examine(texts: Any, codes: Codes, countries: Any | None, column: MappedColumn, rules: Rules) -> TriedValues:
     """Trials of `texts` (pa.StringArray) of `column`, of which each has its code and the country of its row.
 
     Holds raw values: to be called from a guarded function only.
     """
-    trials, kind = Trials(), column.kind
+    found, kind = TriedValues(), column.kind
     if kind is Kind.EMAIL and not column.hashed:
-        trials.dubious = _count_dubious(texts.filter(arrow_array(codes == VALID)))
+        found.trials.dubious = _count_dubious(texts.filter(arrow_array(codes == VALID)))
     for code in np.unique(codes[codes > VALID]).tolist():
         reason = Reason(REASONS[code] or "")
         places = np.flatnonzero(codes == code)[:TRIED]
         chosen = texts.take(arrow_array(places))
         where = None if countries is None else countries.take(arrow_array(places))
-        trials.tried[reason] += len(chosen)
+        found.add(reason, places)
         for option, saved in _try(chosen, reason, where, kind, rules):
-            if count := int(np.count_nonzero(saved)):
-                trials.saved[reason, option] += count
-    return trials
+            found.save(reason, option, saved)
+    return found
 
 
 def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: Rules) -> Iterable[tuple[str, Bools]]:

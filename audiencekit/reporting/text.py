@@ -143,9 +143,21 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Lines:
     """Each cause of a loss, and what saves how many."""
     lines = []
     for each in findings:
-        saved = f"{each['option']} saves {each['saves']:,}" if each["option"] else each["remedy"]
-        lines.append(f"  {shown(each['message'])}" + (f"; {shown(saved)}" if saved else ""))
+        lost = f"; {_people(each['people'])} lost" if each["people"] else ""
+        lines.append(f"  {shown(each['message'])}{lost}" + (f"; {shown(saved)}" if (saved := _saving(each)) else ""))
     return ["doctor", *lines] if lines else []
+
+
+def _saving(finding: Mapping[str, Any]) -> str | None:
+    if not finding["option"]:
+        remedy: str | None = finding["remedy"]
+        return remedy
+    people = f" values and {_people(finding['saves_people'])}" if finding["people"] else ""
+    return f"{finding['option']} saves {finding['saves']:,}{people}"
+
+
+def _people(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
 
 
 def _warned(warning: Mapping[str, Any]) -> str:

@@ -95,6 +95,54 @@ def test_a_cause_is_found(tmp_path: Path, case: str) -> None:
     assert {name: found[name] for name in wanted} == wanted
 
 
+def _people(found: list[dict[str, Any]]) -> dict[str, tuple[int, int, int]]:
+    return {each["code"]: (each["count"], each["people"], each["saves_people"]) for each in found}
+
+
+def test_people_are_rows_without_a_valid_value(tmp_path: Path) -> None:
+    """Of those that have an address no one is lost. A row that is lost for two reasons counts for both."""
+    lines = [
+        "email,phone",
+        *(f"p{n}@example.com,+1212{2_340_000 + n}" for n in range(100)),
+        *(f"q{n}@example.com,(212) 234-{n:04}" for n in range(30)),  # these have an address
+        *(f",(212) 234-{n:04}" for n in range(30, 70)),
+        *(f"r@r@{n},(212) 234-{n:04}" for n in range(70, 90)),  # lost for both, and the country saves them
+        *(f"s@s@{n},+1 212 234 {n:04} x12" for n in range(10)),  # nothing saves them
+    ]
+    assert _people(_findings(tmp_path, lines)) == {
+        "no_country": (90, 60, 60),
+        "invalid_syntax": (30, 30, 0),
+        "extension": (10, 10, 0),
+    }
+
+
+def test_most_people_come_first(tmp_path: Path) -> None:
+    """Before losses of more values, whose people are reached by another one."""
+    lines = [
+        "email,phone",
+        *(f"p{n}@example.com,(212) 234-{n:04}" for n in range(90)),
+        *(f"r@r@{n}," for n in range(8)),
+    ]
+    assert [each["code"] for each in _findings(tmp_path, lines)] == ["invalid_syntax", "no_country"]
+
+
+def test_people_of_shared_values(tmp_path: Path) -> None:
+    """Those who have nothing else, of a value that others share."""
+    lines = ["email,phone", *(f"p{n}@example.com,+12122340000" for n in range(20)), *[",+12122340000"] * 3]
+    found = _people(_findings(tmp_path, lines))
+    assert found["shared"] == (23, 3, 0)
+
+
+def test_several_values_of_a_row_are_one_person(tmp_path: Path) -> None:
+    """Of a cell that was divided, and of two columns."""
+    lines = ["phone,phone 2", *(f"(212) 234-{n:04};(212) 235-{n:04},(212) 236-{n:04}" for n in range(30))]
+    found = [each for each in _findings(tmp_path, lines, split_cells=";") if each["code"] == "no_country"]
+    assert sorted((each["count"], each["people"], each["saves_people"]) for each in found) == [
+        (30, 30, 30),
+        (60, 30, 30),
+    ]
+
+
 def test_the_most_come_first(tmp_path: Path) -> None:
     """Whatever the column."""
     lines = _phones(*NATIONAL_US, *(f"+1 212 234 {number:04} x12" for number in range(30)), "12", "n/a")

@@ -8,16 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.preparation import normalisation
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar import hashing
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.normalisation import ColumnResult, normalize_column, resolve_countries
+from audiencekit.preparation.countries import resolve_countries
+from audiencekit.preparation.normalisation import ColumnResult, normalize_column
 from benchmarks.contacts import contact_blocks
 
 NAMES = {Kind.EMAIL: "email", Kind.PHONE_NUMBER: "phone"}
@@ -78,16 +77,3 @@ def test_declared_hashes_are_not_hashed_again(kind: Kind) -> None:
     )
     assert result.values.to_pylist() == [bytes.fromhex("ab" * 32)]
     assert result.rejected_rows.tolist() == [1]
-
-
-@given(
-    st.lists(st.sampled_from(["DE", "de", "Germany", "DEU", "", " ", "nowhere", "France", None]) | st.text(max_size=9))
-)
-def test_countries_are_the_same_without_kernels(texts: list[str | None]) -> None:
-    """Codes by row, null where a cell names no country or is not there."""
-    column = pa.array(texts, pa.string())
-    resolved = resolve_countries(column)
-    with pytest.MonkeyPatch.context() as patch:
-        _without_kernels(patch)
-        assert resolved.equals(resolve_countries(column))
-    assert resolved.to_pylist() == [find_country(text) if text else None for text in texts]
