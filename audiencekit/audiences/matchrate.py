@@ -6,12 +6,14 @@ else the runs of this machine bound it, since people who were sent twice are one
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from audiencekit.audiences.readiness import Readiness
 from audiencekit.audiences.synchronisation.expiry import expiry, is_under_sync
+from audiencekit.errors import SnapshotRefused
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.store import RunStore
@@ -38,6 +40,14 @@ class Health:
     readiness: Readiness
     provided: Provided | None
 
+    @classmethod
+    def of(cls, readiness: Readiness, settings: Settings) -> Self:
+        """With what this state directory knows; a snapshot that cannot be trusted says nothing."""
+        provided = None
+        with contextlib.suppress(SnapshotRefused):
+            provided = count_provided(readiness.audience_id, settings)
+        return cls(readiness=readiness, provided=provided)
+
     @property
     def rate(self) -> tuple[float, float] | None:
         """The least and the greatest match rate; None where one of the two numbers is not known, or zero."""
@@ -49,7 +59,6 @@ class Health:
     def to_json(self) -> dict[str, Any]:
         """audience_id, targetable, reasons_not_targetable, audience_size, provided, match_rate."""
         document = self.readiness.to_json()
-        del document["records_sent"], document["share"]
         provided, rate = self.provided, self.rate
         document["provided"] = provided and {"least": provided.least, "most": provided.most, "source": provided.source}
         document["match_rate"] = rate and {"least": rate[0], "most": rate[1]}
@@ -68,7 +77,7 @@ class Health:
 
     def _provided(self) -> str:
         if self.provided is None:
-            return "not known: no run of this machine has put people in"
+            return "not known: no run of this machine tells"
         told = {"snapshot": "by the snapshot of the last sync", "runs": "by the runs of this machine"}
         return f"{_span(f'{self.provided.least:,}', f'{self.provided.most:,}')}, {told[self.provided.source]}"
 

@@ -1,4 +1,4 @@
-"""Whether an audience can be targeted yet, why not, and how many of those that were sent it has.
+"""Whether an audience can be targeted yet, why not, and how many active users it has.
 
 The service works on uploads for hours (public documentation, "custom audiences"); until then the answer is polled.
 """
@@ -14,7 +14,6 @@ from audiencekit.api.wire import Answer
 from audiencekit.delivery.clock import Clock
 from audiencekit.errors import NotFinished, RateLimited, Refused, TemporarilyUnavailable, TransportFailed
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
-from audiencekit.runs.store import RunStore
 from audiencekit.shown import shown
 
 DEFAULT_TIMEOUT: Final = timedelta(hours=48)
@@ -35,32 +34,20 @@ class AudienceReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """What the service says of an audience at one moment; `size` is None when it does not say.
-
-    `records_sent` counts the records that runs of this machine put in, None when there are none: people who were sent
-    twice count twice.
-    """
+    """An audience at one moment, as the service tells. `size`, its active users, is None when it does not say."""
 
     audience_id: str
     is_targetable: bool
     reasons: tuple[str, ...]
     size: int | None
-    records_sent: int | None
-
-    @property
-    def share(self) -> float | None:
-        """`size` over `records_sent`: an honest rate, not a match rate, since the size counts active people only."""
-        return self.size / self.records_sent if self.size is not None and self.records_sent else None
 
     def to_json(self) -> dict[str, Any]:
-        """audience_id, targetable, reasons_not_targetable, audience_size, records_sent, share."""
+        """audience_id, targetable, reasons_not_targetable, audience_size."""
         return {
             "audience_id": self.audience_id,
             "targetable": self.is_targetable,
             "reasons_not_targetable": list(self.reasons),
             "audience_size": self.size,
-            "records_sent": self.records_sent,
-            "share": self.share,
         }
 
     def to_text(self) -> str:
@@ -72,10 +59,8 @@ class Readiness:
 
     def _size_in_words(self) -> str:
         if self.size is None:
-            return "the service does not say how many people it has"
-        if not self.records_sent:
-            return f"the service says {self.size:,} people active in 90 days"
-        return f"the service says {self.size:,} of {self.records_sent:,}; people active in 90 days"
+            return "the service does not say how many users are active"
+        return f"{self.size:,} users active in 90 days"
 
 
 def explain(reason: str) -> str:
@@ -83,13 +68,7 @@ def explain(reason: str) -> str:
     return _IN_WORDS.get(reason, f"the service says {shown(reason)}")
 
 
-def count_records_sent(store: RunStore, audience_id: str) -> int | None:
-    """Records that the runs in `store` put into the audience; None when there was no such run."""
-    runs = [run for run in store.list_runs() if run.get("audience_id") == audience_id and "rows" in run]
-    return sum(int(run["rows"].get("sent", 0)) for run in runs) if runs else None
-
-
-async def read_readiness(client: AudienceReader, audience_id: str, *, records_sent: int | None = None) -> Readiness:
+async def read_readiness(client: AudienceReader, audience_id: str) -> Readiness:
     """What the service says now. Raises Refused for a deleted audience, NotFound for one that never was."""
     audience = dict((await client.get_custom_audience(audience_id, with_deleted=True)).data)
     if audience.get("deleted"):
@@ -100,7 +79,6 @@ async def read_readiness(client: AudienceReader, audience_id: str, *, records_se
         is_targetable=audience.get("targetable") is True,
         reasons=tuple(str(reason) for reason in audience.get("reasons_not_targetable") or ()),
         size=size if type(size) is int else None,
-        records_sent=records_sent,
     )
 
 
@@ -111,7 +89,6 @@ async def wait_until_targetable(
     clock: Clock,
     timeout: timedelta = DEFAULT_TIMEOUT,
     interval: timedelta = DEFAULT_INTERVAL,
-    records_sent: int | None = None,
     on_state: Callable[[Readiness], None] = lambda readiness: None,
 ) -> Readiness:
     """The first answer that says targetable; `on_state` gets every answer.
@@ -123,7 +100,7 @@ async def wait_until_targetable(
     failures = 0
     while True:
         try:
-            readiness = await read_readiness(client, audience_id, records_sent=records_sent)
+            readiness = await read_readiness(client, audience_id)
         except (TransportFailed, TemporarilyUnavailable, RateLimited):
             failures += 1
             if failures > READINESS_FAILURES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say, tell
 from audiencekit.errors import UsageError
 from audiencekit.shown import shown
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.readiness import Readiness
 
 
 @click.group()
@@ -70,9 +73,8 @@ def create_audience(name: str, description: str | None, as_json: bool) -> None:
 def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bool) -> None:
     """Wait until an audience can be targeted, and say why it cannot yet."""
     from audiencekit.audiences.durations import parse_duration
-    from audiencekit.audiences.readiness import Readiness, count_records_sent, wait_until_targetable
+    from audiencekit.audiences.readiness import wait_until_targetable
     from audiencekit.delivery.clock import SystemClock
-    from audiencekit.runs.store import RunStore
 
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
     if not every:
@@ -85,15 +87,10 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
             clock=SystemClock(),
             timeout=limit,
             interval=every,
-            records_sent=count_records_sent(RunStore(command_settings().state_dir), audience_id),
             on_state=lambda readiness: tell(readiness.to_text()),
         )
 
-    ready = with_client(ask, as_json=as_json)
-    if as_json:
-        print_json(ready.to_json())
-    else:
-        say(ready.to_text())
+    _print_health(with_client(ask, as_json=as_json), as_json=as_json)
 
 
 @audiences.command("health")
@@ -101,18 +98,22 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
 @json_option
 def show_health(audience_id: str, as_json: bool) -> None:
     """Show the match rate of an audience: users active in 90 days over users provided."""
-    from audiencekit.audiences.matchrate import Health, count_provided
     from audiencekit.audiences.readiness import read_readiness
 
-    async def ask(client: Any) -> Health:
-        readiness = await read_readiness(client, audience_id)
-        return Health(readiness=readiness, provided=count_provided(audience_id, command_settings()))
+    async def ask(client: Any) -> Readiness:
+        return await read_readiness(client, audience_id)
 
-    found = with_client(ask, as_json=as_json)
+    _print_health(with_client(ask, as_json=as_json), as_json=as_json)
+
+
+def _print_health(readiness: Readiness, *, as_json: bool) -> None:
+    from audiencekit.audiences.matchrate import Health
+
+    health = Health.of(readiness, command_settings())
     if as_json:
-        print_json(found.to_json())
+        print_json(health.to_json())
     else:
-        say(found.to_text())
+        say(health.to_text())
 
 
 @audiences.command("delete")

@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 
+from audiencekit.audiences import matchrate
 from audiencekit.audiences.matchrate import Health, Provided, count_provided
 from audiencekit.audiences.readiness import Readiness
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.emulator import Emulator
+from audiencekit.errors import SnapshotRefused
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import Settings, load_settings
 
 
 def _health(size: int | None, provided: Provided | None) -> Health:
-    readiness = Readiness(audience_id="1a2b", is_targetable=True, reasons=(), size=size, records_sent=None)
+    readiness = Readiness(audience_id="1a2b", is_targetable=True, reasons=(), size=size)
     return Health(readiness=readiness, provided=provided)
 
 
@@ -89,3 +91,16 @@ async def test_entries_that_have_expired(tmp_path: Path) -> None:
         await upload_async(_list(tmp_path, range(300)), audience_id=emulator.audience_id, settings=settings, ttl_days=2)
         later = datetime.fromtimestamp(emulator.clock.now() + 3 * 86_400, UTC)
         assert count_provided(emulator.audience_id, settings, later) is None
+
+
+def test_a_snapshot_that_cannot_be_trusted_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """After hours of waiting, too, the service's own numbers are told."""
+
+    def refuse(audience_id: str, settings: Settings) -> Provided | None:
+        raise SnapshotRefused("damaged")
+
+    monkeypatch.setattr(matchrate, "count_provided", refuse)
+    readiness = Readiness(audience_id="1a2b", is_targetable=True, reasons=(), size=600)
+    health = Health.of(readiness, load_settings({}, directory=tmp_path))
+    assert (health.provided, health.to_json()["audience_size"]) == (None, 600)
+    assert "not known" in health.to_text()

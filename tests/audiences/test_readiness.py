@@ -5,21 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from audiencekit.api.wire import Answer
-from audiencekit.audiences.readiness import (
-    Readiness,
-    count_records_sent,
-    explain,
-    read_readiness,
-    wait_until_targetable,
-)
+from audiencekit.audiences.readiness import Readiness, explain, read_readiness, wait_until_targetable
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound, Refused, TemporarilyUnavailable, TransportFailed
-from audiencekit.runs.store import RunStore
 
 PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}
 READY = {"targetable": True, "reasons_not_targetable": [], "audience_size": 61_204}
@@ -107,23 +99,18 @@ def test_a_deleted_audience_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "sent", "words", "share"),
+    ("size", "words"),
     [
-        (61_204, 98_310, "the service says 61,204 of 98,310; people active in 90 days", 61_204 / 98_310),
-        (61_204, None, "the service says 61,204 people active in 90 days", None),
-        (61_204, 0, "the service says 61,204 people active in 90 days", None),
-        (None, 98_310, "the service does not say how many people it has", None),
-        ("61204", 98_310, "the service does not say how many people it has", None),
+        (61_204, "; 61,204 users active in 90 days"),
+        (None, "the service does not say how many users are active"),
+        ("61204", "the service does not say how many users are active"),
     ],
 )
-def test_the_size_is_told_against_the_records_sent(
-    size: Any, sent: int | None, words: str, share: float | None
-) -> None:
-    """As what the service says, never as a match rate."""
-    answer = Service({**READY, "audience_size": size})
-    readiness = asyncio.run(read_readiness(answer, "abc1", records_sent=sent))
-    assert words in readiness.to_text()
-    assert readiness.to_json()["share"] == share
+def test_the_size_is_told_in_words_of_the_service(size: Any, words: str) -> None:
+    """A number that is none is not told."""
+    readiness = asyncio.run(read_readiness(Service({**READY, "audience_size": size}), "abc1"))
+    assert readiness.to_text().endswith(words)
+    assert readiness.to_json()["audience_size"] == (size if isinstance(size, int) else None)
 
 
 @pytest.mark.parametrize(
@@ -134,21 +121,10 @@ def test_reasons_are_explained(reason: str, word: str) -> None:
     assert word in explain(reason)
 
 
-def test_records_sent_are_those_of_all_runs_of_the_audience(tmp_path: Path) -> None:
-    """Runs of other audiences do not count; without a run nothing is known."""
-    store = RunStore(tmp_path)
-    assert count_records_sent(store, "abc1") is None
-    for run_id, audience_id, sent in (("run-00001", "abc1", 70), ("run-00002", "abc1", 30), ("run-00003", "abc2", 5)):
-        store.create(run_id)
-        store.write_report(run_id, {"audience_id": audience_id, "state": "complete", "rows": {"sent": sent}})
-    store.create("run-00004")
-    assert count_records_sent(store, "abc1") == 100
-
-
 def test_what_the_service_says_is_harmless_in_a_log() -> None:
     """The line goes to terminals and to logs of Airflow: nothing in it acts, or begins another line."""
     hostile = "\x1b]0;x\x07\r\nstate: complete\u202e"
     answer = Service({**READY, "targetable": False, "reasons_not_targetable": [hostile]})
-    readiness = asyncio.run(read_readiness(answer, "abc1", records_sent=1))
+    readiness = asyncio.run(read_readiness(answer, "abc1"))
     assert readiness.to_text().isprintable()
     assert readiness.to_json()["reasons_not_targetable"] == [hostile]

@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.readiness import Readiness, count_records_sent, read_readiness
+from audiencekit.audiences.readiness import Readiness, read_readiness
 from audiencekit.errors import NotFound, Refused
-from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 
 
@@ -16,7 +15,7 @@ async def find_audience(settings: Settings, audience_id: str) -> Readiness:
     """What the service says of it. Raises Refused when it is deleted, or not one of the account."""
     async with open_client(settings) as client:
         try:
-            return await read_readiness(client, audience_id, records_sent=records_sent(settings, audience_id))
+            return await read_readiness(client, audience_id)
         except NotFound:
             refusal = not_ours(settings, audience_id)
     raise refusal
@@ -30,17 +29,11 @@ def not_ours(settings: Settings, audience_id: str) -> Refused:
     )
 
 
-def records_sent(settings: Settings, audience_id: str) -> int | None:
-    """Records that runs of this state directory put into the audience."""
-    return count_records_sent(RunStore(settings.state_dir), audience_id)
-
-
 def to_event(readiness: Readiness) -> dict[str, Any]:
     """The readiness as an event of a trigger can carry it."""
     return asdict(readiness) | {"reasons": list(readiness.reasons)}
 
 
-def from_event(document: dict[str, Any], settings: Settings) -> Readiness:
-    """The readiness that `to_event` gave, with what this state directory knows: the triggerer need not have it."""
-    known = records_sent(settings, document["audience_id"])
-    return Readiness(**document | {"reasons": tuple(document["reasons"]), "records_sent": known})
+def from_event(document: dict[str, Any]) -> Readiness:
+    """The readiness that `to_event` gave."""
+    return Readiness(**document | {"reasons": tuple(document["reasons"])})

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar
 
+from audiencekit.audiences.matchrate import Health
 from audiencekit.audiences.readiness import DEFAULT_INTERVAL, DEFAULT_TIMEOUT
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.errors import AudiencekitError
@@ -18,7 +19,7 @@ from audiencekit.integrations.airflow.versions import AirflowSensorTimeout, Base
 
 
 class AudienceReadySensor(BaseSensorOperator):
-    """Succeeds when the service says that the audience can be targeted; its XCom says what `audiences ready` says.
+    """Succeeds when the service says that the audience can be targeted; its XCom is the JSON of `audiences health`.
 
     With `deferrable` the wait costs no worker: it goes on in the triggerer. `timeout` and `poke_interval` are those of
     every sensor, with defaults that suit a service that works on uploads for hours.
@@ -80,13 +81,14 @@ class AudienceReadySensor(BaseSensorOperator):
             failure = task_failure(error)
         else:
             self.log.info(readiness.to_text())
-            return PokeReturnValue(is_done=readiness.is_targetable, xcom_value=readiness.to_json())
+            return PokeReturnValue(is_done=readiness.is_targetable, xcom_value=Health.of(readiness, settings).to_json())
         raise failure
 
     def execute_complete(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
         """What the trigger has seen, or the failure that it has met."""
         if event["state"] == READY:
-            return from_event(event["readiness"], AudiencekitHook(self.conn_id).settings()).to_json()
+            # What this state directory knows: the triggerer need not have it.
+            return Health.of(from_event(event["readiness"]), AudiencekitHook(self.conn_id).settings()).to_json()
         if event["state"] == LATE:
             raise AirflowSensorTimeout(event["message"])
         raise failure_from(event["message"], passing=event["state"] == AWAY)

@@ -62,7 +62,7 @@ def test_events_say_how_the_wait_ended(provider: Any, service: Service, monkeypa
 def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Service) -> None:
     """A refusal fails for good, a service that is away may be tried again, lateness is a timeout."""
     sensor = provider.Sensor(task_id="ready", audience_id=service.audience_id)
-    seen = {"audience_id": "1", "is_targetable": True, "reasons": [], "size": 100, "records_sent": None}
+    seen = {"audience_id": "1", "is_targetable": True, "reasons": [], "size": 100}
     assert sensor.execute_complete({}, {"state": "ready", "readiness": seen})["targetable"] is True
     with pytest.raises(provider.FailedForGood, match="gone"):
         sensor.execute_complete({}, {"state": "refused", "message": "gone"})
