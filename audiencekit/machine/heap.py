@@ -1,7 +1,9 @@
-"""Memory that was freed: who may have it next, and when the system gets it back."""
+"""Memory: tables that are looked at everywhere, and when the system gets back what was freed."""
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeVar
@@ -16,6 +18,8 @@ _KEPT_BYTES: Final = 48_000_000
 
 # Larger blocks come from the system one by one, and each of their pages costs a fault. glibc takes no greater number.
 _LARGEST_BYTES: Final = 32 * 1024 * 1024
+
+_LARGE_PAGE: Final = 2 * 1024 * 1024  # of most processors
 
 _ARROW_POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
 
@@ -49,6 +53,21 @@ def giving_back(items: Iterable[T], *, every: int) -> Iterator[T]:
         yield item
         if number % every == 0:
             give_back()
+
+
+def zeros(size: int) -> memoryview:
+    """So many bytes for a table that is looked at in places all over it. They take memory where they are touched.
+
+    In large pages, where the system has them: of small ones a processor knows too few, and asks memory twice.
+    """
+    mapped = mmap.mmap(-1, size + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(AttributeError, OSError):
+        mapped.madvise(mmap.MADV_HUGEPAGE)
+    view = memoryview(mapped)
+    import ctypes  # as below
+
+    start = -ctypes.addressof(ctypes.c_char.from_buffer(mapped)) % _LARGE_PAGE
+    return view[start : start + size]
 
 
 def _glibc() -> Any | None:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.machine.heap import zeros
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.selection.tags import Places, Tags
 
@@ -38,7 +39,7 @@ class ValueCounts:
 
     def __init__(self, most: int, *, bits: int = COUNTER_BITS, most_bits: int = MOST_COUNTER_BITS) -> None:
         self._least = min(most, MOST_COUNTED - 1) + 1
-        self._room = np.zeros(2 ** max(bits, most_bits), dtype=np.uint8)  # what is not touched takes no memory
+        self._room = np.frombuffer(zeros(2 ** max(bits, most_bits)), dtype=np.uint8)
         self._counters, self._values = self._room[: 2**bits], 0
         self._likely = np.zeros(_LIKELY, dtype=np.uint8)  # by the last bits of slots: whether any was found
         self._lock = threading.Lock()

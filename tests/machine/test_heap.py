@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from audiencekit.machine.heap import give_back, giving_back, share_heap
+from audiencekit.machine.heap import give_back, giving_back, share_heap, zeros
 
 MEGABYTE = 1_000_000
 
@@ -113,3 +113,21 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error:
     share_heap()
     give_back()
     assert "ARROW_DEFAULT_MEMORY_POOL" not in os.environ
+
+
+@pytest.mark.parametrize("size", [1, 4_096, 5_000_001])
+def test_a_table_of_zeros(size: int) -> None:
+    """As large as it was asked for, and to be written everywhere."""
+    table = zeros(size)
+    assert (len(table), table.readonly, any(table)) == (size, False, False)
+    table[0] = table[-1] = 7
+    assert (table[0], table[size - 1], zeros(size)[0]) == (7, 7, 0)
+
+
+def test_a_table_takes_memory_where_it_is_touched() -> None:
+    """A gigabyte of which one byte is written is no gigabyte."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    table = zeros(1_000 * MEGABYTE)
+    table[500 * MEGABYTE] = 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
