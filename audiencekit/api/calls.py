@@ -33,7 +33,7 @@ _READERS: Final[Mapping[str, Callable[[ApiResponse], Answer]]] = {
 
 
 class Calls:
-    """What every client of this API can do. As an async context manager it opens and closes its transport.
+    """The calls that every client of this API has. As an async context manager it opens and closes its transport.
 
     `account_id` is taken by every call that does not name another; `wire_names` are the names that a service changed.
     """

@@ -20,7 +20,7 @@ class DoNotReachCalls(Calls):
         return require_entity(await self.call("create_do_not_reach_list", {"description": description}), named=True)
 
     async def delete_do_not_reach_list(self, list_id: str) -> Answer:
-        """The list as deleted: whom it kept out can be targeted again."""
+        """The list as deleted: the people on it can be targeted again."""
         return require_entity(await self.call("delete_do_not_reach_list", {"do_not_reach_list_id": list_id}))
 
     async def send_do_not_reach_users(self, list_id: str, body: Body, *, records: int) -> Counts:

@@ -1,4 +1,4 @@
-"""What goes into one HTTP exchange and what comes out of it. No I/O, no signature."""
+"""The request and the answer of one HTTP exchange. No I/O, no signature."""
 
 from __future__ import annotations
 

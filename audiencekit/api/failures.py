@@ -1,4 +1,4 @@
-"""What went wrong below HTTP, in our words. The library's exceptions are dropped: they hold headers."""
+"""Failures below HTTP, in our words. The library's exceptions are dropped: they hold headers."""
 
 from __future__ import annotations
 

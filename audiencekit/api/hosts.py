@@ -52,7 +52,7 @@ class Address:
 
     @property
     def prefix(self) -> str:
-        """What the path of a request is appended to."""
+        """The address that the path of a request is appended to."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
     @property

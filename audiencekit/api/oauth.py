@@ -82,7 +82,7 @@ def format_header(parameters: Iterable[tuple[str, str]], *, realm: str | None = 
 
 
 def signature_base_string(method: str, url: str, parameters: Iterable[tuple[str, str]]) -> str:
-    """What is signed: method, address, and parameters but the signature (RFC 5849, section 3.4.1.1)."""
+    """The text that is signed: method, address, and parameters but the signature (RFC 5849, section 3.4.1.1)."""
     signed = normalize_parameters(pair for pair in parameters if pair[0] != _UNSIGNED)
     return "&".join(percent_encode(part) for part in (method.upper(), base_string_uri(url), signed))
 

@@ -34,7 +34,7 @@ OperationErrors: TypeAlias = dict[int, tuple[str, ...]]
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{0,59}", re.ASCII)
 _MAX_NUMERIC_CODE: Final = 9_999  # legacy codes have up to three digits; phone numbers and ids have more
 _MAX_CODES_SHOWN: Final = 5
-_UNKNOWN_OUTCOME: Final = frozenset({408, 423})  # and all 5xx: applied or not, nobody can tell
+_UNKNOWN_OUTCOME: Final = frozenset({408, 423})  # and all 5xx: applied or not, no one can tell
 
 _HINTS: Final = {
     "32": "the signature was not accepted: check all four credentials",
@@ -71,7 +71,7 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
 
 
 def read_operation_refusal(response: ApiResponse, document: Document) -> RequestRefused:
-    """The error of an answer whose status says success and whose body blames operations; nobody knows what it did."""
+    """The error of an answer whose status says success and whose body blames operations: its effect is unknown."""
     entries = [*_nested_entries(document.get("operation_errors"))]
     codes = tuple(dict.fromkeys(_codes(entries)))
     return RequestRefused(
@@ -123,7 +123,7 @@ def _add_waits(error: ServiceError, response: ApiResponse) -> None:
         error.reset_at = read_rate_limit(response.headers).reset_at
         if error.reset_at is None and retry_after is not None:
             error.reset_at = (response.received_at if answered_at is None else answered_at) + retry_after
-        # A reset is a time of the service's clock; whoever waits for it subtracts this.
+        # A reset is a time of the service's clock: a wait for it subtracts this.
         error.answered_at = answered_at
 
 

@@ -24,7 +24,7 @@ UPLOAD, REMOVAL = "upload", "removal"
 
 
 class Describing(Protocol):
-    """What a client does with descriptions."""
+    """The calls of a client on descriptions."""
 
     async def get_custom_audience(self, audience_id: str) -> Answer: ...
 

@@ -53,7 +53,7 @@ class Timeouts:
 
 @dataclass(slots=True)
 class Connection:
-    """What is known of the connection of one exchange."""
+    """The facts of the connection of one exchange."""
 
     was_kept: bool = False
     has_answered: bool = False

@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the service counts in an upload: records received, and records in the request. Not: matches."""
+    """The counts of the service in an upload: records received, and records in the request. Not: matches."""
 
     success_count: int
     total_count: int

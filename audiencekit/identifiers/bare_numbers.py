@@ -1,4 +1,4 @@
-"""Bare digits that read as somebody's phone number, although no sign says so.
+"""Bare digits that read as a person's phone number, although no sign says so.
 
 Ids of one's own making may be digits, too. A single one tells little: a third of all numbers of ten digits are a valid
 number of the United States. Of a whole column the share does; `preparation.bounds` has the bounds.
@@ -24,9 +24,9 @@ LARGE_COUNTRIES: Final = (
     *("IE", "IL", "IN", "IT", "JP", "KR", "MX", "MY", "NG", "NL", "PH", "PK", "PL", "PT", "RO", "RU", "SA", "SE", "TH"),
     *("TR", "UA", "US", "VN", "ZA"),
 )
-MIN_DIGITS: Final = 8  # fewer are ids, or local numbers that nobody could call
+MIN_DIGITS: Final = 8  # fewer are ids, or local numbers that no one could call
 MAX_DIGITS: Final = 17  # ITU-T E.164, behind 00
-MIN_INTERNATIONAL: Final = 10  # digits with the country's code; of fewer too many are somebody's
+MIN_INTERNATIONAL: Final = 10  # digits with the country's code; of fewer too many are a person's
 
 # Digits, and digits in groups as people write numbers. Two groups are an id of ours sooner, such as 2024-12345, unless
 # the first is an area or a country.

@@ -15,7 +15,7 @@ def find_country(text: str) -> str | None:
 
     Case, accents, punctuation and a leading "the" do not matter. Calling codes ("+44") are not countries.
     """
-    # NA is Namibia, but N/A is nobody.
+    # NA is Namibia, but N/A is no country.
     if is_placeholder(text.strip()) and not text.strip().isalpha():
         return None
     return _BY_SPELLING.get(_spelling(text))

@@ -1,4 +1,4 @@
-"""What is written in another way, so that no `@` and no white space shows: percent signs, HTML, base64, hexadecimal."""
+"""Texts written in another way, without a visible `@` or white space: percent signs, HTML, base64, hexadecimal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What spreadsheets leave on numbers: marks that keep a number whole, and forms that have lost it."""
+"""Traces of spreadsheets on numbers: marks that keep a number whole, and forms that have lost it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def normalize_handle(text: str) -> NormalizedHandle | Reason:
     """The handle as it is hashed, or why there is none.
 
     One `@` (also full-width) or a profile address comes off. The address of a post names its author and
-    counts as the author's profile; the service's own pages (/home, /i/…, /intent/…) name nobody.
+    counts as the author's profile; the service's own pages (/home, /i/…, /intent/…) name no one.
     """
     trimmed = trim(text)
     if not trimmed:
@@ -58,7 +58,7 @@ def is_marked_handle(text: str) -> bool:
 
 
 def _bare_name(text: str) -> str:
-    """What is left of `text` without `@` or profile address; empty for a page that names nobody."""
+    """`text` without `@` or profile address; empty for a page that names no one."""
     if "/" in text and (address := _PROFILE_ADDRESS.fullmatch(text)):
         return "" if address[1].lower() in PAGES else address[1]
     return text[1:] if text.startswith(("@", "＠")) else text

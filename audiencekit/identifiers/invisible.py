@@ -1,4 +1,4 @@
-"""Characters that nobody sees: taken off at the ends of a value, refused inside it.
+"""Invisible characters: taken off at the ends of a value, refused inside it.
 
 `str.strip()` removes the no-break space but neither U+200B nor U+FEFF, so both lists are written out here.
 White space inside a value is not invisible: what it means is for the rule of the kind to say.

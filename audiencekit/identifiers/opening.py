@@ -1,4 +1,4 @@
-"""What every raw value is asked first, before the rule of its kind (reference: reliability 4)."""
+"""The checks of every raw value before the rule of its kind (reference: reliability 4)."""
 
 from __future__ import annotations
 

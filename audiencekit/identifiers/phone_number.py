@@ -126,7 +126,7 @@ def _read_nationally(number: str, region: str, rules: Rules) -> PhoneNumber | Re
     """The number as phonenumbers reads it for `region`, unless its digits are two different valid numbers.
 
     In Germany 4915112345678 is valid as a fixed line, and as a mobile number that has lost its plus: the digits do
-    not say which country code is meant, and either guess would hash somebody else's number.
+    not say which country code is meant, and either guess would hash another person's number.
     """
     read = _qualified(number, region, rules)
     digits = _digits(number)
@@ -161,10 +161,10 @@ def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | R
         return Reason.PLACEHOLDER
     if phonenumbers.is_valid_number(parsed):
         return parsed
-    # A local number, without its area code, is nobody's: "possible only locally" does not count.
+    # A local number, without its area code, is no one's: "possible only locally" does not count.
     if phonenumbers.is_possible_number_with_reason(parsed) != ValidationResult.IS_POSSIBLE:
         return Reason.NOT_POSSIBLE
     if rules.phone_validity == "valid":
         return Reason.NOT_VALID
-    # What would be another number when it is read again, by us or by the service, is nobody's.
+    # A text that reads as another number the second time, by us or by the service, is no one's.
     return parsed if _e164(phonenumbers.parse(_e164(parsed))) == _e164(parsed) else Reason.NOT_POSSIBLE

@@ -1,4 +1,4 @@
-"""What stands in a cell when nobody knew the value: closed lists, applied to the trimmed, lower-cased value.
+"""Fillings of cells whose value was unknown: closed lists, applied to the trimmed, lower-cased value.
 
 Sources: reference, reliability 4 ("Placeholders"); the missing-value words that spreadsheets, databases and
 data frames write; the junk that public upload tools report. A word is listed only when no person plausibly
@@ -38,7 +38,7 @@ WORDS: Final = _words(
     "no number",
 }
 
-# `word@word.<any top-level domain>` is nobody's address for these words.
+# `word@word.<any top-level domain>` is no one's address for these words.
 DOUBLED: Final = _words(
     """
     a aa aaa abc asd asdf b email fake foo mail na nan no nobody noemail noemailaddress nomail none null

@@ -22,7 +22,7 @@ def normalize_platform_id(text: str) -> NormalizedPlatformId | Reason:
     """The id as it is hashed, or why there is none.
 
     Leading zeros come off, as in the service's own script: they do not change an integer. Digits of other
-    scripts become ASCII. Ids are 64-bit and signed, and zero is nobody. Thousands separators are no integer.
+    scripts become ASCII. Ids are 64-bit and signed, and zero is no one. Thousands separators are no integer.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:

@@ -1,4 +1,4 @@
-"""What one cell says about itself: for recognising columns, and header rows that are none."""
+"""The likely kind of one cell: for recognising columns, and header rows that are none."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def is_phone_shaped(text: str) -> bool:
 
 
 def is_identifier(text: str) -> bool:
-    """Whether `text` is somebody's beyond doubt, so that it cannot be a header.
+    """Whether `text` is personal beyond doubt, so that it cannot be a header.
 
     True for a valid e-mail address or international phone number, the form of an advertising id, a SHA-256
     in hex.

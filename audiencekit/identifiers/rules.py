@@ -11,7 +11,7 @@ from audiencekit.identifiers.countries import find_country
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What one run asks of values. The defaults are the best-supported reading of the documentation.
+    """The demands of one run on values. The defaults are the best-supported reading of the documentation.
 
     `default_country`: of national phone numbers whose row names none; whatever `find_country` knows.
     `phone_validity`: `valid` asks for an assigned range, `possible` for a plausible length only.

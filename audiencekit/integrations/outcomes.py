@@ -1,4 +1,4 @@
-"""What became of rows, records and rejections in one stream: for engines whose functions have one output.
+"""Rows, records and rejections in one stream: for engines whose functions have one output.
 
 It is the core of one machine, so that hashes cannot drift. Nothing here knows an engine: Arrow batches in, Arrow
 batches out.

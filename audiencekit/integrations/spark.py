@@ -141,7 +141,7 @@ class _Union:
     """How Spark brings the counts of tasks together: what a partition counted twice, it counted once."""
 
     def zero(self, value: Tallies) -> Tallies:
-        """What a task begins with."""
+        """The state that a task begins with."""
         return {}
 
     def addInPlace(self, value: Tallies, other: Tallies) -> Tallies:  # noqa: N802 - Spark calls it so
@@ -151,7 +151,7 @@ class _Union:
 
 
 def _to_run(work: PartitionWork, counted: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What `mapInArrow` calls for every partition."""
+    """The function that `mapInArrow` calls for every partition."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext

@@ -1,4 +1,4 @@
-"""What can be made anew, kept between runs for its owner alone: never needed, and believed only when it is whole."""
+"""Results that can be made anew, kept between runs for their owner alone: never needed, believed only when whole."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Cache:
 
     @classmethod
     def of_user(cls) -> Cache:
-        """That of whoever runs the process, where the system has such things (`XDG_CACHE_HOME`)."""
+        """That of the user of the process, where the system has such things (`XDG_CACHE_HOME`)."""
         return cls(user_directory("cache"))
 
     def read(self, name: str) -> bytes | None:
-        """What was kept last under `name`; None when it is not there, not whole, or could be somebody else's."""
+        """The last content under `name`; None when it is not there, not whole, or could be of another user."""
         if self._directory is None:
             return None
         try:
@@ -68,5 +68,5 @@ class Cache:
 
 
 def _is_ours(status: os.stat_result, form: int) -> bool:
-    """Whether it has this form and nobody but us may do anything with it."""
+    """Whether it has this form, and no other user may do anything with it."""
     return stat.S_IFMT(status.st_mode) == form and status.st_uid == os.geteuid() and not status.st_mode & OTHERS

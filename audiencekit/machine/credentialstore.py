@@ -1,4 +1,4 @@
-"""What `login` keeps: credentials of one service, in the keyring or else in a file for nobody but their owner."""
+"""The credentials that `login` keeps of one service, in the keyring or else in a file for their owner alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOST: Final = "log in again"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What is kept of one service; `secrets` by the names of the settings. The token is of the consumer key in it."""
+    """Credentials of one service; `secrets` by the names of the settings. The token is of the consumer key in it."""
 
     secrets: Mapping[str, Secret]
     user_id: str = ""
@@ -47,7 +47,7 @@ class CredentialStore:
         self._path, self._service = state_dir / FILE_NAME, service
 
     def read(self) -> Iterator[tuple[Place, Kept]]:
-        """What is kept, and where; usually once or not at all."""
+        """The kept credentials, and where; usually once or not at all."""
         content = read_keyring(self._service, hint=_HINT)
         if content is not None:
             yield "keyring", _kept(_parse(content, "what the keyring holds"))

@@ -35,7 +35,7 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 async def to_its_end(work: Awaitable[T]) -> T:
-    """What `work` comes to. A cancellation meanwhile is too late to keep anything back: it is taken back.
+    """The result of `work`. A cancellation meanwhile is too late to keep anything back: it is taken back.
 
     For what ends by itself, and soon, as the last thing that the caller awaits.
     """
@@ -53,7 +53,7 @@ async def to_its_end(work: Awaitable[T]) -> T:
 
 @asynccontextmanager
 async def closed_to_its_end(manager: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
-    """What `manager` opens. It is told of no exception, and a cancellation while it closes is taken back."""
+    """The opened `manager`. It is told of no exception, and a cancellation while it closes is taken back."""
     opened = await manager.__aenter__()
     try:
         yield opened

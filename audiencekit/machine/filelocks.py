@@ -50,7 +50,7 @@ def holder_of(path: Path) -> bytes | None:
 
 
 def read_holder(path: Path) -> bytes:
-    """What stands in the file at `path`, b"" when it cannot be read."""
+    """The content of the file at `path`, b"" when it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(MOST_HOLDER_BYTES)

@@ -31,7 +31,7 @@ def sends(arguments: list[str]) -> bool:
 def heed_first_signals() -> None:
     """Have the process leave at once when it is asked to: with 75 where it is to send, else at Ctrl-C with 130.
 
-    A signal that whoever began the process wants to be ignored stays so.
+    A signal that the parent process has ignored stays ignored.
     """
     is_to_send = sends(sys.argv[1:])
     for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if is_to_send else (signal.SIGINT,):
@@ -40,7 +40,7 @@ def heed_first_signals() -> None:
 
 
 def hand_over_interrupt() -> None:
-    """Ctrl-C is KeyboardInterrupt again in a command that sends nothing: there is somebody to catch it now."""
+    """Ctrl-C is KeyboardInterrupt again in a command that sends nothing: it is caught now."""
     if signal.getsignal(signal.SIGINT) is _leave_interrupted:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -60,5 +60,5 @@ def _leave_interrupted(_ending: int, _frame: object) -> None:
 def _write(descriptor: int, text: str) -> None:
     try:
         os.write(descriptor, text.encode())
-    except OSError:  # closed, or nobody reads it
+    except OSError:  # closed, or no one reads it
         return

@@ -12,7 +12,7 @@ KEYRING_SERVICE: Final = "audiencekit"
 
 
 def read_keyring(name: str, *, hint: str) -> Secret | None:
-    """What the keyring holds under `name`; None without the extra, without a keyring, and when it holds nothing.
+    """The entry of the keyring under `name`; None without the extra, without a keyring, and when it holds nothing.
 
     Raises CredentialsRefused, with `hint`, when there is a keyring that cannot be read.
     """

@@ -54,7 +54,7 @@ def find_state_key(state_dir: Path, given: Secret | None) -> StateKey:
 
 
 def existing_state_key(state_dir: Path, given: Secret | None) -> StateKey | None:
-    """What `find_state_key` gives, and raises, where there is a key; None where it would make one."""
+    """The key as `find_state_key` gives it; None where that would make one. Raises as it does."""
     kept = given or read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
     if kept is None and not os.path.lexists(state_dir / KEY_FILE):
         return None

@@ -1,4 +1,4 @@
-"""Large new files for nobody but their owner, written past the system's cache where the file system lets us.
+"""Large new files for their owner alone, written past the system's cache where the file system lets us.
 
 Nothing of a large file is soon read again. In the cache it would take as many fresh pages as it has, and to copy into
 them takes a processor longer than a disk needs to fetch the bytes from where they are, unless the disk is busy.

@@ -1,4 +1,4 @@
-"""What others would do for us that we have no use for."""
+"""Work that libraries do when they are loaded, and that we have no use for."""
 
 from __future__ import annotations
 

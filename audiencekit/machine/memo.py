@@ -1,4 +1,4 @@
-"""What was made last, for all threads that ask for it."""
+"""The last results of a function, for all threads that ask for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Memo(Generic[T]):
-    """What `make` gives for a number, of the `most` numbers that were asked for last.
+    """The results of `make` for numbers, of the `most` numbers that were asked for last.
 
     Threads that ask for the same number at once wait for the one that makes it, where functools.lru_cache lets each
     make its own. Of numbers that are asked for in their order, up to `end`, who would only wait makes the next one

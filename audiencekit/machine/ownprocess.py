@@ -41,7 +41,7 @@ def set_up_own_process() -> None:
 def _occupy_standard_files() -> None:
     """None of ours gets the number of a standard file that is closed: what others write there would end up in it.
 
-    Nothing comes from a stdin that is closed, and who closes stderr wants no messages; that nobody can take the data of
+    Nothing comes from a stdin that is closed, and who closes stderr wants no messages; that no one can take the data of
     stdout is an error, but not here.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD_FILE:
@@ -52,7 +52,7 @@ def _occupy_standard_files() -> None:
 
 
 class Messages(io.FileIO):
-    """What is written to it is gone when nobody takes it, as into a closed pipe or on a full disk, and that is all."""
+    """Text that no one takes, as in a closed pipe or on a full disk, is gone, and that is all."""
 
     def write(self, message: Any) -> int:
         """All of it, as far as the writer can tell."""
@@ -70,7 +70,7 @@ def _let_messages_be_lost() -> None:
 
 
 def end_own_process(code: int) -> None:
-    """No last search for circles: with the process all of them go. Whoever interrupts it now has its `code` at once.
+    """No last search for circles: with the process all of them go. An interruption now ends with its `code` at once.
 
     What was said is said by now; another code, that of a signal, would say that nothing was sent.
     """

@@ -1,4 +1,4 @@
-"""Files and directories for nobody but their owner, whole at every moment, durable when a function returns."""
+"""Files and directories for their owner alone, whole at every moment, durable when a function returns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_THE_WAY: Final = {
 
 
 def hint_for(code: int | None, otherwise: str) -> str:
-    """What to do after a failure with the error number `code`, which is None where nobody tells it."""
+    """The remedy for a failure with the error number `code`, which is None where it is unknown."""
     if code in (errno.EMFILE, errno.ENFILE) or (code is None and _has_no_file_left()):
         return "the process may not open that many files: raise its limit (`ulimit -n`), or lower --concurrency"
     return _IN_THE_WAY.get(code or 0, otherwise)
@@ -57,7 +57,7 @@ def make_private_directory(directory: Path) -> None:
         directory.mkdir(mode=0o700)
     status = os.lstat(directory)
     if directory.is_symlink() or status.st_uid != os.geteuid():
-        raise InputOutputFailed(f"{str(directory)!r} belongs to somebody else, or is a link")
+        raise InputOutputFailed(f"{str(directory)!r} belongs to another user, or is a link")
     if status.st_mode & OTHERS:
         os.chmod(directory, 0o700)
 
@@ -104,7 +104,7 @@ def _aside(path: Path, content: bytes) -> Iterator[Path]:
 
 def read_file(path: Path, most_bytes: int) -> bytes:
     """The first `most_bytes` of a file that is not a link."""
-    # Neither through a link, nor stuck in a pipe that somebody put there.
+    # Neither through a link, nor stuck in a pipe that another user put there.
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
     with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as stream:
         return stream.read(most_bytes) or b""
@@ -116,7 +116,7 @@ def check_private(path: Path, *, lost: str) -> None:
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         raise InputOutputFailed(f"{str(path)!r} is not a file of yours", hint="remove it, or restore it")
     if status.st_mode & OTHERS:
-        hint = f"`chmod 600` it if nobody read it; else remove it, and {lost}"
+        hint = f"`chmod 600` it if no one read it; else remove it, and {lost}"
         raise InputOutputFailed(f"others may read {str(path)!r}, which holds secrets", hint=hint)
 
 

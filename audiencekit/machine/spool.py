@@ -1,4 +1,4 @@
-"""The sealed spool: what pass one prepared, for pass two and nobody else to read (design, section 4.4)."""
+"""The sealed spool: what pass one prepared, for pass two alone to read (design, section 4.4)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLACE: Final = 3  # numbers that say where a chunk is: nonce, offset, size as s
 
 
 class SpoolDamaged(InputOutputFailed):
-    """What is in the file is not what was written."""
+    """The content of the file is not what was written."""
 
 
 class SealedFile:
@@ -173,7 +173,7 @@ class SealedFile:
         return b""
 
     def _reserve(self, number: int, sizes: Sequence[int]) -> tuple[int, int]:
-        """The first of as many nonces, and an offset, that nobody else has, for the chunks from `number` on."""
+        """The first of as many nonces, and an offset, that no one else has, for the chunks from `number` on."""
         with self._lock:
             if self._is_finished:
                 raise Bug("the spool is finished")

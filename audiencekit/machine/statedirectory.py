@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}", re.ASCII)
 def make_directory(root: Path, *names: str) -> Path:
     """The directory of these `names` below the state directory `root`; what is missing of both is made, 0700 each.
 
-    Raises InputOutputFailed when it cannot be made, belongs to somebody else, or others may write in `root`.
+    Raises InputOutputFailed when it cannot be made, belongs to another user, or others may write in `root`.
     """
     with explained("the state directory cannot be made", root):
         make_missing(root)
@@ -95,15 +95,15 @@ def _check_link(one: Path, root: Path) -> None:
 
 
 def _check_above(above: Path, root: Path) -> None:
-    """Where everybody may rename what belongs to others, everybody may put another state directory in its place.
+    """Where all users may rename files of others, any user may put another state directory in its place.
 
-    A volume that root mounted is exempt: containers get theirs open to everybody, and everybody there is one user.
+    A volume that root mounted is exempt: containers get theirs open to all, and all there is one user.
     """
     status = os.stat(above)
     mode = status.st_mode
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX and not (status.st_uid == 0 and os.path.ismount(above)):
         raise InputOutputFailed(
-            f"anybody may put another directory in the place of the state directory {str(root)!r}: everybody may write"
+            f"any user may put another directory in the place of the state directory {str(root)!r}: all users may write"
             f" in {str(above)!r} (mode {stat.S_IMODE(mode):04o})",
             hint=f"`chmod o-w {shlex.quote(str(above))}` or `chmod +t {shlex.quote(str(above))}`, {_ELSEWHERE}",
         )

@@ -1,4 +1,4 @@
-"""What this user of this machine has seen of memories of erasures, kept outside of every state directory.
+"""The memories of erasures that this user of this machine has seen, noted outside of every state directory.
 
 A state directory that is put back whole from a backup looks sound by itself. So the last serial that was seen is noted
 in the user's data directory, once by the memory's identity, wherever its state directory stands, and once by the place,
@@ -30,7 +30,7 @@ _NAME_DIGITS: Final = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What is noted of one state of a memory: whose it is, the how-manieth, how many keys, a keyed digest of them."""
+    """The note of one state of a memory: whose it is, the how-manieth, how many keys, a keyed digest of them."""
 
     identity: str
     serial: int
@@ -39,7 +39,7 @@ class Mark:
 
     @classmethod
     def from_json(cls, document: Any) -> Self:
-        """What `to_json` gave. Raises ValueError, KeyError or TypeError for anything else."""
+        """The mark that `to_json` gave. Raises ValueError, KeyError or TypeError for anything else."""
         mark = cls(**{name: document[name] for name in cls.__slots__})
         texts, counts = (mark.identity, mark.digest), (mark.serial, mark.keys)
         if not all(isinstance(text, str) for text in texts) or not all(type(count) is int for count in counts):
@@ -59,16 +59,16 @@ class Witness:
 
     @classmethod
     def of_user(cls) -> Witness:
-        """That of whoever runs the process (`XDG_DATA_HOME`)."""
+        """That of the user of the process (`XDG_DATA_HOME`)."""
         data = user_directory("data")
         return cls(None if data is None else data / "witness")
 
     def of_place(self, state_dir: Path) -> Mark | None:
-        """What was seen last in this state directory of this machine. Raises InputOutputFailed for a damaged record."""
+        """The last mark seen in this state directory of this machine. Raises InputOutputFailed for a damaged record."""
         return self._read(self._place_name(state_dir))
 
     def of_identity(self, identity: str) -> Mark | None:
-        """What was seen last of this memory, wherever it stood. Raises as `of_place`."""
+        """The mark that was seen last of this memory, wherever it stood. Raises as `of_place`."""
         return self._read(_name("identity", identity))
 
     def note(self, state_dir: Path, mark: Mark) -> bool:

@@ -55,7 +55,7 @@ def one_ahead(work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
 
 
 class _Task(Generic[T, U]):
-    """The work of one item, done by whoever begins it first."""
+    """The work of one item, done by the thread that begins it first."""
 
     def __init__(self, work: Callable[[T], U], item: T) -> None:
         self._work, self._item = work, [item]
@@ -63,11 +63,11 @@ class _Task(Generic[T, U]):
         self.done: Future[U] = Future()
 
     def run(self) -> bool:
-        """Do it, unless somebody has begun; whether it was done here."""
+        """Do it, unless another thread has begun; whether it was done here."""
         if not self._begun.acquire(blocking=False):
             return False
         try:
-            result = self._work(self._item.pop())  # nobody but the work holds it from now on
+            result = self._work(self._item.pop())  # the work alone holds it from now on
         except BaseException as error:
             self.done.set_exception(error)
             if not isinstance(error, Exception):  # an interruption is for this thread, and not in its turn
@@ -77,7 +77,7 @@ class _Task(Generic[T, U]):
         return True
 
     def result(self) -> U:
-        """What came of it, when it is done; asked for once, since whoever still is to look at the task keeps it."""
+        """The result, when it is done; asked for once, since threads that have not looked at the task yet keep it."""
         result = self.done.result()
         del self.done
         return result
@@ -88,7 +88,7 @@ class _Task(Generic[T, U]):
 
 
 def _first(waiting: deque[_Task[T, U]]) -> U:
-    """The result of the first; while somebody works on it, those behind it are done here."""
+    """The result of the first; while another thread works on it, those behind it are done here."""
     while not waiting[0].done.done() and any(task.run() for task in waiting):
         pass
     return waiting.popleft().result()

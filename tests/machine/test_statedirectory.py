@@ -121,7 +121,7 @@ def test_a_root_that_everybody_may_swap_is_refused(tmp_path: Path) -> None:
     (tmp_path / "open" / "mine").mkdir(parents=True)
     (tmp_path / "open").chmod(0o777)
     for root in (tmp_path / "open" / "state", tmp_path / "open" / "mine" / "state"):
-        with pytest.raises(InputOutputFailed, match="anybody may put another directory in the place") as caught:
+        with pytest.raises(InputOutputFailed, match="any user may put another directory in the place") as caught:
             make_directory(root)
         assert f"`chmod o-w {tmp_path / 'open'}`" in caught.value.hint
     (tmp_path / "open").chmod(0o1777)
@@ -138,7 +138,7 @@ def test_a_volume_of_a_container_may_be_open_to_everybody(tmp_path: Path, monkey
     if os.geteuid() != 0:
         pytest.skip("only root can make what belongs to root")
     make_directory(volume / "state")
-    with pytest.raises(InputOutputFailed, match="anybody may put another directory in the place"):
+    with pytest.raises(InputOutputFailed, match="any user may put another directory in the place"):
         make_directory(volume / "open" / "state")
 
 

@@ -1,4 +1,4 @@
-"""What stands inside the components of a card (specification part 2, section 4.7)."""
+"""The contents of the components of a card (specification part 2, section 4.7)."""
 
 from __future__ import annotations
 

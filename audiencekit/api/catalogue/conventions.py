@@ -1,4 +1,4 @@
-"""What the specification leaves open for all of its endpoints, and how it is read here."""
+"""Questions that the specification leaves open for all of its endpoints, and our answers."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIf, Require
 
 _CTA_LENGTH: Final = 20
 _THANKS_LENGTH: Final = 23
-_TEXT_OF_HASHTAG: Final = "of the tweet of whoever chooses the hashtag"
+_TEXT_OF_HASHTAG: Final = "of the tweet of the user who chooses the hashtag"
 _IMAGE: Final = "of an image in the media library, 800 pixels wide or more, aspect ratio 1.91:1"
 _VIDEO: Final = "of a video in the media library, aspect ratio 16:9"
 _UNLOCKED: Final = text("unlocked_image_media_key", note="never read back: the answer has an address instead")

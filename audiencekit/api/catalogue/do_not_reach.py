@@ -76,6 +76,6 @@ ENDPOINTS: Final = (
             "which members of an operation are required is not said here: those of add_custom_audience_users",
             "whether there are counts for each operation or one for all is not shown: they are summed",
         ),
-        notes=("takes effect at once", "keeps people from being targeted; it takes nobody out of an audience"),
+        notes=("takes effect at once", "keeps people from being targeted; it takes no one out of an audience"),
     ),
 )

@@ -104,7 +104,7 @@ ENDPOINTS: Final = (
         section="4.9",
         parameters=(ACCOUNT_ID, long_in_path("draft_tweet_id")),
         ambiguities=("the word preview stands where other paths have the id: an id is a number, so none is confused",),
-        notes=("the devices of the person who calls get a notification; nobody else sees the preview",),
+        notes=("the devices of the person who calls get a notification; no one else sees the preview",),
     ),
     Endpoint(
         name="update_scheduled_tweet",

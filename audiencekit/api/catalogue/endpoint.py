@@ -1,4 +1,4 @@
-"""What one row of the catalogue says."""
+"""One row of the catalogue."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Endpoint:
     `parameters` are all that the endpoint knows: in the path, the query and the body. `rules` are those that hold
     between them. `operations` bounds the items of a batch and `leaves` the audiences in one tree; `params_of` names the
     row that the params of an operation follow, by its type. `ambiguities` say what the specification leaves open and
-    how it is read here; `notes` what a caller should know. `ends_token`: a token of
-    somebody is worth nothing afterwards. `part` and `section` are its place in the specification.
+    how it is read here; `notes` what a caller should know. `ends_token`: a token is
+    worth nothing afterwards. `part` and `section` are its place in the specification.
     """
 
     name: str

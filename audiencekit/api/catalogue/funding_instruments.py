@@ -1,4 +1,4 @@
-"""What campaigns are paid from (specification part 1, section 4.5)."""
+"""The means that campaigns are paid from (specification part 1, section 4.5)."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ ENDPOINTS: Final = (
         section="4.3",
         parameters=(
             text("oauth_token", required=True, note="the request token"),
-            flag("force_login", note="true: whoever is logged in is asked all the same"),
+            flag("force_login", note="true: a user who is logged in is asked all the same"),
             text("screen_name", note="stands in the form of the login already"),
         ),
         base="base_url",

@@ -21,7 +21,7 @@ Items: TypeAlias = Literal["text", "object", "array"]
 
 
 class Type(StrEnum):
-    """What a value must be."""
+    """The types of values."""
 
     STRING = "string"
     BOOLEAN = "boolean"
@@ -77,7 +77,7 @@ class Parameter:
 
 
 class Facts(TypedDict, total=False):
-    """What a parameter may have besides its name, type and values."""
+    """The facts of a parameter besides its name, type and values."""
 
     place: Place
     required: Required

@@ -125,7 +125,7 @@ ENDPOINTS: Final = (
             longs("tweet_ids", max_items=MAX_PROMOTED_TWEETS, required=True),
         ),
         notes=(
-            "a tweet of somebody else is posted again for promotion only, so another tweet_id comes back",
+            "a tweet of another user is posted again for promotion only, so another tweet_id comes back",
             "with the product type PROMOTED_ACCOUNT, placements in timelines of phones are added",
         ),
     ),

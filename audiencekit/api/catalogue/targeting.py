@@ -1,4 +1,4 @@
-"""Whom line items target, and how many people that would be (specification part 1, sections 4.3 and 4.11)."""
+"""The targets of line items, and how many people they are (specification part 1, sections 4.3 and 4.11)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ENDPOINTS: Final = (
                 place="body",
                 default="EQ",
                 at=("top", "criterion"),
-                note="NE is for those whom the criterion does not describe",
+                note="NE is for people that the criterion does not describe",
             ),
         ),
         body="json_object",

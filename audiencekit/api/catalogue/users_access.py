@@ -89,6 +89,6 @@ ENDPOINTS: Final = (
             texts("subscribe_email_types"),
         ),
         ambiguities=("the values of subscribe_email_types are not shown: any words are sent",),
-        notes=("only the person whose settings they are may call it, no admin for somebody else",),
+        notes=("only the owner of the settings may call it, no admin for another user",),
     ),
 )

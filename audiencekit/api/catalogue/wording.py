@@ -1,4 +1,4 @@
-"""What a parameter must be, in words: of messages, of the help and of the reference page."""
+"""Parameters in words: of messages, of the help and of the reference page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ITEMS: Final = {"text": "texts", "object": "objects", "array": "arrays"}
 
 
 def expectation(parameter: Parameter) -> str:
-    """What a value of `parameter` is, such as `a whole number from 1 to 1000`."""
+    """The values of `parameter` in words, such as `a whole number from 1 to 1000`."""
     if parameter.type in LISTS:
         return _list(parameter)
     return _WORDS[parameter.type](parameter)

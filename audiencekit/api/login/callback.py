@@ -31,7 +31,7 @@ _NOT_HERE: Final = "There is nothing here."
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the browser brought: None when the person said no."""
+    """The answer of the browser: None when the person said no."""
 
     verifier: Secret | None
 
@@ -84,7 +84,7 @@ class Callback:
                 verifier = await self._answer
         except TimeoutError:
             raise CredentialsRefused(
-                f"nobody said yes within {timeout_seconds:.0f} seconds", hint="begin again, or log in with --pin"
+                f"no one said yes within {timeout_seconds:.0f} seconds", hint="begin again, or log in with --pin"
             ) from None
         if verifier is None:
             raise CredentialsRefused("access was not given", hint="say yes in the browser, as the owner of the account")
@@ -100,7 +100,7 @@ class Callback:
                 writer.write(_page(_NOT_HERE, "404 Not Found") if answer is None else _page(_DONE, "200 OK"))
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
-            # Somebody who is no browser, or one that left: whoever has the answer can still come.
+            # A client that is no browser, or one that left: the one with the answer can still come.
             pass
         finally:
             writer.close()
@@ -108,7 +108,7 @@ class Callback:
 
 @guarded
 def _read_answer(head: Secret, state: Secret, expected: Secret | None) -> _Answer | None:
-    """What the request says about the pending authorization; None for every other request."""
+    """The words of a request about the pending authorization; None for every other request."""
     method, _, rest = head.unwrap().partition(" ")
     try:
         target = urlsplit(rest.partition(" ")[0])

@@ -26,7 +26,7 @@ class Pending:
 
     @property
     def request_token(self) -> Secret:
-        """What the answer of the browser must name."""
+        """The name that the answer of the browser must have."""
         return self.credentials.access_token
 
     @guarded
@@ -38,7 +38,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a person gave: a token for `credentials`, and who they are."""
+    """The gift of a person: a token for `credentials`, and who they are."""
 
     credentials: Credentials
     user_id: str
@@ -59,7 +59,7 @@ async def begin(settings: Settings, application: Credentials, callback: Secret, 
 
 
 async def finish(settings: Settings, pending: Pending, verifier: Secret) -> Grant:
-    """What the approved authorization is exchanged for. Raises CredentialsRefused for a verifier that is not its own,
+    """The token of the approved authorization. Raises CredentialsRefused for a verifier that is not its own,
     and an ExchangeError."""
     try:
         async with open_calls(settings, pending.credentials) as calls:

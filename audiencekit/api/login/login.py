@@ -54,7 +54,7 @@ async def log_in(
 
     `confirm` is asked before anything is kept whether the account is the right one; for no the token is ended. Unless
     it `may_write`, the token is one that reads. `application` is its key pair, which is then kept with the token; else
-    it is that of the settings. Raises CredentialsRefused without one, when access was not given, when nobody said yes
+    it is that of the settings. Raises CredentialsRefused without one, when access was not given, when no one said yes
     in time, and for the wrong account; an ExchangeError, UsageError and HostRefused; InputOutputFailed when the token
     cannot be kept.
     """
@@ -92,7 +92,7 @@ def application_of(secrets: Mapping[str, Secret]) -> Credentials:
 
 
 async def _require_right(settings: Settings, grant: Grant, confirm: Confirm) -> None:
-    """Raises CredentialsRefused when it is the wrong account, and ends its token; also when nobody says which."""
+    """Raises CredentialsRefused when it is the wrong account, and ends its token; also when no one says which."""
     ended, is_right = "its token was ended", False
     try:
         is_right = confirm(grant)

@@ -26,7 +26,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCall:
-    """What is sent where, as the wire writes it."""
+    """A call as the wire writes it: method, path, parameters."""
 
     path: Mapping[str, str]
     query: Pairs = field(default=(), repr=False)

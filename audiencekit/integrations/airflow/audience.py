@@ -12,7 +12,7 @@ from audiencekit.settings import Settings
 
 
 async def find_audience(settings: Settings, audience_id: str) -> Readiness:
-    """What the service says of it. Raises Refused when it is deleted, or not one of the account."""
+    """The audience as the service tells. Raises Refused when it is deleted, or not one of the account."""
     async with open_client(settings) as client:
         try:
             return await read_readiness(client, audience_id)

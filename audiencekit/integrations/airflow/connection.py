@@ -1,7 +1,7 @@
-"""What a connection of type `audiencekit` holds, and the Settings it gives. Knows no Airflow.
+"""The fields of a connection of type `audiencekit`, and the Settings it gives. Knows no Airflow.
 
 Hosts that credentials may go to beyond the profile's own, loopback too, come from the worker's environment and never
-from a connection: whoever may edit a connection, and not read its secrets, must not be able to send them elsewhere
+from a connection: a person who may edit a connection, and not read its secrets, must not send them elsewhere
 (design, section 4.10). A file in the directory that a worker happens to run in is not read.
 """
 

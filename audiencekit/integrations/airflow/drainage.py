@@ -26,7 +26,7 @@ class Drainage:
         self._is_called = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What `work` returns or raises. Whatever interrupts the wait calls `drain`, and is raised after the end."""
+        """Return or raise as `work` does. An interruption of the wait calls `drain`, and is raised after the end."""
         with ThreadPoolExecutor(1, "audiencekit-task") as pool:
             try:
                 return self._begin(pool, work).result()
@@ -35,7 +35,7 @@ class Drainage:
                 raise
 
     def _begin(self, pool: ThreadPoolExecutor, work: Coroutine[Any, Any, T]) -> Future[T]:
-        # A handler that raises while the thread starts would leave a thread behind that nobody waits for.
+        # A handler that raises while the thread starts would leave a thread behind that no one waits for.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             return pool.submit(asyncio.run, self._hold(work))

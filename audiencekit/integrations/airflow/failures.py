@@ -18,7 +18,7 @@ def may_pass(error: AudiencekitError) -> bool:
 
 
 def task_failure(error: AudiencekitError) -> AirflowException:
-    """What the task is to raise, outside of every handler so that no frames come along.
+    """The error for the task to raise, outside of every handler so that no frames come along.
 
     A failure for good is not tried again: nothing was sent, and nothing would be.
     """

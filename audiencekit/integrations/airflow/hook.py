@@ -82,7 +82,7 @@ class AudiencekitHook(BaseHook):
 
     @classmethod
     def get_ui_field_behaviour(cls) -> dict[str, Any]:
-        """What becomes of the fields that every connection has."""
+        """Labels and hiding of the fields that every connection has."""
         return field_behaviour("hidden_fields")
 
 

@@ -30,7 +30,7 @@ _NO_OPTIONS: Final = frozenset(
 
 
 class PeopleOperator(BaseOperator):
-    """A task about the people of `source`: a path that the worker can read, or a list of them. Its XCom names nobody.
+    """A task about the people of `source`: a path that the worker can read, or a list of them. Its XCom names no one.
 
     `options` are the keywords of the function that the task calls. Raises UsageError for those that a task cannot have.
     """
@@ -56,11 +56,11 @@ class PeopleOperator(BaseOperator):
             self._keywords()
 
     async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
-        """What becomes the XCom."""
+        """The XCom."""
         raise NotImplementedError
 
     def execute(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """What `carry_out` returns. What no retry can mend fails the task for good."""
+        """The result of `carry_out`. An error that no retry can mend fails the task for good."""
         try:
             require_rendered(self, self.required_fields)
             settings = AudiencekitHook(self.conn_id).settings()
@@ -155,7 +155,7 @@ class AudienceUploadOperator(AudienceOperator):
         return await upload_async(self.source, audience_id=self.audience_id, run_id=run_id, **given)
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
-        """What `check` finds."""
+        """The plan of `check`."""
         from audiencekit.pipeline import check
 
         return check(self.source, **self._given(settings, progress))
@@ -175,7 +175,7 @@ class AudienceSyncOperator(AudienceOperator):
         return await sync_async(self.source, audience_id=self.audience_id, **self._given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
-        """What `plan_sync` finds."""
+        """The plan of `plan_sync`."""
         from audiencekit.audiences.synchronisation.sync import plan_sync
 
         return plan_sync(self.source, audience_id=self.audience_id, **self._given(settings, progress))
@@ -194,7 +194,7 @@ class DoNotReachUploadOperator(SendingOperator):
         return await do_not_reach_upload_async(self.source, run_id=run_id, **self._given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
-        """What `check` finds."""
+        """The plan of `check`."""
         from audiencekit.pipeline import check
 
         return check(self.source, destination=DO_NOT_REACH_LIST, **self._given(settings, progress))

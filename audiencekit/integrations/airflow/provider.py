@@ -1,4 +1,4 @@
-"""What Airflow asks a provider for: its connection type, hook, and triggers. Named by the entry point."""
+"""The answers that Airflow asks a provider for: its connection type, hook, and triggers. Named by the entry point."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class AudienceReadySensor(BaseSensorOperator):
         self.conn_id = conn_id
 
     def execute(self, context: Mapping[str, Any]) -> Any:
-        """What the service says of the audience, as JSON."""
+        """The health of the audience, as JSON."""
         try:
             require_rendered(self, ("audience_id",))
             if self.deferrable:
@@ -85,7 +85,7 @@ class AudienceReadySensor(BaseSensorOperator):
         raise failure
 
     def execute_complete(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
-        """What the trigger has seen, or the failure that it has met."""
+        """The health that the trigger has seen, or the failure that it has met."""
         if event["state"] == READY:
             # What this state directory knows: the triggerer need not have it.
             return Health.of(from_event(event["readiness"]), AudiencekitHook(self.conn_id).settings()).to_json()

@@ -1,4 +1,4 @@
-"""What differs between Airflow 3 and 2.11, in one place: where things are imported from, and what they log."""
+"""The differences of Airflow 3 and 2.11, in one place: where things are imported from, and what they log."""
 
 from __future__ import annotations
 
