@@ -1,4 +1,4 @@
-"""What passes between sources and preparation: schemas and the mapping of columns to kinds."""
+"""The batches between sources and preparation: schemas and the mapping of columns to kinds."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Bits:
         return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].view(np.bool_)
 
     def packed(self) -> npt.NDArray[np.uint8]:
-        """Its bytes, without a copy; nothing is to be appended while somebody has them."""
+        """Its bytes, without a copy; append nothing while they are in use."""
         return np.frombuffer(self._bytes, dtype=np.uint8)
 
     def at(self, indices: Indices) -> Bools:

@@ -56,10 +56,10 @@ REMEDIES: Final[Mapping[Reason, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What the owner of the source allows: `max_rejected_share` of all rows, and a source without rows.
+    """The bounds that the owner of the source allows: `max_rejected_share` of all rows, and a source without rows.
 
     More than `max_rejected_column_share` of values that are not of their column's kind refuse the source. With
-    `confirm_partner_ids` the owner says that the numbers of the kind that leaves unhashed are nobody's.
+    `confirm_partner_ids` the owner says that the numbers of the kind that leaves unhashed are no one's.
     """
 
     max_rejected_share: float
@@ -137,7 +137,7 @@ def _wrong_kind(seen: ColumnTally, bounds: Bounds) -> int:
 
 
 def _hint(kind: Kind, seen: ColumnTally) -> str:
-    """What to do about the values that are not of `kind`, by their looks, else by their main reason."""
+    """The remedy for values that are not of `kind`, by their looks, else by their main reason."""
     kinds: list[tuple[Kind, int]] = seen.likely.most_common(1)
     if seen.other_hashes and kind is Kind.DEVICE_ID:
         return "without dashes an id may as well be an MD5: export the ids with their dashes"
@@ -152,7 +152,7 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
 
 
 def _remedy(tally: Tally) -> str | None:
-    """What to do about the most frequent reason for which there is something; None when there is for none."""
+    """The remedy for the most frequent reason that has one; None where none has."""
     found = (REMEDIES[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in REMEDIES)
     return next(found, None)
 

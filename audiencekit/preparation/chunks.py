@@ -67,7 +67,7 @@ def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
 
 
 def identifier_columns(reading: Reading, records: int, places: Counts | None = None) -> list[Any]:
-    """What `identifier_parts` had of so many records, kind by kind; or of those at `places` alone."""
+    """The columns that `identifier_parts` had of so many records, kind by kind; or of those at `places` alone."""
     return [_list_of(reading, records, kind, places) for kind in Kind]
 
 

@@ -60,7 +60,7 @@ Examine: TypeAlias = Callable[[Any, Codes, Any | None, MappedColumn, Rules], Tri
 
 @dataclass(frozen=True, slots=True)
 class ColumnResult:
-    """What became of one column, by index of the row in the batch, ascending.
+    """The results of one column, by index of the row in the batch, ascending.
 
     `values` are the hashes that qualified (HASH_TYPE; plain texts for partner user ids), of `value_rows`;
     `rejected_codes` are places in REASONS, of `rejected_rows`. `tried` is there where the values were examined.
@@ -111,7 +111,7 @@ def normalize_column(
 
 
 def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules = DEFAULT_RULES) -> Codes:
-    """What is decided of each of `texts` (pa.StringArray, none of them hashed before): VALID, or a place in REASONS.
+    """The decision on each of `texts` (pa.StringArray, none of them hashed before): VALID, or a place in REASONS.
 
     Holds raw values: to be called from a guarded function only.
     """
@@ -129,7 +129,7 @@ class _Decided:
 
 
 def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:
-    """What is plain by the kernels, where there are any, and the rest by the columnar rules."""
+    """Decide plain values by the kernels, where there are any, and the rest by the columnar rules."""
     compiled = kernels()
     if compiled is None or column.hashed:
         return _decide_by_rules(texts, column, countries, rules)
@@ -150,7 +150,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
 
 
 def _decide_left(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:
-    """What the kernels leave: few values one by one, since the columnar rules take as long for few as for many."""
+    """Decide the rest: few one by one, since the columnar rules take as long for few as for many."""
     if len(texts) > _FEW_LEFT.get(column.kind, 0):
         return _decide_by_rules(texts, column, countries, rules)
     where = [None] * len(texts) if countries is None else countries.to_pylist()
@@ -203,7 +203,7 @@ def _flatten(texts: Any) -> tuple[Any, npt.NDArray[np.int64] | None]:
 
 
 def _decide_in_bulk(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decisions:
-    """What is certain in bulk."""
+    """The decisions that are certain in bulk."""
     if column.hashed:
         return decide_hashed(texts)
     match column.kind:

@@ -22,7 +22,7 @@ _TIMES: Final = ("10", 182, "BD")
 
 
 def judge_partner_ids(column: MappedColumn, seen: ColumnTally) -> list[Refused]:
-    """What forbids sending the numbers of `column` as they are; empty for a kind that is hashed."""
+    """The reasons against sending the numbers of `column` as they are; empty for a kind that is hashed."""
     where = f"column {column.name} ({column.kind.value})"
     found: list[Refused] = []
     if phones := _phone_numbers(seen.bare_numbers, seen.valid):

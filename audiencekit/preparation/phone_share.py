@@ -1,6 +1,6 @@
 """Which share of a column's bare digits are phone numbers of several countries.
 
-A number of ten digits may well be somebody's: nearly each is, in one large country or another. Of a whole list the
+A number of ten digits may well be a person's: nearly each is, in one large country or another. Of a whole list the
 spread tells. Ids are counted or drawn, and so lie evenly between the least and the greatest; the numbers of people lie
 where countries have given them out. The list is explained as a mixture of both, by expectation and maximisation: the
 weights of the countries in it, and of ids, that make it most likely.

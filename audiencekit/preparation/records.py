@@ -50,7 +50,7 @@ RECORD_SCHEMA: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class PreparedBatch:
-    """What became of a TextBatch: `records` wraps a RecordBatch of RECORD_SCHEMA, `rejections` has REJECTION_SCHEMA.
+    """The results of a TextBatch: `records` wraps a RecordBatch of RECORD_SCHEMA, `rejections` has REJECTION_SCHEMA.
 
     `refusing` says of each record whether it would be put in and its row does not say the consent; None without a
     column that says it.

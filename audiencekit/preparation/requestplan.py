@@ -75,7 +75,7 @@ OPERATION_SUFFIX: Final = b"]}}"
 
 
 def operation_bytes(times: PlanTimes) -> int:
-    """What one operation adds to a body besides its users; both verbs are of one length."""
+    """The bytes that one operation adds to a body besides its users; both verbs are of one length."""
     (size,) = {len(operation_prefix(verb, times)) + len(OPERATION_SUFFIX) for verb in OPERATION_TYPES}
     return size
 

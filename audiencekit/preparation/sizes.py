@@ -19,5 +19,5 @@ def sizes_to_bytes(sizes: Sizes) -> bytes:
 
 
 def sizes_from_bytes(content: bytes | memoryview) -> Sizes:
-    """What `sizes_to_bytes` was given, as narrow as it is kept."""
+    """The sizes that `sizes_to_bytes` was given, as narrow as it is kept."""
     return np.frombuffer(content, dtype=_TYPES[content[0]], offset=1)

@@ -17,7 +17,7 @@ from audiencekit.preparation.batches import REJECTION_SCHEMA
 
 @dataclass(frozen=True, slots=True)
 class FaultWords:
-    """What people are told of many rows with one fault, and what to do about it."""
+    """The words for many rows with one fault, and the remedy."""
 
     what: str
     hint: str

@@ -1,4 +1,4 @@
-"""What a source is made of, files and data frames, each opened and looked at before the first of them is read."""
+"""The items of a source, files and data frames, each opened and looked at before the first of them is read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FRAMES: Final = "frames are those of Arrow, pandas, Polars and DuckDB; a lazy o
 class LookedAtFile:
     """One file, or frame, of a source. `identity` is the same for two paths to one file.
 
-    `size_bytes` is 0 when nobody knows.
+    `size_bytes` is 0 when unknown.
     """
 
     name: str
@@ -146,7 +146,7 @@ def _look_at_text(name: str, stream: ByteStream, options: SourceOptions) -> Look
 
 
 def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
-    """What only delimited text, or only text, has must not be said of other files and silently be of no use.
+    """Options for delimited text, or text, must not be given for other files and be ignored in silence.
 
     Raises UsageError.
     """
@@ -158,7 +158,7 @@ def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:
-    """What `work` returns; its refusals say which source they are about, and how far it was read."""
+    """The result of `work`; its refusals say which source they are about, and how far it was read."""
     failure: AudiencekitError
     try:
         return work()

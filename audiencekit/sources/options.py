@@ -1,4 +1,4 @@
-"""What a user may say about a source: the same options for every command."""
+"""The options of a user about a source: the same options for every command."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SourceOptions:
             raise UsageError("--ignore names no column", hint="write --ignore NAME, or --ignore column3")
 
     def of_queried_files(self) -> Self:
-        """What of these options is about the files that a query reads."""
+        """The options about the files that a query reads."""
         return replace(
             self,
             columns=(),

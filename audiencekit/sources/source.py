@@ -50,12 +50,12 @@ class Source:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of the files of the pass so far, of `bytes_total`; that is 0 when nobody knows."""
+        """Bytes of the files of the pass so far, of `bytes_total`; that is 0 when unknown."""
         return self._table.bytes_read
 
     @property
     def description(self) -> Description:
-        """What the source was found to be, for people: format, encoding, delimiter, header and so on."""
+        """The facts of the source, for people: format, encoding, delimiter, header and so on."""
         return self._table.description
 
     @property

@@ -1,4 +1,4 @@
-"""What every format gives to the door: names and sampled cells to map by, then the rows."""
+"""The parts that every format gives to the door: names and sampled cells to map by, then the rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Table(Protocol):
 
     @property
     def description(self) -> Description:
-        """What the file was found to be, for people."""
+        """The format of the file, for people."""
 
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused or MappingRefused for a mapping that this table cannot serve."""
@@ -65,6 +65,6 @@ class Part:
     description: Description
 
     def to_json(self) -> dict[str, str | int | bool | None]:
-        """What it was found to be, too: format, encoding and so on."""
+        """Its facts, too: format, encoding and so on."""
         facts = {"first_row": self.first_row, "rows": self.rows, "repeatable": self.repeatable}
         return {"name": self.name, **self.description, **facts}

@@ -17,7 +17,8 @@ _WORDS: Final = re.compile(r"\b(whoever|whomever|nobody|somebody|everybody|anybo
 _OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
 SWEPT: Final = (
     *(f"audiencekit/{room}" for room in ("api", "cli", "delivery", "destinations", "identifiers", "integrations")),
-    *(f"audiencekit/{room}" for room in ("machine", "planning", "reporting", "runs", "selection")),
+    *(f"audiencekit/{room}" for room in ("machine", "planning", "preparation", "reporting", "runs")),
+    *("audiencekit/selection", "audiencekit/sources"),
     *("audiencekit/errors.py", "audiencekit/limits.py", "audiencekit/personal.py", "audiencekit/pipeline.py"),
     *("audiencekit/profile.py", "audiencekit/serviceids.py", "audiencekit/settings.py", "audiencekit/shown.py"),
     *("audiencekit/values.py", "README.md", "CONTRIBUTING.md", "docs"),

@@ -18,6 +18,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.faults import RetryClass, retry_class
+from audiencekit.delivery.route import Waits
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
@@ -146,7 +147,7 @@ async def live_run(tmp_path: Path, *, is_single: bool, is_silent: bool = False) 
             mock.patch.object(Packing, "within", return_value=packing),
             mock.patch.object(execution, "SystemClock", FastClock),
             mock.patch.object(
-                execution, "deliver", functools.partial(execution.deliver, settle_seconds=SETTLE_SECONDS)
+                execution, "deliver", functools.partial(execution.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS))
             ),
             mock.patch(CLIENT_TRANSPORT, functools.partial(HttpTransport, timeouts=timeouts)),
         ):

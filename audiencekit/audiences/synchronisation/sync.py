@@ -109,7 +109,7 @@ def _plan(
     """The plan with the snapshot as it is now."""
     snapshot, notes = session.open()
     planner = SyncPlanner(
-        snapshot=snapshot, tagger=session.tagger, allowed_shrink=allowed_shrink, everybody=rebuild, remarks=notes
+        snapshot=snapshot, tagger=session.tagger, allowed_shrink=allowed_shrink, all_members=rebuild, remarks=notes
     )
     return planner(source, terms, means)
 

@@ -41,7 +41,7 @@ _LEAST_FIRST: Final = 100
 
 
 def count_bare_numbers(texts: Any, countries: Any | None, default_country: str | None) -> BareNumbers:
-    """What `texts` (pa.StringArray) are, by the patterns of `identifiers.bare_numbers`.
+    """The readings of `texts` (pa.StringArray), by the patterns of `identifiers.bare_numbers`.
 
     `countries` (codes; None: no row names one) are those of the rows, `default_country` of the others. Holds raw
     values: to be called from a guarded function only.

@@ -32,10 +32,10 @@ _DOUBLED: Final = Words.of(DOUBLED)
 _JOINTS: Final = ("", "-", "_", ".")
 _MAILS: Final = ("mail", "email", "e-mail", "e_mail")
 _ENDS: Final = ("", *map("".join, product(_JOINTS, ("address", "provided", "given", "available"))))
-NOBODY: Final = frozenset(
+NO_ADDRESSES: Final = frozenset(
     {"n/a", *(f"not{joint}provided" for joint in _JOINTS), *map("".join, product(["no"], _JOINTS, _MAILS, _ENDS))}
 )
-_NOBODY: Final = Words.of(NOBODY)
+_NO_ADDRESSES: Final = Words.of(NO_ADDRESSES)
 
 # Where a kernel begins for a region without phone numbers, and for one that was not compiled yet.
 _NO_REGION: Final = -1
@@ -57,7 +57,7 @@ def decide_plain(
             return kernels.decide_emails(
                 texts,
                 words=_WORDS,
-                nobody=_NOBODY,
+                no_addresses=_NO_ADDRESSES,
                 doubled=_DOUBLED,
                 special_use=special_use,
                 local_letters=certain_in_local_parts(),
@@ -72,7 +72,7 @@ def decide_plain(
 
 
 def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
-    """What was compiled so far, which is what the columnar rules had to look at: the first values go to them."""
+    """The plans compiled so far, by what the columnar rules had to look at: the first values go to them."""
     national = [tables.national.get(name, _NOT_YET) if name else _NO_REGION for name in names]
     return Plans(
         following=tables.following,

@@ -1,4 +1,4 @@
-"""What the columnar path decided about the values of one column, and what it leaves to the definition."""
+"""The decisions of the columnar path on the values of one column, and the values left to the definition."""
 
 from __future__ import annotations
 

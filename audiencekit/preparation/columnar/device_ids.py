@@ -25,7 +25,7 @@ _FORM_CHECKS: Final = (
 
 
 def decide_device_ids(texts: Any, rules: Rules = DEFAULT_RULES) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the id as the definition gives it, or its reason.
+    """The certain ones of `texts` (pa.StringArray): the id as the definition gives it, or its reason.
 
     Holds raw values: to be called from a guarded function only.
     """

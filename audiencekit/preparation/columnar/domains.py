@@ -27,7 +27,7 @@ _BETWEEN_OTHERS: Final = "a{}a.com"
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)
 def domain_in_ascii(domain: str) -> str | Reason:
-    """What the definition says of `domain`, in whatever case."""
+    """The decision of the definition on `domain`, in any case of letters."""
     lowered = lower(domain)
     return _certain(lowered) or ascii_domain(lowered)
 
@@ -48,7 +48,7 @@ def _certain(domain: str) -> str | None:
 
 
 class CertainLetters:
-    """Which letters are certain, as far as somebody asked."""
+    """Which letters are certain, as far as it was asked."""
 
     def __init__(self) -> None:
         self._are_certain = np.zeros(BASIC_PLANE, dtype=bool)  # a byte each: threads that write bits lose some

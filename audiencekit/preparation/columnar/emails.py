@@ -81,7 +81,7 @@ _REFUSED: Final = code_of(Reason.INVALID_SYNTAX)
 
 
 def decide_emails(texts: Any) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the address as the definition gives it, or its reason.
+    """The certain ones of `texts` (pa.StringArray): the address as the definition gives it, or its reason.
 
     Holds raw values: to be called from a guarded function only.
     """

@@ -42,7 +42,7 @@ _NAME_CHECKS: Final = (
 
 
 def decide_handles(texts: Any) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the handle as the definition gives it, or its reason.
+    """The certain ones of `texts` (pa.StringArray): the handle as the definition gives it, or its reason.
 
     Holds raw values: to be called from a guarded function only.
     """
@@ -55,7 +55,7 @@ def decide_handles(texts: Any) -> Decisions:
 
 
 def _bare_names(lowered: Any) -> Any:
-    """What is left of each text without profile address or one `@`; nothing of a page that names nobody."""
+    """Each text without profile address or one `@`; nothing of a page that names no one."""
     names = pc.if_else(pc.starts_with(lowered, "@"), pc.utf8_slice_codeunits(lowered, 1, None), lowered)
     addressed = pc.match_substring_regex(lowered, _ADDRESS)
     if not pc.any(addressed).as_py():

@@ -38,7 +38,7 @@ _REFUSED: Final = pa.array([_ZEROS, *sorted(PLACEHOLDER_HASHES)])
 
 
 def decide_hashed(texts: Any) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the hash in lower case, or the definition's reason.
+    """The certain ones of `texts` (pa.StringArray): the hash in lower case, or the definition's reason.
 
     Holds personal data: to be called from a guarded function only.
     """

@@ -27,7 +27,7 @@ _CHECKS: Final = (BLANK, Check(ALWAYS, UNDECIDED))
 
 
 def decide_partner_user_ids(texts: Any) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the id as it stands, or EMPTY.
+    """The certain ones of `texts` (pa.StringArray): the id as it stands, or EMPTY.
 
     Holds raw values: to be called from a guarded function only.
     """

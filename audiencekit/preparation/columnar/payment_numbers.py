@@ -21,7 +21,7 @@ _LOOKED_AT: Final = 1_000
 
 
 def count_payment_numbers(texts: Any) -> PaymentNumbers:
-    """What `texts` (pa.StringArray) are. Holds raw values: to be called from a guarded function only."""
+    """The counts of `texts` (pa.StringArray). Holds raw values: to be called from a guarded function only."""
     lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
     fitting = _evenly(np.flatnonzero((lengths >= MIN_LENGTH) & (lengths <= _LONGEST)), _TRIED)
     likely = trim(texts.take(arrow_array(fitting)))

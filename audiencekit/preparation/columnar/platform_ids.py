@@ -46,7 +46,7 @@ _NUMBER_CHECKS: Final = (
 
 
 def decide_platform_ids(texts: Any) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the id as the definition gives it, or its reason.
+    """The certain ones of `texts` (pa.StringArray): the id as the definition gives it, or its reason.
 
     Holds raw values: to be called from a guarded function only.
     """

@@ -21,7 +21,7 @@ def used_positions(mapping: ColumnMapping) -> list[int]:
 
 
 def column_names(mapping: ColumnMapping) -> dict[int, str]:
-    """What people are shown for each used column."""
+    """The name shown for each used column."""
     names = {column.position: column.name for column in mapping.columns}
     for place, name in mapping.single.values():
         if name is not None:

@@ -46,7 +46,7 @@ OTHER_TEXTS: Final = (
 
 
 class SourceFormat(StrEnum):
-    """What a file is, by its first bytes and never by its name."""
+    """The type of a file, by its first bytes and never by its name."""
 
     TEXT = "text"
     PARQUET = "parquet"
@@ -57,7 +57,7 @@ class RawFile(Protocol):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes in all, 0 when nobody knows."""
+        """Bytes in all, 0 when unknown."""
 
     def open(self) -> BinaryIO:
         """The bytes, from the first."""
@@ -85,7 +85,7 @@ class ByteStream:
 
     @property
     def bytes_left(self) -> int | None:
-        """Bytes that are still to come, about; None where nobody knows."""
+        """Bytes that are still to come, about; None where unknown."""
         return max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self.packed else None
 
     def blocks(self) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ class ByteStream:
         return transcode(self._plain_blocks(), self.encoding)
 
     def bounded_blocks(self) -> Iterator[bytes]:
-        """The same, for readers to whom every line end may end a record: lines are bounded."""
+        """The same, for readers that take every line end for the end of a record: lines are bounded."""
         return bounded_lines(self.blocks())
 
     def _plain_blocks(self) -> Iterator[bytes]:

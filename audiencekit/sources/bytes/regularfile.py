@@ -23,7 +23,7 @@ def shown_path(path: str | os.PathLike[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """What must not change between the first and the last byte."""
+    """The facts of a file that must not change between the first and the last byte."""
 
     device: int
     inode: int
@@ -95,7 +95,7 @@ class RegularFile:
 
 
 def _what(mode: int) -> tuple[str, str]:
-    """What stands there instead of a regular file, and what to do."""
+    """The type that stands there instead of a regular file, and the remedy."""
     if stat.S_ISDIR(mode):
         return "a directory", "give the files in it; the shell lists them for DIRECTORY/*.csv"
     if stat.S_ISFIFO(mode):

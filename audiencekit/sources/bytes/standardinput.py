@@ -16,16 +16,16 @@ SHOWN_NAME: Final = "standard input"
 # More than any look takes: a sample in the widest encoding, and the blocks that it ends in.
 KEPT_BYTES: Final = 8_388_608
 PIPE_BYTES: Final = 65_536  # what a pipe holds: room for more would be taken and given back each time
-WAIT_MILLISECONDS: Final = 200  # for more to come, until somebody is asked whether to wait on
+WAIT_MILLISECONDS: Final = 200  # for more to come, until it is asked whether to wait on
 
-# Asked while nothing comes; raises when nobody waits for it any more. A thread that reads is not reached by a signal.
+# Asked while nothing comes; raises when it is not waited for any more. A thread that reads is not reached by a signal.
 WAIT_ON: ContextVar[Callable[[], None]] = ContextVar("WAIT_ON", default=lambda: None)
 
 
 class StandardInput:
-    """What is piped in, from its first byte with every `open()` as long as no reader went beyond KEPT_BYTES."""
+    """The bytes piped in, from its first byte with every `open()` as long as no reader went beyond KEPT_BYTES."""
 
-    size_bytes = 0  # nobody knows
+    size_bytes = 0  # unknown
 
     def __init__(self, live: BinaryIO | None = None) -> None:
         self._live = _piped_in() if live is None else live

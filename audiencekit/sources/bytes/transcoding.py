@@ -23,7 +23,7 @@ MARKS: Final = (
 )
 LONGEST_MARK: Final = 4  # bytes
 WIDE: Final = {"utf-16": ("utf-16-le", "utf-16-be"), "utf-32": ("utf-32-le", "utf-32-be")}
-NUL_SHARE: Final = 0.3  # of every second byte: text of two bytes a letter that nobody declared
+NUL_SHARE: Final = 0.3  # of every second byte: text of two bytes a letter that was not declared
 BROKEN_BYTE: Final = "\udcff"  # leaves as the byte FF through `surrogateescape`
 _MARK_BROKEN: Final = "audiencekit-mark-broken"
 
@@ -48,7 +48,7 @@ class Encoding:
 def find_encoding(first_bytes: bytes, declared: str | None) -> Encoding:
     """The encoding by the mark in `first_bytes` or as `declared`, else UTF-8.
 
-    Raises SourceRefused when mark and declaration differ, and for UTF-16 and UTF-32 whose byte order nobody says.
+    Raises SourceRefused when mark and declaration differ, and for UTF-16 and UTF-32 of unknown byte order.
     """
     wanted = "utf-8" if declared is None or declared == "utf-8-sig" else declared
     for mark, name in MARKS:

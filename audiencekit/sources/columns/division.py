@@ -1,4 +1,4 @@
-"""What divides the values of a cell that holds several, seen in the sampled cells of its column."""
+"""The separator of values in cells that hold several, seen in the sampled cells of its column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIN_PLAUSIBLE_CELLS: Final = 0.5  # more of the cells that hold it consist of va
 
 
 def find_separator(kind: Kind, filled: list[str]) -> str | None:
-    """What divides the values of a cell; None where cells hold one value each, as far as the sample shows."""
+    """The separator of the values of a cell; None where cells hold one value each, as far as the sample shows."""
     if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER):
         return None
     return next((separator for separator in SEPARATORS if _divides(separator, kind, filled)), None)

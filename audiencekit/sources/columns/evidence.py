@@ -1,4 +1,4 @@
-"""What the sampled cells of a column say about its kind."""
+"""Evidence in the sampled cells of a column about its kind."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def compare_key(name: str) -> str:
 
 
 def is_header(cells: list[str], given: tuple[str, ...] = ()) -> bool:
-    """Whether the first record names the columns: with a name that the user gave, or when no cell is anybody's.
+    """Whether the first record names the columns: with a name that the user gave, or when no cell is personal.
 
     A cell that is an identifier, or a long number, belongs to a person.
     """
@@ -67,7 +67,7 @@ class Header:
         return compare_key(self.names[position]) if self.names is not None and position < len(self.names) else ""
 
     def shown(self, position: int) -> str:
-        """What people are told: the name when it may be shown, else `column4`, counted from 1."""
+        """The name for people: the own one when it may be shown, else `column4`, counted from 1."""
         key = self.key(position)
         own = " ".join(self.names[position].replace("\ufeff", "").split()) if key and self.names is not None else ""
         may_be_shown = own.isprintable() and (key in self.given or position in self.evident or is_showable(own))

@@ -30,7 +30,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.separators import show_separator
 
-# What a column of operations may say; an upload that does not heed one would put in whoever is to be taken out.
+# What a column of operations may say; an upload that ignores one would put in people who are to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
 OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
 
@@ -46,7 +46,7 @@ class Mapper:
     sample: Sample
     options: SourceOptions
     notes: list[str] = field(default_factory=list)
-    operation_hint: str | None = None  # a column that says update or delete, and that nobody asked to be heeded
+    operation_hint: str | None = None  # a column that says update or delete, and that no option names
     missing: list[str] = field(default_factory=list)
     _ignored: frozenset[int] = frozenset()
 
@@ -173,7 +173,7 @@ class Mapper:
     def _undoubted(self, candidates: list[Candidate]) -> list[Candidate]:
         """Those that are what they are named; when there is none, the others, whose rows then say what is wrong.
 
-        Of a list that is compared all of them: whoever stands in a column that is left out would be missed.
+        Of a list that is compared all of them: people in a column that is left out would be missed.
         """
         if self.options.every_form:
             return candidates
@@ -229,7 +229,7 @@ class Mapper:
         return any(map(speaks_of_x, self.header.names or ()))
 
     def _agrees(self, kind: Kind, position: int, evidence: Evidence) -> bool:
-        # A UUID is an id of a partner as well as of a device, and nobody names a column so by chance.
+        # A UUID is an id of a partner as well as of a device, and no column has such a name by chance.
         is_uuid = kind is Kind.PARTNER_USER_ID and evidence.kind is Kind.DEVICE_ID
         if evidence.kind not in (None, kind) and not is_uuid:
             return False

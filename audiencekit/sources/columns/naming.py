@@ -1,4 +1,4 @@
-"""What a header's words say about a column: its kind, whether it holds hashes, whether it is the country."""
+"""The meaning of a header's words for a column: its kind, whether it holds hashes, whether it is the country."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.columns.vocabulary import words, words_of
 
-# A column with one of these words is about an identifier, or about somebody else's, and is none itself.
+# A column with one of these words is about an identifier, or about another person's, and is none itself.
 _ABOUT: Final = words(
     """fax opt optin optout consent consented consentement einwilligung subscribed unsubscribed newsletter
     marketing verified valid invalid confirmed bounced active inactive enabled is has status statut type kind count
@@ -18,7 +18,7 @@ _ABOUT: Final = words(
     durchwahl area prefix calling dialing brand model carrier network os version app followers following tweets
     posts display label labels assistant emergency spouse"""
 )
-# Identifiers of people other than the row's own, and numbers that nobody answers: content alone does not map them.
+# Identifiers of people other than the row's own, and numbers without a person: content alone does not map them.
 _NOT_THE_PERSON: Final = words(
     """owner agent manager assigned rep referrer referred sender by support fax assistant emergency spouse"""
 )
@@ -133,7 +133,7 @@ def speaks_of_x(name: str) -> bool:
 
 
 def names_something_else(name: str) -> bool:
-    """Whether a header cell says that the column is about an identifier, or is an identifier of somebody else."""
+    """Whether a header cell says that the column is about an identifier, or is an identifier of another person."""
     found = frozenset(words_of(name))
     about_one = bool(found & _ABOUT) and _kind_of(found - _ABOUT) is not None
     return about_one or bool(found & _NOT_THE_PERSON)

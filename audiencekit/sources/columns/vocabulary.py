@@ -1,4 +1,4 @@
-"""The words of contact-list headers. A header made of these words is shown; any other may be somebody's name.
+"""The words of contact-list headers. A header made of these words is shown; any other may be a person's name.
 
 Words are case-folded and without accents, as `words_of` gives them.
 """
@@ -12,7 +12,7 @@ from typing import Final
 from audiencekit.identifiers.unicodeforms import in_form
 
 MAX_SHOWN_LENGTH: Final = 64  # characters
-MAX_SHOWN_DIGITS: Final = 4  # in a row; more could be a number somebody is called by
+MAX_SHOWN_DIGITS: Final = 4  # in a row; more could be a phone number
 MIN_PART_LENGTH: Final = 3  # letters of a word inside a compound such as `emailaddress`
 # Shorter words that end a compound (`userid`, `createdby`), and how many letters must stand before them.
 SHORT_ENDINGS: Final = {"id": 3, "ids": 3, "md": 3, "nr": 3, "no": 5, "by": 5, "to": 5}

@@ -35,7 +35,7 @@ BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlie
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
 KeptRow: TypeAlias = tuple[int, list[str | None]]  # its number, and its used cells
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
-_EMPTY_HINT: Final = "even nobody has a header line: see whether the file was cut off, or leave it out"
+_EMPTY_HINT: Final = "even a list of no one has a header line: see whether the file was cut off, or leave it out"
 _BROKEN: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -91,7 +91,7 @@ class DelimitedTable:
 
     @property
     def description(self) -> Description:
-        """What the file was found to be, for people."""
+        """The format of the file, for people."""
         return {
             "format": "delimited",
             "compression": "gz" if self._stream.packed else None,
@@ -158,7 +158,7 @@ class DelimitedTable:
             yield TextBatch(RawColumns(batch), faults.take())
 
     def careful_batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
-        """What `batches` gives, all of it read by `csv`: the definition of correct."""
+        """The same as `batches`, all of it read by `csv`: the definition of correct."""
         records = Records(self._stream.bounded_blocks(), self.layout.delimiter, leading=self.layout.leading)
         faults = Faults()
         self.rows_read = 0
@@ -209,7 +209,7 @@ class RowJudge:
     def __init__(self, layout: Layout, mapping: ColumnMapping, faults: Faults) -> None:
         self._layout, self.faults = layout, faults
         self._names = column_names(mapping)
-        self.letters = 0  # of accepted rows, until somebody starts anew
+        self.letters = 0  # of accepted rows, until the count starts anew
 
     def accepts(self, row: int, cells: list[str]) -> bool:
         """Whether a row is sound; if not, it is noted."""

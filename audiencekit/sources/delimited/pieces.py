@@ -31,9 +31,9 @@ class Pieces:
     """UTF-8 blocks in pieces of about `piece_bytes` that end where records end; the first one is small.
 
     The last ones are small, too, where `bytes_left` says how much is to come: as soon as each of `readers` would have
-    less than a piece to do. Else all but one would wait in the end for whoever has the last.
+    less than a piece to do. Else all but one would wait in the end for the thread with the last.
 
-    `quick` reads those that come, once somebody sets it; `rest()` is everything after the piece that came last.
+    `quick` reads those that come, once it is set; `rest()` is everything after the piece that came last.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Pieces:
             wanted = max(self._next_bytes(), 2 * len(self._carry))
 
     def rest(self) -> Iterator[bytes]:
-        """The blocks after the last piece, for whoever reads on without this class."""
+        """The blocks after the last piece, for a reader that goes on without this class."""
         return itertools.chain([self._carry] if self._carry else [], self._blocks)
 
     def _next_bytes(self) -> int:

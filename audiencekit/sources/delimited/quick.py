@@ -18,7 +18,7 @@ from audiencekit.preparation.columnar.kernels.reading import Room
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Begun:
-    """What a text begins with: the cells by position (pa.StringArray) of so many records, in so many bytes."""
+    """The begin of a text: the cells by position (pa.StringArray) of so many records, in so many bytes."""
 
     cells: dict[int, Any]
     records: int

@@ -18,7 +18,7 @@ from audiencekit.sources.frames.soundarrays import refuse_unsound
 
 T = TypeVar("T")
 
-# Libraries whose frames hold their rows; of others nobody knows whether they can be read again, or are computed anew.
+# Libraries whose frames hold their rows; of others it is unknown whether they can be read again, or are computed anew.
 _IN_MEMORY: Final = frozenset({"pandas", "polars", "pyarrow"})
 
 _READ_IT: Final = "read it once without audiencekit: what made it says what is wrong"
@@ -153,7 +153,7 @@ class PandasColumns:
         return [pa.chunked_array([], pa.null()) if array is None else array for array in arrays]
 
     def types(self, places: Sequence[int]) -> tuple[Any, ...]:
-        """The types of the columns at `places`: of objects nobody knows it before all were looked at."""
+        """The types of the columns at `places`: of objects it is unknown before all were looked at."""
         return tuple(
             None if place in places and self._column(place) is None
             else self._column(place).type if place in places
@@ -176,7 +176,7 @@ class PandasColumns:
 
 
 def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
-    """What `work` returns. What made the frame may quote cells in its errors, and they are left behind."""
+    """The result of `work`. The maker of the frame may quote cells in its errors, which are left behind."""
     try:
         return work()
     except SourceRefused:

@@ -54,7 +54,7 @@ def _sampled(column: Any) -> tuple[str, ...]:
 class FrameTable:
     """The rows of a data frame."""
 
-    bytes_read = 0  # nobody knows how many there will be
+    bytes_read = 0  # unknown how many there will be
 
     def __init__(self, columns: FrameColumns, split_cells: str | None, whole: frozenset[int]) -> None:
         self._columns, self._split_cells, self._whole = columns, split_cells, whole
@@ -65,7 +65,7 @@ class FrameTable:
 
     @property
     def description(self) -> Description:
-        """What the rows are, for people."""
+        """The sort of the rows, for people."""
         return {"format": FRAME_FORMAT, "columns": len(self._columns.names)}
 
     def check(self, mapping: ColumnMapping) -> None:

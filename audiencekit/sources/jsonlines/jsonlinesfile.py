@@ -103,7 +103,7 @@ class JsonLinesTable:
 
     @property
     def description(self) -> Description:
-        """What the file was found to be, for people."""
+        """The format of the file, for people."""
         return {
             "format": "ndjson",
             "compression": "gz" if self._stream.packed else None,

@@ -77,7 +77,7 @@ class ParquetTable:
 
     @property
     def description(self) -> Description:
-        """What the file was found to be, for people."""
+        """The format of the file, for people."""
         return {"format": "parquet", "columns": len(self._schema.names), "rows": self._rows}
 
     def check(self, mapping: ColumnMapping) -> None:
@@ -127,7 +127,7 @@ def _opened(handle: BinaryIO) -> pq.ParquetFile:
 
 
 def _from_arrow(work: Callable[..., T], *arguments: object) -> T:
-    """What `work` returns. Arrow's own errors quote values and paths, and are left behind."""
+    """The result of `work`. Arrow's own errors quote values and paths, and are left behind."""
     system = ""
     try:
         return work(*arguments)

@@ -106,7 +106,7 @@ class PreparedTable:
 
     @property
     def description(self) -> Description:
-        """What the file was found to be, for people."""
+        """The format of the file, for people."""
         return {**self._table.description, "format": PREPARED}
 
     def check(self, mapping: ColumnMapping) -> None:
@@ -151,7 +151,7 @@ def _first_other(cells: Any) -> tuple[int, str] | None:
 
 
 def _hint_for(text: str) -> str:
-    """What to do about a value that is no hash, by what it looks like."""
+    """The remedy for a value that is no hash, by its looks."""
     return next((hint for form, hint in _LIKELY if form.fullmatch(text)), _NOT_HASHED)
 
 
@@ -174,7 +174,7 @@ def _format_of(schema: pa.Schema) -> str:
 
 
 def _names_of(schema: pa.Schema) -> list[str]:
-    """The names of its columns as the format writes them: Snowflake has capitals where nobody asked for others."""
+    """The names of its columns as the format writes them: Snowflake has capitals by default."""
     return [name.lower() for name in schema.names]
 
 
@@ -184,7 +184,7 @@ def _problems_of_format(schema: pa.Schema) -> list[str]:
 
 
 def _problems_of_names(names: list[str]) -> list[str]:
-    """What is wrong with the names of its columns. Those that the format does not know may be personal."""
+    """The faults of the names of its columns. Those that the format does not know may be personal."""
     problems = [f"it has no column {name}" for name in (ROW, OPERATION) if name not in names]
     if not _KINDS & set(names):
         problems.append(f"it has none of the columns {', '.join(Kind)}")
@@ -203,7 +203,7 @@ def _problems_of_types(schema: pa.Schema) -> list[str]:
 
 
 def _wanted(name: str, kind: pa.DataType) -> str:
-    """What a column should hold when it does not; empty when it does."""
+    """The type that a column should have; empty when it has it."""
     if name == ROW:
         return "" if pt.is_integer(kind) or (pt.is_decimal(kind) and kind.scale == 0) else "whole numbers"
     if name == OPERATION:

@@ -1,4 +1,4 @@
-"""What a Parquet file unpacks to, by what it says before it is read: a few bytes can stand for a billion rows."""
+"""The size that a Parquet file unpacks to, as it says before it is read: a few bytes can stand for a billion rows."""
 
 from __future__ import annotations
 

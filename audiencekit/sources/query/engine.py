@@ -56,14 +56,14 @@ SETTINGS: Final = {
 }
 RESULT_BYTES: Final = 64_000_000  # of rows that are sent at once
 _PLACE: Final = re.compile(r"Line: (\d{1,6}), Column: (\d{1,6})")
-_OURS: Final = "External error"  # an exception of the table's own that nobody expected
+_OURS: Final = "External error"  # an exception of the table's own that was not expected
 _MEMORY: Final = "Resources exhausted"
 _WARM_UP: Final = "SELECT 1"
 
 
 def main() -> None:
     """Answer what is asked on stdin until it ends."""
-    for ending in ENDINGS:  # of a terminal, they are for all its processes: whoever asks is asked to end
+    for ending in ENDINGS:  # of a terminal, they are for all its processes: the asking one is to end
         signal.signal(ending, signal.SIG_IGN)
     prevent_dumps()
     pipes = Pipes(sys.stdin.buffer, sys.stdout.buffer)
@@ -81,7 +81,7 @@ def main() -> None:
 def _listen(
     pipes: Pipes, heard: queue.SimpleQueue[tuple[bytes, pa.Buffer]], answers: queue.SimpleQueue[tuple[bytes, pa.Buffer]]
 ) -> None:
-    """Sorts what is said here, and ends the process with whoever says it."""
+    """Sorts what is said here, and ends the process with the one that says it."""
     while True:
         try:
             kind, content = pipes.hear()
@@ -153,7 +153,7 @@ class PipedTable(ds.Dataset):  # type: ignore[misc]
         self.execution = 0
 
     def describe(self, names: list[str], lists: list[bool]) -> None:
-        """What its columns are."""
+        """Its columns."""
         texts = pa.string(), pa.list_(pa.string())
         self._schema = pa.schema([(name, texts[several]) for name, several in zip(names, lists, strict=True)])
 
@@ -199,7 +199,7 @@ class PipedReading:
 
 
 class ReadingFailed(Exception):
-    """The rows could not be read; whoever reads them knows why, and the engine gets no word to quote."""
+    """The rows could not be read; their reader knows why, and the engine gets no word to quote."""
 
 
 def _planned(sql: str, context: Any) -> Any:

@@ -109,7 +109,7 @@ class EngineProcess:
             self._readings[number] = self._read(wanted["columns"])
         try:
             batch = next(self._readings[number], None)
-        except Exception:  # which whoever reads the table knows
+        except Exception:  # which the reader of the table knows
             self._say(FAILED)
             return
         self._say(END) if batch is None else self._say(BATCH, packed(batch))
@@ -150,7 +150,7 @@ def _started() -> tuple[subprocess.Popen[bytes], Pipes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """A process that nobody asks any more ends by itself; one that works is not waited for."""
+    """A process that is not asked any more ends by itself; one that works is not waited for."""
     process.kill()
     for stream in (process.stdin, process.stdout):
         if stream is not None:

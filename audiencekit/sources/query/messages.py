@@ -1,4 +1,4 @@
-"""What is said between this process and the one of a query, over two pipes: a letter, a length, and so many bytes."""
+"""Messages between this process and the one of a query, over two pipes: a letter, a length, and so many bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pipes:
             raise Gone
 
     def hear(self) -> tuple[bytes, pa.Buffer]:
-        """What comes next. Raises Gone."""
+        """The next message. Raises Gone."""
         kind, size_bytes = _HEAD.unpack(self._exactly(_HEAD.size))
         return kind, self._exactly(size_bytes)
 

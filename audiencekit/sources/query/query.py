@@ -70,7 +70,7 @@ class QueryTable:
 
     @property
     def description(self) -> Description:
-        """What the rows are, for people."""
+        """The sort of the rows, for people."""
         return {"format": "query", "columns": len(self._names)}
 
     def look(self, options: SourceOptions) -> tuple[Header, Sample, frozenset[int]]:

@@ -19,7 +19,7 @@ from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.placeholders import NO_ADDRESS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar import certainvalues as plain
-from audiencekit.preparation.columnar.certainvalues import NOBODY, decide_plain
+from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, Codes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE
@@ -91,14 +91,14 @@ def test_long_addresses(size: int) -> None:
 
 def test_nobody_is_whom_the_definition_means() -> None:
     """Every text of the list is a local part that says that there is no address."""
-    assert all(NO_ADDRESS.fullmatch(text) for text in NOBODY)
-    assert _differing_emails([f"{text}@larchpost.example" for text in sorted(NOBODY)]) == []
+    assert all(NO_ADDRESS.fullmatch(text) for text in NO_ADDRESSES)
+    assert _differing_emails([f"{text}@larchpost.example" for text in sorted(NO_ADDRESSES)]) == []
 
 
 @given(st.from_regex(NO_ADDRESS, fullmatch=True))
 def test_whom_the_definition_means_is_nobody(text: str) -> None:
     """And there are no others."""
-    assert text in NOBODY
+    assert text in NO_ADDRESSES
 
 
 def test_most_addresses_are_plain() -> None:
@@ -249,7 +249,7 @@ def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytes
 @pytest.mark.parametrize(
     ("attribute", "broken"),
     [
-        ("_NOBODY", Words.of(["n/a"])),
+        ("_NO_ADDRESSES", Words.of(["n/a"])),
         ("_DOUBLED", Words.of(["test"])),
         ("_WORDS", Words.of([])),
         ("SPECIAL_USE_DOMAIN_NAMES", ["test"]),

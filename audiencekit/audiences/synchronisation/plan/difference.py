@@ -28,12 +28,12 @@ _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 class Horizon:
     """Days that decide: an entry that lapses on `renewed_to` or earlier is renewed, one before `lapsed_before` is gone.
 
-    With `everybody`, entries are sent whether they need it or not.
+    With `all_members`, entries are sent whether they need it or not.
     """
 
     lapsed_before: int
     renewed_to: int
-    everybody: bool = False
+    all_members: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: H
     places[~known] = len(index)
     days = np.append(index.days, np.int16(DROPPED)).take(places)
     unknown = (days == DOUBTFUL) | (days < horizon.lapsed_before)
-    is_sent = unknown | (days <= horizon.renewed_to) | horizon.everybody
+    is_sent = unknown | (days <= horizon.renewed_to) | horizon.all_members
     gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
     gone[places] = False
     return Compared(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))

@@ -93,13 +93,13 @@ class PlannedSync(PlannedRun):
 class SyncPlanner:
     """Plans a sync with `snapshot`, as `plan_run` plans an upload.
 
-    `everybody` is sent when nothing of the snapshot is to be relied on. `remarks` are what its reading has shown.
+    `all_members` is sent when nothing of the snapshot is to be relied on. `remarks` are what its reading has shown.
     """
 
     snapshot: Snapshot
     tagger: Tagger
     allowed_shrink: float
-    everybody: bool = False
+    all_members: bool = False
     remarks: tuple[str, ...] = ()
 
     def __call__(self, source: AnySource, terms: Terms, means: Means) -> PlannedSync:
@@ -108,7 +108,7 @@ class SyncPlanner:
         now = terms.now
 
         def revise(gathered: Gathered, selection: Selection, times: PlanTimes) -> Selection:
-            horizon = _horizon(now, times.end, everybody=self.everybody)
+            horizon = _horizon(now, times.end, all_members=self.all_members)
             copies = means.stack.enter_context(Spool(means.spool_dir))
             revisions.append(Revision.of(gathered, selection.kept, self.snapshot, horizon, self.tagger, copies=copies))
             return revisions[0].select(selection)
@@ -155,12 +155,12 @@ class SyncPlanner:
         return found + warn_of_few(changes.members_after)
 
 
-def _horizon(now: datetime, expires_at: datetime, *, everybody: bool) -> Horizon:
+def _horizon(now: datetime, expires_at: datetime, *, all_members: bool) -> Horizon:
     today, lifetime = day_of(now), day_of(expires_at) - day_of(now)
     return Horizon(
         lapsed_before=today - 1,  # entries lapse in the course of a day, by the clock of the service
         renewed_to=today + min(RENEW_BEFORE_DAYS, int(lifetime * RENEW_BEFORE_SHARE)),
-        everybody=everybody,
+        all_members=all_members,
     )
 
 

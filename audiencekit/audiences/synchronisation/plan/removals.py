@@ -1,4 +1,4 @@
-"""Taking members out, when a Delete strikes everybody who holds any of its keys (specification part 2, section 4.4).
+"""Taking members out, when a Delete strikes all members who hold any of its keys (specification part 2, section 4.4).
 
 A member goes by those of its keys that nobody who stays holds. One without such a key goes by the key that the fewest
 others hold; these are put back in the wave after. So that never more than a small share of an audience is out, such

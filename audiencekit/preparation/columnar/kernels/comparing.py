@@ -41,7 +41,7 @@ class _Horizon(Layout):
         ("renewed_to", ctypes.c_int64),
         ("doubtful", ctypes.c_int64),
         ("dropped", ctypes.c_int64),
-        ("everybody", ctypes.c_bool),
+        ("all_members", ctypes.c_bool),
     )
 
 
@@ -68,11 +68,11 @@ class Halves:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidingDays:
-    """Days that decide about a member, and what stands for the day of whoever is in doubt, or is none."""
+    """Days that decide about a member, and the marks for the day of members in doubt, and of none."""
 
     lapsed_before: int
     renewed_to: int
-    everybody: bool
+    all_members: bool
     doubtful: int
     dropped: int
 
@@ -91,7 +91,7 @@ class Compared:
 
 
 class Comparing:
-    """What others are looked for in is ascending and distinct."""
+    """Numbers that others are looked for in: ascending and distinct."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -106,7 +106,7 @@ class Comparing:
         return places, known.view(np.bool_)
 
     def prepare(self, high: npt.NDArray[np.uint64]) -> Begins:
-        """What `find_tags` takes of numbers in order that have these first halves."""
+        """The index that `find_tags` takes, of numbers in order that have these first halves."""
         begins, count = np.empty(2 * len(high) + 2, dtype=np.uint32), ctypes.c_size_t()
         own = place_of(Slice.to_fill(begins, np.uint32)), ctypes.c_size_t(len(begins))
         given = Slice.of(_in_place(high, np.uint64), np.uint64)
@@ -129,7 +129,7 @@ class Comparing:
         Of `wanted` there is one bit a record, the lowest of a byte first.
         """
         members = _Members.of(marks, days)
-        horizon = _Horizon(by.lapsed_before, by.renewed_to, by.doubtful, by.dropped, by.everybody)
+        horizon = _Horizon(by.lapsed_before, by.renewed_to, by.doubtful, by.dropped, by.all_members)
         given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice), Slice.of(wanted, np.uint8)
         # What is not touched takes no memory.
         sent, gone = (np.empty(size, dtype=np.int64) for size in (sum(map(len, pieces)), len(days)))

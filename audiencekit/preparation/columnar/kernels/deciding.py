@@ -131,7 +131,7 @@ class Deciding:
         texts: Any,
         *,
         words: Words,
-        nobody: Words,
+        no_addresses: Words,
         doubled: Words,
         special_use: Words,
         local_letters: Bytes,
@@ -139,11 +139,11 @@ class Deciding:
     ) -> tuple[Codes, Matrix]:
         """Codes and digests of addresses.
 
-        `words` stand for a missing value. The local parts of `nobody` are placeholders at any domain, those of
+        `words` stand for a missing value. The local parts of `no_addresses` are placeholders at any domain, those of
         `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left. Letters
         that are not ASCII have a bit each, by code point: whether they are certain in local parts, and in domains.
         """
-        given = (one.laid_out() for one in (words, nobody, doubled, special_use))
+        given = (one.laid_out() for one in (words, no_addresses, doubled, special_use))
         letters = (Slice.of(bits, np.uint8) for bits in (local_letters, domain_letters))
         return self._decided(self._library.audiencekit_emails, texts, *given, *letters)
 

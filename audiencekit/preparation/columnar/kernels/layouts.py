@@ -1,4 +1,4 @@
-"""What passes the door to the kernels, laid out as `kernels/src/door.rs` reads it."""
+"""The arguments of kernels, laid out as `kernels/src/door.rs` reads it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def address(array: npt.NDArray[Any]) -> int:
 
 
 class Layout(ctypes.Structure):
-    """What the library reads. It points into arrays, and keeps them as long as it lives."""
+    """A structure that the library reads. It points into arrays, and keeps them as long as it lives."""
 
     _kept: tuple[Any, ...]
 

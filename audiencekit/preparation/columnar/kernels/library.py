@@ -50,7 +50,7 @@ def kernels() -> Kernels | None:
 def _places() -> Iterator[str]:
     """The folder that holds the package; for an editable package, which lies elsewhere, those of installed ones.
 
-    Not the folders of `sys.path`: the working directory may be among them, and whoever filled it is not asked.
+    Not the folders of `sys.path`: the working directory may be among them, and others may have filled it.
     """
     yield str(Path(__file__).parents[4])
     yield from dict.fromkeys(map(sysconfig.get_path, ("platlib", "purelib")))

@@ -45,7 +45,7 @@ class _Column(Layout):
         return made
 
     def texts(self) -> Any:
-        """What was written there: a pa.StringArray."""
+        """The texts that were written there: a pa.StringArray."""
         return pa.StringArray.from_buffers(self.offset_count - 1, *self._kept)
 
 
@@ -64,7 +64,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cells:
-    """What a piece begins with: so many lines, in so many bytes, and `columns` of them (pa.StringArray)."""
+    """The begin of a piece: so many lines, in so many bytes, and `columns` of them (pa.StringArray)."""
 
     lines: int
     piece_bytes: int

@@ -1,6 +1,6 @@
 """Compiled numbering plans between runs: kept for who compiled them, taken only for what they were compiled from.
 
-Digests say what that was: the metadata itself, as it stands in memory or, where nobody has read it yet, in the text it
+Digests say what that was: the metadata itself, as it stands in memory or, where it was not read yet, in the text it
 will be read from, and the text of the modules that compile it. So neither another release of phonenumbers, nor a change
 of ours, nor a program that changes the metadata is given what is not its own. No identifier is kept, but which regions
 and calling codes were met is.
@@ -98,7 +98,7 @@ class KeptPlans:
 
 
 def read_plans(cache: Cache | None) -> KeptPlans:
-    """What was kept in `cache`; nothing when that is missing or not whole."""
+    """The plans kept in `cache`; nothing when that is missing or not whole."""
     content = cache.read(_NAME) if cache and _compilers() else None
     try:
         return KeptPlans() if content is None else _read(content)
@@ -123,7 +123,7 @@ def _read(content: bytes) -> KeptPlans:
 
 
 def _of_now(calling_code: int) -> _KeptPlan:
-    """What a plan of `calling_code` that is compiled now is compiled from."""
+    """The inputs of a plan of `calling_code` that is compiled now."""
     regions = regions_of_code(calling_code)
     texts = {region: text for region in regions if (text := digest_of_unread(calling_code, region)) is not None}
     return _KeptPlan({region: digest_in_memory(calling_code, region) for region in regions}, texts)

@@ -44,7 +44,7 @@ def _windows(values: Bytes) -> Any:
 
 @cache
 def _heads(*, plus: bool) -> tuple[npt.NDArray[np.uint32], Places]:
-    """What stands before the digits for each calling code, the last bytes of four, and its size."""
+    """The text before the digits for each calling code, the last bytes of four, and its size."""
     texts = [f"{'+' if plus else ''}{code}".encode() for code in range(1000)]
     sizes = np.array([len(text) for text in texts], dtype=np.int32)
     return np.frombuffer(b"".join(text.rjust(FRONT) for text in texts), dtype=np.uint32), sizes

@@ -1,4 +1,4 @@
-"""What the metadata of a region is, said by a digest: of what stands in memory, else of the text it will be read from.
+"""The metadata of a region, told by a digest: of what stands in memory, else of the text it will be read from.
 
 phonenumbers reads a region's metadata when it is first asked for. That takes ten times as long as to look at the text,
 and nothing else needs it where a numbering plan was compiled before.

@@ -54,7 +54,7 @@ _LIKE: Final = {
 
 
 def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
-    """What is certain of `texts` (pa.StringArray): the number as the definition gives it, or its reason.
+    """The certain ones of `texts` (pa.StringArray): the number as the definition gives it, or its reason.
 
     `countries` (pa.StringArray of codes, or a dictionary of them; null where the row names none; None: no row does) are
     those of the rows. Holds raw values: to be called from a guarded function only.

@@ -88,11 +88,11 @@ class Opening:
         self._memo: dict[tuple[Threads, int], tuple[Threads, bool | None]] = {}
 
     def start(self) -> tuple[Threads, bool | None]:
-        """What waits before the first digit, and what `step` says of a match."""
+        """The state before the first digit, and what `step` says of a match."""
         return ((), None) if self._first is None else self._cut(self._program.leaves(self._first))
 
     def step(self, threads: Threads, digit: int) -> tuple[Threads, bool | None]:
-        """What waits behind `digit`, and whether the match that ends here went through the last group; None: no match.
+        """The state behind `digit`, and whether the match that ends here went through the last group; None: no match.
 
         A later match is always preferred to an earlier one: what waits less preferred than a match is dropped.
         """

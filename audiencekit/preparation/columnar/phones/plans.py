@@ -30,7 +30,7 @@ class Lengths:
     local: tuple[int, ...]
 
     def are_possible(self, length: int) -> bool:
-        """Whether a number of `length` digits is possible for anybody."""
+        """Whether a number of `length` digits is possible at all."""
         return length in self.whole and length not in self.local
 
     def are_too_long(self, length: int) -> bool:
@@ -39,7 +39,7 @@ class Lengths:
 
 
 class Facts(NamedTuple):
-    """What a number is that ends in a state. More than MAX_NATIONAL digits are counted as one more.
+    """The kind of a number that ends in a state. More than MAX_NATIONAL digits are counted as one more.
 
     `is_zeros`: a few zeros only. `is_general`: of the region's general form. `is_valid`: phonenumbers calls it valid.
     """
@@ -213,7 +213,7 @@ def _present(found: T | None) -> T:
 
 
 def _leading(metadata: PhoneMetadata) -> str | None:
-    """What a number that begins with the region's leading digits matches as a whole."""
+    """The pattern that a number with the region's leading digits matches as a whole."""
     return f"(?:{metadata.leading_digits})\\d{{0,{MAX_NATIONAL}}}" if metadata.leading_digits else None
 
 

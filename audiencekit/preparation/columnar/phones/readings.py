@@ -1,4 +1,4 @@
-"""How phonenumbers reads digits, as automata: behind a plus sign, and as somebody in one region would dial them."""
+"""How phonenumbers reads digits, as automata: behind a plus sign, and as a person in one region would dial them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Place: TypeAlias = Position | Reading | State | tuple[State, State]
 
 
 class National:
-    """All digits of a number that somebody in one region writes without a plus sign."""
+    """All digits of a number that a person in one region writes without a plus sign."""
 
     def __init__(self, trunks: Trunks, region: str) -> None:
         plan = trunks.plan
@@ -56,7 +56,7 @@ class National:
         return tuple(zip(self._trunk.row(place[0]), self._prefixed.row(place[1]), strict=True))
 
     def read(self, place: Place) -> Reading:
-        """What digits are that end here."""
+        """The kind of digits that end here."""
         if isinstance(place, int):
             return self._trunk.read(place)
         if isinstance(place, Reading):
@@ -136,7 +136,7 @@ class International:
         return tuple((seen + 1, 0) if digit == self._code[seen] else bad for digit in range(10))
 
     def read(self, place: tuple[int, State] | Reading) -> Reading:
-        """What digits are that end here."""
+        """The kind of digits that end here."""
         if isinstance(place, Reading):
             return place
         seen, state = place

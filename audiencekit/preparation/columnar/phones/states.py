@@ -47,7 +47,7 @@ class StateRows:
             self._numbers[reading, () if row == (number,) * DIGITS else row] = number
 
     def arrays(self) -> tuple[Numbers, Numbers]:
-        """What follows each (ten a line), and what it says."""
+        """The states that follow each (ten a line), and the kind that it says."""
         rows = np.array(self._rows, dtype=np.int32).reshape(-1, DIGITS)
         readings = np.array(self._readings, dtype=np.int32)
         return np.concatenate([self._kept_rows, rows]), np.concatenate([self._kept_readings, readings])

@@ -41,7 +41,7 @@ _CODE_OF_REGION: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What was compiled so far. A state is the place of its row in `following`, so that a digit is only added.
+    """The plans compiled so far. A state is the place of its row in `following`, so that a digit is only added.
 
     `national` (by region) and `international` (by calling code, -1: not yet) are where to begin; `readings` tell, by
     number of the row, what digits are that end there: see `unpacked`.
@@ -82,7 +82,7 @@ class PhoneTables:
 
     @property
     def compiled(self) -> Tables:
-        """What was compiled so far."""
+        """The plans compiled so far."""
         return self._tables
 
     def covering(self, regions: Iterable[str], calling_codes: Iterable[int]) -> Tables:

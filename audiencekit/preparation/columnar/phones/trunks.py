@@ -16,7 +16,7 @@ MIN_NATIONAL: Final = 2  # digits; phonenumbers' shortest national number
 
 
 class Outcome(Enum):
-    """What the digits are."""
+    """The kind of the digits."""
 
     VALID = auto()
     NOT_VALID = auto()
@@ -66,7 +66,7 @@ class Trunk:
         return found
 
     def facts(self, state: State) -> Facts:
-        """What all the digits are as a number."""
+        """The kind of all the digits as a number."""
         return self.plan.facts[self.keys[state][1]]
 
     def is_settled(self, state: State) -> bool:
@@ -93,7 +93,7 @@ class Trunk:
         return best[0], facts[best[1]]
 
     def read(self, state: State) -> Reading:
-        """What national digits are."""
+        """The kind of national digits."""
         number = self.facts(state)
         if number.length < MIN_NATIONAL:
             return _NOT_POSSIBLE
@@ -147,7 +147,7 @@ class Trunk:
 
 
 class Trunks:
-    """The trunks of one plan; each is explored once, whoever asks for it."""
+    """The trunks of one plan; each is explored once."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -189,7 +189,7 @@ class Prefixed:
         return found
 
     def read(self, state: State, whole: Facts) -> Reading | None:
-        """What the digits are when `whole` is the number with the calling code; None: the code stays in the number."""
+        """Their kind when `whole` is the number with the calling code; None: the code stays in the number."""
         own, main, rest = self._keys[state]
         stripped = self._own.stripped(own)
         if stripped is None:
@@ -202,7 +202,7 @@ class Prefixed:
         return Reading(reading.outcome, dropped + reading.dropped, reading.calling_code)
 
     def read_as_plus(self, state: State) -> Reading:
-        """What the digits are behind a plus sign and the calling code."""
+        """The kind of the digits behind a plus sign and the calling code."""
         return self._main.read(self._keys[state][1])
 
     def _state(self, key: tuple[State, State, State]) -> State:

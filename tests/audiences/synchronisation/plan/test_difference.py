@@ -79,7 +79,7 @@ def test_kernels_compare_alike(
     pieces: list[list[tuple[tuple[int, int], int]]],
     wanted: list[bool],
     days: dict[tuple[int, int], int],
-    everybody: bool,
+    all_members: bool,
 ) -> None:
     """Also entries of one mark, marks that share their first half, and bits beyond a mark."""
     given = [np.array([(high << 62, low << 48 | n, n) for (high, low), n in piece], dtype=ENTRY) for piece in pieces]
@@ -88,7 +88,7 @@ def test_kernels_compare_alike(
     tags = np.array([(high << 62, low << 48) for high, low in sorted(days)], dtype=TAG)
     own_days = np.array([days[key] for key in sorted(days)], dtype=np.int16)
     index = Index(Marks.of(tags), own_days, np.arange(len(days)), len(days))
-    horizon = replace(HORIZON, everybody=everybody)
+    horizon = replace(HORIZON, all_members=all_members)
     compared = difference._compare_marks(given, bits, index, horizon)
     with pytest.MonkeyPatch.context() as patch:
         for module in (difference, marks):
@@ -117,5 +117,5 @@ def test_who_is_not_wanted_goes() -> None:
 
 def test_everybody_is_sent_when_nothing_is_relied_on() -> None:
     """Known ones count as renewals."""
-    found, _ = _find([("a", ""), ("b", "")], {("a", ""): 400}, Horizon(100, 130, everybody=True))
+    found, _ = _find([("a", ""), ("b", "")], {("a", ""): 400}, Horizon(100, 130, all_members=True))
     assert (found.additions, found.renewals, found.unchanged) == (1, 1, 0)

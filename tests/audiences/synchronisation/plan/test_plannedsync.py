@@ -41,7 +41,7 @@ def _lines(people: list[Person]) -> str:
 @pytest.mark.parametrize(("days", "renewed_within"), [(390, 30), (60, 30), (59, 29), (20, 10), (1, 0)])
 def test_half_of_a_short_life_is_left_alone(days: int, renewed_within: int) -> None:
     """30 days before its end an entry is renewed, or in its second half."""
-    horizon = plannedsync._horizon(NOW, NOW + timedelta(days=days), everybody=False)
+    horizon = plannedsync._horizon(NOW, NOW + timedelta(days=days), all_members=False)
     today = plannedsync.day_of(NOW)
     assert (horizon.lapsed_before, horizon.renewed_to) == (today - 1, today + renewed_within)
 

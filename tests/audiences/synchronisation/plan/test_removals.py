@@ -74,7 +74,7 @@ def test_keys_that_somebody_goes_by(leaving: Person, staying: list[Person], goes
 def test_when_everybody_leaves_little_is_kept_of_a_key() -> None:
     """Its tag as it came and in order, and who has it: what is looked up is all of an audience then."""
     count, parts, measured = 20_000, 8, []
-    everybody = [_drawn(count, seed) for seed in range(parts)]
+    all_members = [_drawn(count, seed) for seed in range(parts)]
 
     def unsealed(batch: int) -> HashedRecords:
         measured.append(tracemalloc.get_traced_memory()[0])
@@ -84,7 +84,7 @@ def test_when_everybody_leaves_little_is_kept_of_a_key() -> None:
     tracemalloc.start()
     try:
         filter_bytes = [KeyFilter(), tracemalloc.get_traced_memory()[0]][1]
-        count_holders(everybody, Staying(Bits.of(1, True), [0], unsealed, TAGGER, lambda *heard: None))
+        count_holders(all_members, Staying(Bits.of(1, True), [0], unsealed, TAGGER, lambda *heard: None))
     finally:
         tracemalloc.stop()
     assert measured[0] - filter_bytes < 50 * count * parts
@@ -110,7 +110,7 @@ def test_whoever_holds_a_key_is_heard_of() -> None:
 
 @given(PEOPLE, PEOPLE)
 def test_after_it_the_audience_is_who_stays(old: list[Person], new: list[Person]) -> None:
-    """Deletes strike everybody with any of their keys; who is put back is exactly who was struck and stays."""
+    """Deletes strike all_members with any of their keys; who is put back is exactly who was struck and stays."""
     leaving = [person for person in old if person not in new]
     if not leaving:
         return

@@ -15,7 +15,7 @@ from audiencekit.selection.tags import TAG
 
 REFUSED = "a kernel|there is|contiguous"
 BEGINS = np.array([0, 1], dtype=np.uint32)  # of one number
-BY = DecidingDays(lapsed_before=100, renewed_to=130, everybody=False, doubtful=0, dropped=-1)
+BY = DecidingDays(lapsed_before=100, renewed_to=130, all_members=False, doubtful=0, dropped=-1)
 
 
 def _halves(*high: int, low: Any = np.uint16) -> Halves:

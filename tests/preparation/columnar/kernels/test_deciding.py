@@ -34,7 +34,7 @@ def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
     codes, digests = compiled.deciding.decide_emails(
         texts,
         words=Words.of(["n/a", "none"]),
-        nobody=Words.of(["nomail"]),
+        no_addresses=Words.of(["nomail"]),
         doubled=Words.of(["a"]),
         special_use=Words.of(["test", "local"]),
         local_letters=LETTERS[0],
