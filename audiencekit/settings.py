@@ -37,6 +37,8 @@ KEY_NAME: Final = "key"
 
 _HERE: Final = Path()
 
+FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
+FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
 Pair: TypeAlias = Literal["application", "token"]
 Origin: TypeAlias = Literal["environment"] | Place
 PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": APPLICATION, "token": TOKEN})
@@ -59,6 +61,7 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
+    few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
     def require_account(self) -> str:
@@ -158,7 +161,7 @@ def load_settings(
     environment = os.environ if environment is None else environment
     file = {} if directory is None else _read_file(directory / SETTINGS_FILE)
     found: dict[str, Any] = {}
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter"):
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter", "few_people"):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
     if "state_dir" in found:
@@ -179,6 +182,7 @@ def load_settings(
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
+        few_people=_read_few_people(str(found.get("few_people", "tell"))),
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, directory),
     )
@@ -190,6 +194,13 @@ def _read_limiter(text: str) -> Secret | None:
     if not text.startswith(REDIS_ADDRESSES):
         raise UsageError(f"the limiter is neither {HOST_LIMITER!r} nor an address that begins with redis://")
     return Secret(text)
+
+
+def _read_few_people(text: str) -> FewPeople:
+    for rule in FEW_PEOPLE_RULES:
+        if text == rule:
+            return rule
+    raise UsageError(f"{PREFIX}FEW_PEOPLE must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:
@@ -227,7 +238,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
+    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter", "few_people"}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 
