@@ -32,7 +32,7 @@ from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, PREFIX
 from tests.commandtree import commands_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SETUP = ["pip install . && audiencekit demo", "pip install '.[test]' && pytest"]
 
