@@ -11,9 +11,9 @@ import pytest
 from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, SECRET_NAMES, load_settings
+from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, SECRET_NAMES, load_settings
 
-SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
+SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
 SECRETS = {
     f"AUDIENCEKIT_{name}": f"invented-{name}"
     for name in ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
