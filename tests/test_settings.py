@@ -143,6 +143,25 @@ def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> No
         load_settings({}, directory=tmp_path)
 
 
+def test_a_proxy_is_wrapped_and_only_one_of_ours_is_heeded(tmp_path: Path) -> None:
+    """Its address may hold a password; variables of other programs name none."""
+    given = {"AUDIENCEKIT_PROXY": "http://ann:invented-word@h:3128"}
+    found = load_settings(given, directory=tmp_path)
+    assert "invented-word" not in repr(found)
+    assert found.proxy is not None
+    assert found.proxy.unwrap() == given["AUDIENCEKIT_PROXY"]
+    assert load_settings({"HTTPS_PROXY": given["AUDIENCEKIT_PROXY"]}, directory=tmp_path).proxy is None
+
+
+@pytest.mark.parametrize("path", ["company.pem", "./company.pem", "../company.pem"])
+def test_authorities_do_not_follow_the_working_directory(tmp_path: Path, path: str) -> None:
+    """The file that would be found there may be of anybody."""
+    with pytest.raises(UsageError, match="AUDIENCEKIT_CA_BUNDLE is not an absolute path"):
+        load_settings({"AUDIENCEKIT_CA_BUNDLE": path}, directory=tmp_path)
+    found = load_settings({"AUDIENCEKIT_CA_BUNDLE": "/etc/company.pem"}, directory=tmp_path)
+    assert found.ca_bundle == Path("/etc/company.pem")
+
+
 @pytest.mark.usefixtures("gone_directory")
 def test_a_working_directory_that_cannot_be_looked_into_has_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
