@@ -30,6 +30,8 @@ FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
+NETWORK: Final = ("proxy", "ca_bundle")
+RULES: Final = ("allow_host", "limiter", "few_people")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
@@ -60,6 +62,8 @@ class Settings:
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
+    proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
+    ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
@@ -161,7 +165,7 @@ def load_settings(
     environment = os.environ if environment is None else environment
     file = {} if directory is None else _read_file(directory / SETTINGS_FILE)
     found: dict[str, Any] = {}
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter", "few_people"):
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
     if "state_dir" in found:
@@ -183,6 +187,8 @@ def load_settings(
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
+        proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
+        ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, directory),
     )
@@ -238,7 +244,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter", "few_people"}
+    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 
@@ -261,6 +267,17 @@ def _read_state_dir(text: str) -> Path:
         raise UsageError(
             f"{PREFIX}STATE_DIR is not an absolute path: it would mean another directory in every working directory,"
             " with other credentials and another memory of erasures",
+            hint="give the path in full, from / or ~/",
+        )
+    return path
+
+
+def _read_bundle(text: str | os.PathLike[str]) -> Path:
+    """Raises UsageError for a path that means other authorities wherever the program is started."""
+    path = _expanded(text)
+    if not path.is_absolute():
+        raise UsageError(
+            f"{PREFIX}CA_BUNDLE is not an absolute path: it would mean other authorities in every working directory",
             hint="give the path in full, from / or ~/",
         )
     return path
