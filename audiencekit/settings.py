@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialStore, Kept, Place
+from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.privatefiles import read_file
 from audiencekit.machine.userdirectories import user_directory
 from audiencekit.personal import Secret
@@ -35,7 +36,7 @@ RULES: Final = ("allow_host", "limiter", "few_people")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
-KEY_NAME: Final = "key"
+KEY_NAME, KEY_COMMAND = "key", "key_command"
 
 _HERE: Final = Path()
 
@@ -58,7 +59,7 @@ class Settings:
     account_id: str | None
     secrets: Mapping[str, Secret]
     state_dir: Path
-    key: Secret | None = None  # of what is sealed in the state directory; see `keys`
+    key: GivenKey = None  # of what is sealed in the state directory; see `keys`
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
@@ -92,7 +93,7 @@ class Settings:
 
     def open_store(self) -> CredentialStore:
         """The credentials kept for this profile and base address. Raises UsageError when there is no such address."""
-        return CredentialStore(self.state_dir, f"{self.profile.name} {self.require_base_url()}")
+        return CredentialStore(self.state_dir, f"{self.profile.name} {self.require_base_url()}", self.key)
 
     def find_credentials(self) -> Found:
         """The pair of the application and that of the person, each whole from the first place that has any of it.
@@ -182,7 +183,7 @@ def load_settings(
         account_id=found.get("account_id"),
         secrets=_read_secrets(environment, SECRET_NAMES),
         state_dir=_expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir(),
-        key=_read_secrets(environment, (KEY_NAME,)).get(KEY_NAME),
+        key=_read_key(environment),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
@@ -200,6 +201,13 @@ def _read_limiter(text: str) -> Secret | None:
     if not text.startswith(REDIS_ADDRESSES):
         raise UsageError(f"the limiter is neither {HOST_LIMITER!r} nor an address that begins with redis://")
     return Secret(text)
+
+
+def _read_key(environment: Mapping[str, str]) -> GivenKey:
+    key, command = _read_secrets(environment, (KEY_NAME,)).get(KEY_NAME), environment.get(COMMAND_VARIABLE, "").strip()
+    if key is not None and command:
+        raise UsageError(f"{PREFIX}KEY and {COMMAND_VARIABLE} are both set", hint="give the state key in one way")
+    return KeyCommand(command) if command else key
 
 
 def _read_few_people(text: str) -> FewPeople:
@@ -244,7 +252,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
+    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 

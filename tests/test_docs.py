@@ -28,7 +28,17 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, PREFIX, RULES, SECRET_NAMES
+from audiencekit.settings import (
+    ADDRESSES,
+    CHOICES,
+    FILE_KEYS,
+    KEY_COMMAND,
+    KEY_NAME,
+    NETWORK,
+    PREFIX,
+    RULES,
+    SECRET_NAMES,
+)
 from tests.commandtree import commands_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,7 +125,7 @@ def test_defaults_are_documented(path: str) -> None:
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("commands.md"))["Settings"]
-    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
+    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)
 

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "forget": "forget",
     "forgotten": "forgotten",
     "erasure": "erasure",
+    "key": "key",
     "login": "login",
     "logout": "login",
     "whoami": "login",

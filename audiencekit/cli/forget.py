@@ -11,7 +11,7 @@ import click
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import PeopleOrKeep, as_keywords, json_option, reading_options
 from audiencekit.cli.output import complain, leave_with, print_json, say
-from audiencekit.cli.sending import pace_options, service_options
+from audiencekit.cli.sending import pace_options, sending_settings, service_options
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import SHARED_PEOPLE
 
@@ -96,7 +96,7 @@ def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **give
     from audiencekit.reporting.progress import progress_for
 
     try:
-        settings = command_settings(**given)
+        settings = sending_settings(**given)
         with progress_for() as progress:
             receipt = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:

@@ -15,7 +15,7 @@ from audiencekit.cli.output import print_json, say, tell
 from audiencekit.errors import MemoryRefused
 
 if TYPE_CHECKING:
-    from audiencekit.personal import Secret
+    from audiencekit.machine.keycommand import GivenKey
 
 
 @click.group()
@@ -94,7 +94,7 @@ def import_memory(path: pathlib.Path, as_json: bool) -> None:
         say(f"imported: {line['imported']:,} keys; {line['keys']:,} are remembered now")
 
 
-def _state() -> tuple[pathlib.Path, Secret | None]:
+def _state() -> tuple[pathlib.Path, GivenKey]:
     settings = command_settings()
     return settings.state_dir, settings.key
 

@@ -10,7 +10,7 @@ import click
 
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import stacked
-from audiencekit.cli.output import leave_with, print_json, say_document
+from audiencekit.cli.output import leave_with, print_json, say_document, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -39,6 +39,17 @@ def pace_options(function: F) -> F:
     )(function)
 
 
+def sending_settings(**given: Any) -> Settings:
+    """The settings of a command that seals files; a state key that will lie beside these is told once, at first."""
+    from audiencekit.machine.keyplaces import place_of_key
+
+    settings = command_settings(**given)
+    if place_of_key(settings.state_dir, settings.key) is None:
+        beside = "a state key is made in the state directory, beside the files that it opens"
+        tell(f"note: {beside}: `audiencekit key move` takes it elsewhere")
+    return settings
+
+
 def send(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Report]],
     *,
@@ -55,7 +66,7 @@ def send(
     from audiencekit.reporting.text import render_report
 
     try:
-        settings = command_settings(**given)
+        settings = sending_settings(**given)
         with progress_for() as progress:
             report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:

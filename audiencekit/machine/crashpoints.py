@@ -23,6 +23,10 @@ SYNC_POINTS: Final = tuple(f"{side} {step}" for step in SYNC_STEPS for side in (
 ERASURE_STEPS: Final = ("memory", "count", "witness")
 ERASURE_POINTS: Final = tuple(f"{side} {step}" for step in ERASURE_STEPS for side in ("before", "after"))
 
+# And of a move of the state key: it is in its new place, and overwritten in its old one.
+KEY_STEPS: Final = ("key", "wipe")
+KEY_POINTS: Final = tuple(f"{side} {step}" for step in KEY_STEPS for side in ("before", "after"))
+
 _hook: Callable[[str], None] | None = None
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.keycommand import GivenKey
+from audiencekit.machine.keyplaces import place_of_key
 from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
+from audiencekit.machine.keys import StateKey, existing_state_key, find_state_key
 from audiencekit.machine.privatefiles import check_private, explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import Personal, Secret, guarded
@@ -22,7 +29,9 @@ TOKEN: Final = ("access_token", "access_token_secret")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 
 FILE_NAME: Final = "credentials.json"
+MARK: Final = b"AKCREDS1"
 MAX_FILE_BYTES: Final = 1_000_000
+_PURPOSE, _NONCE_BYTES = "credentials", 12
 _HINT: Final = "unlock it, or give the credentials in the environment"
 _LOST: Final = "log in again"
 
@@ -40,11 +49,12 @@ class CredentialStore:
     """The credentials of one service, named by its profile and its base address, of the user of `state_dir`.
 
     What both the keyring and the file hold is read in this order. Every method raises CredentialsRefused for a keyring
-    that is locked, and InputOutputFailed for a file that others may read, or that is not what was written.
+    that is locked, and InputOutputFailed for a file that others may read, or that is not what was written. The file is
+    sealed where the state key is elsewhere; `given` is that key, as in the settings.
     """
 
-    def __init__(self, state_dir: Path, service: str) -> None:
-        self._path, self._service = state_dir / FILE_NAME, service
+    def __init__(self, state_dir: Path, service: str, given: GivenKey = None) -> None:
+        self._path, self._service, self._given = state_dir / FILE_NAME, service, given
 
     def read(self) -> Iterator[tuple[Place, Kept]]:
         """The kept credentials, and where; usually once or not at all."""
@@ -82,13 +92,31 @@ class CredentialStore:
             if not os.path.lexists(self._path):
                 return _Document({})
             check_private(self._path, lost=_LOST)
-            content = Secret(read_file(self._path, MAX_FILE_BYTES).decode("utf-8", "replace"))
-        return _parse(content, f"the file {str(self._path)!r}")
+            content = _Content(read_file(self._path, MAX_FILE_BYTES))
+        if not content.unwrap().startswith(MARK):
+            return _parse(_as_text(content), f"the file {str(self._path)!r}")
+        key = existing_state_key(self._path.parent, self._given)
+        opened = None if key is None else _unsealed(content, key)
+        if opened is None:
+            told = f"the file {str(self._path)!r} is damaged, or sealed under another state key than is given"
+            raise InputOutputFailed(told, hint=f"give the state key of then, or remove the file and {_LOST}")
+        return _parse(_as_text(opened), f"the file {str(self._path)!r}")
 
     def _write_file(self, document: _Document) -> None:
         make_directory(self._path.parent)
+        is_beside = place_of_key(self._path.parent, self._given) in (None, "file")  # sealed, the key beside it opens it
+        key = None if is_beside else find_state_key(self._path.parent, self._given)
         with explained("the credentials cannot be kept", self._path):
-            replace_file(self._path, document.write().unwrap().encode())
+            replace_file(self._path, _sealed(document.write(), key))
+
+    def write_anew(self) -> None:
+        """Write the file again, if there is one, for the place where the state key is now."""
+        if os.path.lexists(self._path):
+            self._write_file(self._read_file())
+
+
+class _Content(Personal[bytes]):
+    """The content of the file, sealed or not."""
 
 
 class _Document(Personal[dict[str, Any]]):
@@ -112,6 +140,28 @@ class _Document(Personal[dict[str, Any]]):
     def write(self) -> Secret:
         """As JSON."""
         return Secret(json.dumps(self._hidden, indent=1, sort_keys=True))
+
+
+@guarded
+def _as_text(content: _Content) -> Secret:
+    return Secret(content.unwrap().decode("utf-8", "replace"))
+
+
+@guarded
+def _sealed(text: Secret, key: StateKey | None) -> bytes:
+    content = text.unwrap().encode()
+    if key is None:
+        return content
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    return MARK + nonce + AESGCM(key.derive(_PURPOSE).unwrap()).encrypt(nonce, content, MARK)
+
+
+def _unsealed(content: _Content, key: StateKey) -> _Content | None:
+    sealed, begin = content.unwrap(), len(MARK) + _NONCE_BYTES
+    try:
+        return _Content(AESGCM(key.derive(_PURPOSE).unwrap()).decrypt(sealed[len(MARK) : begin], sealed[begin:], MARK))
+    except (InvalidTag, ValueError):
+        return None
 
 
 @guarded

@@ -12,8 +12,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.keyrings import read_keyring
-from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file
+from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import Personal, Secret
 
@@ -25,6 +26,7 @@ DIGESTS: Final = "digests"  # purposes: keys for one are of no use for another
 SPOOL: Final = "spool"
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{64}")
+_GROUP: Final = 16  # digits
 
 
 class SubKey(Personal[bytes]):
@@ -34,26 +36,33 @@ class SubKey(Personal[bytes]):
 class StateKey(Personal[bytes]):
     """The key that all others of a state directory are made from."""
 
+    def in_hex(self) -> Secret:
+        """As it is written down: in groups, since searches for hashes in a state directory are to find none."""
+        digits = self.unwrap().hex()
+        return Secret("-".join(digits[start : start + _GROUP] for start in range(0, len(digits), _GROUP)))
+
     def derive(self, purpose: str, of: str = "") -> SubKey:
         """The key for `purpose` (of one run, say): the same for the same words, by HKDF with SHA-256."""
         info = f"audiencekit/1\0{purpose}\0{of}".encode()
         return SubKey(HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self.unwrap()))
 
 
-def find_state_key(state_dir: Path, given: Secret | None) -> StateKey:
+def find_state_key(state_dir: Path, given: GivenKey) -> StateKey:
     """`given` (64 hex digits), else the keyring's, else that of the file `key` of `state_dir`, made at first use.
 
     Raises UsageError for what is no key, InputOutputFailed when the file cannot be made or others may read it,
-    CredentialsRefused when there is a keyring that cannot be read.
+    CredentialsRefused for a keyring that cannot be read, and a command that gives no key.
     """
     check_root(state_dir)
+    if isinstance(given, KeyCommand):
+        return parse_key(given.read(), f"the output of the command of {COMMAND_VARIABLE}")
     if given is not None:
-        return _parse(given, KEY_VARIABLE)
+        return parse_key(given, KEY_VARIABLE)
     kept = read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
-    return _read_or_make(state_dir / KEY_FILE) if kept is None else _parse(kept, "the key in the keyring")
+    return _read_or_make(state_dir / KEY_FILE) if kept is None else parse_key(kept, "the key in the keyring")
 
 
-def existing_state_key(state_dir: Path, given: Secret | None) -> StateKey | None:
+def existing_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
     """The key as `find_state_key` gives it; None where that would make one. Raises as it does."""
     kept = given or read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
     if kept is None and not os.path.lexists(state_dir / KEY_FILE):
@@ -61,7 +70,7 @@ def existing_state_key(state_dir: Path, given: Secret | None) -> StateKey | None
     return find_state_key(state_dir, kept)
 
 
-def known_state_key(state_dir: Path, given: Secret | None) -> StateKey | None:
+def known_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
     """The same for those who can do without: None where it cannot be had."""
     try:
         return existing_state_key(state_dir, given)
@@ -69,18 +78,39 @@ def known_state_key(state_dir: Path, given: Secret | None) -> StateKey | None:
         return None
 
 
-def _parse(text: Secret, where: str) -> StateKey:
-    if not _HEX.fullmatch(text.unwrap().strip()):
+def parse_key(text: Secret, where: str) -> StateKey:
+    """The key that `text` is, with or without dashes. Raises UsageError, which names `where`."""
+    digits = text.unwrap().strip().replace("-", "")
+    if not _HEX.fullmatch(digits):
         raise UsageError(f"{where} is not a key", hint="a key is 64 hex digits, such as `openssl rand -hex 32` makes")
-    return StateKey(bytes.fromhex(text.unwrap().strip()))
+    return StateKey(bytes.fromhex(digits))
+
+
+def key_of_file(state_dir: Path) -> StateKey | None:
+    """The key in the file of `state_dir`; None for none, and for one that a kill left overwritten. Raises as above."""
+    path = state_dir / KEY_FILE
+    if not os.path.lexists(path):
+        return None
+    with explained("the state key cannot be read or made", path):
+        check_private(path, lost="runs that were begun with it cannot be resumed")
+        text = Secret(read_file(path, KEY_BYTES * 3).decode("latin-1"))
+    return parse_key(text, f"the file {str(path)!r}") if text.unwrap().strip("\0") else None
+
+
+def write_key_file(state_dir: Path, key: StateKey) -> None:
+    """Have the file hold `key`. Raises InputOutputFailed."""
+    path = state_dir / KEY_FILE
+    with explained("the state key cannot be read or made", path):
+        replace_file(path, key.in_hex().unwrap().encode() + b"\n")
 
 
 def _read_or_make(path: Path) -> StateKey:
     with explained("the state key cannot be read or made", path):
         if not os.path.lexists(path):
             make_directory(path.parent)
-            create_file(path, b"-".join(secrets.token_hex(8).encode() for _ in range(KEY_BYTES // 8)) + b"\n")
-        check_private(path, lost="runs that were begun with it cannot be resumed")
-        # In groups: who looks for hashes in the state directory is to find none.
-        text = Secret(read_file(path, KEY_BYTES * 3).decode("latin-1").replace("-", ""))
-    return _parse(text, f"the file {str(path)!r}")
+            create_file(path, StateKey(secrets.token_bytes(KEY_BYTES)).in_hex().unwrap().encode() + b"\n")
+    key = key_of_file(path.parent)
+    if key is None:
+        hint = "give the key of then: by the keyring, by AUDIENCEKIT_KEY, or in the file"
+        raise UsageError(f"the key file {str(path)!r} was emptied when its key was moved", hint=hint)
+    return key

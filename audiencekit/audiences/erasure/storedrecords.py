@@ -12,7 +12,7 @@ from typing import Final
 
 from audiencekit.audiences.synchronisation.snapshot.notedchanges import Changes
 from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.store import SNAPSHOTS, SnapshotStore
+from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
@@ -39,9 +39,7 @@ class StoredRecords:
 
 def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
     """All of them. The erasures' own sealed keys are no records: they go when the erasure is complete."""
-    for name in _listed(state_dir / SNAPSHOTS):
-        account_id, _, audience_id = name.partition("-")
-        store = SnapshotStore(state_dir, account_id, audience_id, key)
+    for name, store in SnapshotStore.all_of(state_dir, key):
         if store.exists():
             yield StoredRecords("snapshot", name, partial(_members, store), _BY_SYNC)
         if os.path.lexists(store.changes_path):
@@ -73,9 +71,3 @@ def _kept(path: Path, key: SubKey) -> Iterator[HashedRecords]:
     with KeptSpool.open(path, key) as spool:
         for number in range((len(spool) - 1) // 2):
             yield from_chunk(RecordChunk(spool.read(number)))
-
-
-def _listed(directory: Path) -> list[str]:
-    with contextlib.suppress(FileNotFoundError):
-        return sorted(os.listdir(directory))
-    return []

@@ -12,6 +12,7 @@ from audiencekit.integrations.airflow.connection import CONNECTION_TYPE, LABELS,
 from audiencekit.integrations.airflow.failures import describe
 from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
 from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
+from audiencekit.personal import Secret
 from audiencekit.settings import SECRET_NAMES, Settings
 from audiencekit.shown import shown
 
@@ -41,7 +42,7 @@ class AudiencekitHook(BaseHook):
             raise UsageError(f"connection {self.conn_id!r} is not of type {CONNECTION_TYPE}")
         settings = settings_from(self.conn_id, connection.host, connection.extra_dejson)
         for secret in (*settings.find_credentials().secrets.values(), settings.key, settings.limiter):
-            if secret is not None:
+            if isinstance(secret, Secret):  # a command that gives the key is run when it is needed
                 mask_secret(secret.unwrap())
         return settings
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
+from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.machine.statedirectory import check_root
 from audiencekit.machine.witness import Witness
-from audiencekit.personal import Secret
 from audiencekit.selection.forgotten.file import (
     FORGOTTEN,
     MemoryPart,
@@ -31,7 +31,7 @@ from audiencekit.selection.forgotten.people import note_memory
 from audiencekit.selection.tags import TAG
 
 
-def describe_memory(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> dict[str, Any]:
+def describe_memory(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> dict[str, Any]:
     """The state of the memory, as JSON; `given` is the state key, as in the settings.
 
     `state` (`sound`, `refused`, `none`), `keys`, `serial`, `why` and `hint` of a refusal, and what was `accepted`.
@@ -51,9 +51,7 @@ def describe_memory(state_dir: Path, given: Secret | None, witness: Witness | No
     return {**found, "accepted": [line for line in read_lines(state_dir) if "empty" in line]}
 
 
-def accept_memory(
-    state_dir: Path, given: Secret | None, *, empty: bool, witness: Witness | None = None
-) -> dict[str, Any]:
+def accept_memory(state_dir: Path, given: GivenKey, *, empty: bool, witness: Witness | None = None) -> dict[str, Any]:
     """Take the memory that is there for the last, or with `empty` begin an empty one; the line of the log.
 
     Raises UsageError when nothing is refused, MemoryRefused for a memory that cannot be read, unless `empty` takes its

@@ -26,10 +26,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
+from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey, find_state_key
 from audiencekit.machine.privatefiles import create_file, explained
 from audiencekit.machine.witness import Witness
-from audiencekit.personal import Personal, Secret, guarded
+from audiencekit.personal import Personal, guarded
 from audiencekit.selection.forgotten.file import MemoryPart
 from audiencekit.selection.forgotten.log import append_line
 from audiencekit.selection.forgotten.people import add_parts, last_memory
@@ -51,7 +52,7 @@ class _Export(Personal[bytes]):
     """The content of a file: any, if it is no export."""
 
 
-def recipient_of(state_dir: Path, given: Secret | None) -> str:
+def recipient_of(state_dir: Path, given: GivenKey) -> str:
     """The name by which others seal exports to this state directory: a public key with check digits.
 
     `given` is the state key, as in the settings. It is another one after the state key has changed.
@@ -60,9 +61,7 @@ def recipient_of(state_dir: Path, given: Secret | None) -> str:
     return f"{_PREFIX}{public.hex()}{_check_digits(public)}"
 
 
-def export_memory(
-    state_dir: Path, given: Secret | None, recipient: str, path: Path, witness: Witness | None = None
-) -> int:
+def export_memory(state_dir: Path, given: GivenKey, recipient: str, path: Path, witness: Witness | None = None) -> int:
     """Write everyone who is remembered here into a new file, sealed to `recipient`; how many keys these are.
 
     Raises UsageError for an invalid recipient, MemoryRefused for a memory that is not the last, and InputOutputFailed,
@@ -79,7 +78,7 @@ def export_memory(
     return memory.keys if memory else 0
 
 
-def import_memory(state_dir: Path, given: Secret | None, path: Path, witness: Witness | None = None) -> dict[str, Any]:
+def import_memory(state_dir: Path, given: GivenKey, path: Path, witness: Witness | None = None) -> dict[str, Any]:
     """Remember everyone in an export, besides those who are remembered here; the line of the log.
 
     Its `imported` is how many keys the export has, `keys` how many are remembered from now on. Raises MemoryRefused for

@@ -17,10 +17,11 @@ import numpy.typing as npt
 from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keys import StateKey, SubKey, find_state_key
 from audiencekit.machine.statedirectory import check_root
 from audiencekit.machine.witness import Mark, Witness
-from audiencekit.personal import HashedRecords, Secret, guarded
+from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.selection.forgotten.file import (
     Memory,
@@ -77,13 +78,13 @@ class Forgotten:
         return _holds_any(self, records)
 
 
-def read_forgotten(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> Forgotten | None:
+def read_forgotten(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> Forgotten | None:
     """The people erased from this state directory, and those imported; None for none. Raises as `last_memory`."""
     memory = last_memory(state_dir, given, witness)
     return None if memory is None else Forgotten(memory)
 
 
-def last_memory(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> Memory | None:
+def last_memory(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> Memory | None:
     """The memory of this state directory; None for none. `given` is the state key, as in the settings.
 
     Raises MemoryRefused for a memory that is not the last of which anything tells, and InputOutputFailed.

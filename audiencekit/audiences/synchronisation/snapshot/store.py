@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -46,6 +46,13 @@ class SnapshotStore:
         self._directory = safe_child(state_dir / SNAPSHOTS, f"{account_id}-{audience_id}")
         self._key = key.derive("snapshot", f"{account_id}/{audience_id}")
         self._tags = key.derive("snapshot tags", f"{account_id}/{audience_id}")
+
+    @classmethod
+    def all_of(cls, state_dir: Path, key: StateKey) -> Iterator[tuple[str, Self]]:
+        """The store of every audience that is, or was, under sync, with its name: the account's id and its own."""
+        for name in sorted(os.listdir(state_dir / SNAPSHOTS)) if (state_dir / SNAPSHOTS).is_dir() else ():
+            account_id, _, audience_id = name.partition("-")
+            yield name, cls(state_dir, account_id, audience_id, key)
 
     @classmethod
     def audiences(cls, state_dir: Path, account_id: str) -> list[str]:

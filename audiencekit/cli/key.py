@@ -1,0 +1,89 @@
+"""`key`: where the state key is, what it opens, and how it gets away from the files that it opens."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.options import json_option
+from audiencekit.cli.output import print_json, say
+from audiencekit.errors import Refused
+
+if TYPE_CHECKING:
+    from audiencekit.machine.keyplaces import KeyPlace
+
+_PLACES = ("environment", "command", "keyring", "file")
+_BESIDE = (
+    "it lies beside the files that it opens: a copy of the state directory opens them all."
+    " `audiencekit key move --to keyring` takes it away"
+)
+
+
+@click.group()
+def key() -> None:
+    """Look after the state key, under which the files of the state directory are sealed."""
+
+
+@key.command("show")
+@json_option
+def show_key(as_json: bool) -> None:
+    """Show where the state key is, its fingerprint, and how many files it opens; never the key."""
+    found = _describe()
+    if as_json:
+        print_json(found)
+    else:
+        for line in _lines(found):
+            say(line)
+    sys.exit(Refused.exit_code if _refused(found) else 0)
+
+
+@key.command("move")
+@click.option("--to", "place", type=click.Choice(_PLACES), required=True, help="Where it is to be alone.")
+@json_option
+def move_key(place: KeyPlace, as_json: bool) -> None:
+    """Move the state key to another place, the same key, and destroy it where it was.
+
+    To `environment` and `command` you bring it yourself first: the move finds it there, and destroys the others.
+    """
+    from audiencekit.machine.credentialstore import CredentialStore
+    from audiencekit.machine.keyplaces import move_key as move
+
+    settings = command_settings()
+    left = move(settings.state_dir, settings.key, place)
+    CredentialStore(settings.state_dir, "", settings.key).write_anew()
+    if as_json:
+        print_json({"place": place, "removed_from": list(left)})
+    else:
+        say(f"the state key is in: {place}; removed from: {', '.join(left) or 'nowhere'}")
+
+
+def _describe() -> dict[str, Any]:
+    from audiencekit.audiences.sealedfiles import count_sealed
+    from audiencekit.machine.keyplaces import fingerprint, place_of_key
+    from audiencekit.machine.keys import existing_state_key
+
+    settings = command_settings()
+    found = existing_state_key(settings.state_dir, settings.key)
+    return {
+        "place": place_of_key(settings.state_dir, settings.key),
+        "fingerprint": None if found is None else fingerprint(found),
+        "files": {} if found is None else count_sealed(settings.state_dir, found),
+    }
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    if found["place"] is None:
+        return ["there is no state key yet: the first run makes one, in the state directory unless another is given"]
+    lines = [f"state key: {found['place']}, fingerprint {found['fingerprint']}"]
+    lines += [_BESIDE] * (found["place"] == "file")
+    for kind, counts in found["files"].items():
+        refused = f", {counts['refused']:,} not: damaged, or of another key" if counts["refused"] else ""
+        lines.append(f"{kind}: opens {counts['opened']:,}{refused}")
+    return lines
+
+
+def _refused(found: dict[str, Any]) -> int:
+    return sum(counts["refused"] for counts in found["files"].values())

@@ -1,0 +1,112 @@
+"""The state key on the command line; a thief with the state directory alone; a move that is killed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.sealedfiles import count_sealed
+from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.keys import find_state_key
+from audiencekit.personal import Secret
+from tests.cli.conftest import Run, Service
+
+KINDS = {"memory of erased people", "snapshots", "journals", "spools", "unfinished erasures"}
+SECRETS = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
+
+
+@pytest.fixture
+def filled(run: Run, service: Service, tmp_path: Path) -> Path:
+    """A state directory with a sealed file of every kind."""
+    (tmp_path / "list.csv").write_text("email\n" + "".join(f"person{one}@example.com\n" for one in range(20)))
+    assert run("sync", "list.csv", "--audience", service.audience_id, **service.env).returncode == 0
+    service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
+    kept = ("upload", "list.csv", "--audience", service.audience_id, "--keep-spool")
+    assert run(*kept, **service.env).returncode == 77
+    service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
+    assert run("forget", text="person1@example.com\n", **service.env).returncode != 0
+    state = tmp_path / "state"
+    CredentialStore(state, "service").keep(Kept(secrets={name: Secret(f"hidden-{name}") for name in SECRETS}))
+    return state
+
+
+def test_show_says_where_it_is_and_what_it_opens(run: Run, filled: Path) -> None:
+    shown = run("key", "show", "--json")
+    found = json.loads(shown.stdout)
+    assert (shown.returncode, found["place"], set(found["files"])) == (0, "file", KINDS)
+    assert all(counts["opened"] and not counts["refused"] for counts in found["files"].values())
+    digits = (filled / "key").read_text().strip().replace("-", "")
+    assert digits[:8] not in shown.stdout
+    words = run("key", "show").stdout
+    assert "a copy of the state directory opens them all" in words
+    assert "snapshots: opens 1" in words
+
+
+def test_another_key_opens_none(run: Run, filled: Path) -> None:
+    shown = run("key", "show", "--json", AUDIENCEKIT_KEY="7c" * 32)
+    found = json.loads(shown.stdout)
+    assert (shown.returncode, set(found["files"])) == (3, KINDS)
+    assert not any(counts["opened"] for counts in found["files"].values())
+
+
+def test_a_thief_of_the_state_directory_opens_nothing(run: Run, filled: Path, tmp_path: Path) -> None:
+    """When the key is elsewhere: no file holds a value, a hash, a credential or the key, and no sealed one opens."""
+    key = (filled / "key").read_text().strip()
+    command = f"echo {key}"
+    assert run("key", "move", "--to", "command", AUDIENCEKIT_KEY_COMMAND=command).returncode == 0
+    stolen = tmp_path / "stolen"
+    shutil.copytree(filled, stolen)
+    digits = key.replace("-", "")
+    sought = [key.encode(), digits.encode(), bytes.fromhex(digits), b"hidden-"]
+    for one in range(20):
+        hashed = hashlib.sha256(f"person{one}@example.com".encode()).digest()
+        sought += [f"person{one}@".encode(), hashed, hashed.hex().encode()]
+    files = [path for path in stolen.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert [path.name for path in files if any(one in path.read_bytes() for one in sought)] == []
+    guessed = count_sealed(stolen, find_state_key(stolen, None))  # the thief has the program, too, which makes a key
+    assert (set(guessed), sum(counts["opened"] for counts in guessed.values())) == (KINDS, 0)
+    with pytest.raises(Exception, match="sealed under another state key"):
+        list(CredentialStore(stolen, "service").read())
+
+
+def test_after_a_move_all_goes_on(run: Run, filled: Path, service: Service) -> None:
+    key = (filled / "key").read_text().strip()
+    moved = {"AUDIENCEKIT_KEY": key}
+    told = run("key", "move", "--to", "environment", **moved)
+    assert (told.returncode, told.stdout) == (0, "the state key is in: environment; removed from: file\n")
+    assert not (filled / "key").exists()
+    assert json.loads(run("key", "show", "--json", **moved).stdout)["place"] == "environment"
+    assert run("sync", "list.csv", "--audience", service.audience_id, **service.env, **moved).returncode == 0
+    ((place, kept),) = CredentialStore(filled, "service", Secret(key)).read()
+    assert (place, kept.secrets["access_token"].unwrap()) == ("file", "hidden-access_token")
+
+
+def test_a_new_key_beside_the_files_is_told_once(run: Run, service: Service, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("email\nada@example.com\n")
+    call = ("upload", "list.csv", "--audience", service.audience_id)
+    told = "a state key is made in the state directory, beside the files that it opens"
+    assert told in run(*call, **service.env).stderr
+    assert told not in run(*call, **service.env).stderr
+    elsewhere = {**service.env, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "other"), "AUDIENCEKIT_KEY": "7c" * 32}
+    assert told not in run(*call, **elsewhere).stderr
+
+
+def test_two_ways_to_the_key_are_refused(run: Run) -> None:
+    refused = run("key", "show", AUDIENCEKIT_KEY="7c" * 32, AUDIENCEKIT_KEY_COMMAND="true")
+    assert (refused.returncode, "both set" in refused.stderr) == (2, True)
+
+
+def test_a_command_that_fails_is_said(run: Run, filled: Path) -> None:
+    refused = run("key", "show", AUDIENCEKIT_KEY_COMMAND="false")
+    assert (refused.returncode, "ended with exit code 1" in refused.stderr) == (77, True)
+
+
+def test_before_the_first_run_there_is_none(run: Run, tmp_path: Path) -> None:
+    shown = run("key", "show")
+    assert (shown.returncode, "there is no state key yet" in shown.stdout) == (0, True)
+    assert not (tmp_path / "state").exists()

@@ -1,0 +1,125 @@
+"""The state key moved from one place to another: never lost, and in one place alone in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from audiencekit.errors import UsageError
+from audiencekit.machine.crashpoints import KEY_POINTS, set_hook
+from audiencekit.machine.keycommand import GivenKey, KeyCommand
+from audiencekit.machine.keyplaces import KeyPlace, fingerprint, move_key, place_of_key
+from audiencekit.machine.keys import KEY_FILE, KEYRING_NAME, find_state_key
+from audiencekit.personal import Secret
+
+OTHER = "6b" * 32
+
+
+class Killed(BaseException):
+    """The process has ended."""
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A keyring in place of the library."""
+    kept: dict[str, str] = {}
+    module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
+    module.get_password = lambda service, name: kept.get(name)  # type: ignore[attr-defined]
+    module.set_password = lambda service, name, content: kept.update({name: content})  # type: ignore[attr-defined]
+    module.delete_password = lambda service, name: kept.pop(name)  # type: ignore[attr-defined]
+    errors.NoKeyringError = KeyError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    return kept
+
+
+def _brought(place: str, digits: str) -> GivenKey:
+    return Secret(digits) if place == "environment" else KeyCommand(f"echo {digits}") if place == "command" else None
+
+
+@pytest.mark.parametrize("place", ["environment", "command", "keyring", "file"])
+@pytest.mark.parametrize("first", ["file", "keyring"])
+def test_it_is_in_one_place_in_the_end(first: str, place: KeyPlace, tmp_path: Path, keyring: dict[str, str]) -> None:
+    """And the same key."""
+    if first == "keyring":
+        keyring[KEYRING_NAME] = OTHER
+    key = find_state_key(tmp_path, None)
+    given = _brought(place, key.unwrap().hex())
+    left = move_key(tmp_path, given, place)
+    assert left == (() if place == first else (first,))
+    assert place_of_key(tmp_path, given) == place
+    assert ((tmp_path / KEY_FILE).exists(), KEYRING_NAME in keyring) == (place == "file", place == "keyring")
+    assert find_state_key(tmp_path, given) == key
+    assert move_key(tmp_path, given, place) == ()
+
+
+@pytest.mark.parametrize("place", ["environment", "keyring"])
+@pytest.mark.parametrize("point", KEY_POINTS)
+def test_a_kill_loses_nothing_and_the_same_move_goes_on(
+    point: str, place: KeyPlace, tmp_path: Path, keyring: dict[str, str]
+) -> None:
+    key = find_state_key(tmp_path, None)
+    given = _brought(place, key.unwrap().hex())
+    set_hook(lambda passed: _end(passed, point))
+    try:
+        with contextlib.suppress(Killed):
+            move_key(tmp_path, given, place)
+    finally:
+        set_hook(None)
+    assert find_state_key(tmp_path, given) == key
+    move_key(tmp_path, given, place)
+    assert find_state_key(tmp_path, given) == key
+    assert not (tmp_path / KEY_FILE).exists()
+
+
+def _end(passed: str, point: str) -> None:
+    if passed == point:
+        raise Killed
+
+
+def test_a_key_that_was_not_brought_there_is_not_destroyed(tmp_path: Path, keyring: dict[str, str]) -> None:
+    key = find_state_key(tmp_path, None)
+    with pytest.raises(UsageError, match="AUDIENCEKIT_KEY is not set"):
+        move_key(tmp_path, None, "environment")
+    with pytest.raises(UsageError, match="AUDIENCEKIT_KEY_COMMAND is not set"):
+        move_key(tmp_path, Secret(key.unwrap().hex()), "command")
+    assert find_state_key(tmp_path, None) == key
+
+
+@pytest.mark.parametrize("place", ["environment", "keyring", "file"])
+def test_another_key_is_never_destroyed(place: KeyPlace, tmp_path: Path, keyring: dict[str, str]) -> None:
+    """Only the user can tell which of two keys opens something."""
+    key = find_state_key(tmp_path, None)
+    with pytest.raises(UsageError, match="another key than the one that is used"):
+        move_key(tmp_path, Secret(OTHER), place)
+    assert (find_state_key(tmp_path, None), keyring) == (key, {})
+
+
+def test_without_a_keyring_nothing_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    key = find_state_key(tmp_path, None)
+    with pytest.raises(UsageError, match="no keyring: nothing was moved"):
+        move_key(tmp_path, None, "keyring")
+    assert find_state_key(tmp_path, None) == key
+
+
+def test_where_there_is_no_key_there_is_nothing_to_move(tmp_path: Path, keyring: dict[str, str]) -> None:
+    assert place_of_key(tmp_path, None) is None
+    with pytest.raises(UsageError, match="no state key yet"):
+        move_key(tmp_path, None, "keyring")
+
+
+def test_a_fingerprint_tells_keys_apart_and_is_no_part_of_them(tmp_path: Path) -> None:
+    one, other = find_state_key(tmp_path, Secret(OTHER)), find_state_key(tmp_path, Secret("7c" * 32))
+    assert fingerprint(one) != fingerprint(other)
+    assert fingerprint(one) not in OTHER
+
+
+def test_the_content_of_the_file_can_be_given_as_it_is(tmp_path: Path, keyring: dict[str, str]) -> None:
+    """With its dashes."""
+    key = find_state_key(tmp_path, None)
+    assert find_state_key(tmp_path, Secret((tmp_path / KEY_FILE).read_text())) == key
