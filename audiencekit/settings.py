@@ -12,10 +12,12 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
+from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialStore, Kept, Place
@@ -34,6 +36,7 @@ HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME: Final = "key"
+RETENTION: Final = "retention"
 
 _HERE: Final = Path()
 
@@ -58,6 +61,7 @@ class Settings:
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
+    retention: timedelta | None = None  # how long runs are kept; None: until `purge`
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
@@ -158,7 +162,7 @@ def load_settings(
     environment = os.environ if environment is None else environment
     file = {} if directory is None else _read_file(directory / SETTINGS_FILE)
     found: dict[str, Any] = {}
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter"):
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter", RETENTION):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
     if "state_dir" in found:
@@ -179,6 +183,7 @@ def load_settings(
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
+        retention=parse_age(str(found[RETENTION]), PREFIX + RETENTION.upper()) if RETENTION in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, directory),
     )
@@ -227,7 +232,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
+    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter", RETENTION}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 

@@ -23,7 +23,7 @@ from audiencekit.cli.login import login, logout, whoami
 from audiencekit.cli.output import complain, tell, unwritten
 from audiencekit.cli.read import check, prepare
 from audiencekit.cli.renew import expiry, renew
-from audiencekit.cli.runs import report, runs
+from audiencekit.cli.runs import purge, report, runs
 from audiencekit.cli.sync import sync
 from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
@@ -43,8 +43,8 @@ def cli() -> None:
 
 
 for command in (
-    demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, audiences, do_not_reach,
-    flexible, forget, forgotten, login, logout, whoami, doctor, api, emulator,
+    demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, purge, audiences,
+    do_not_reach, flexible, forget, forgotten, login, logout, whoami, doctor, api, emulator,
 ):  # fmt: skip
     cli.add_command(command)
 
