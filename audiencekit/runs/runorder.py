@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -44,15 +44,16 @@ class Succession:
         Raises InputOutputFailed when the list cannot be read or written.
         """
         with self._alone():
-            order = [each for each in self._those_there(_merged(self._read(), others)) if each != run_id]
+            there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
+            order = [each for each in _merged(self._read(), others) if each in there and each != run_id]
             self._write([*order, run_id])
 
-    def forget_removed(self) -> None:
-        """Take what was removed off the list. Raises as `begin`."""
+    def forget(self, run_ids: Set[str]) -> None:
+        """Take `run_ids` off the list, which were removed. Raises as `begin`."""
         with self._alone():
             listed = self._read()
-            if (left := self._those_there(listed)) != listed:
-                self._write(left)
+            if not run_ids.isdisjoint(listed):
+                self._write(each for each in listed if each not in run_ids)
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -61,10 +62,6 @@ class Succession:
             locked(self._directory, is_directory=True),
         ):
             yield
-
-    def _those_there(self, ids: Iterable[str]) -> list[str]:
-        there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
-        return [each for each in ids if each in there]
 
     def _write(self, ids: Iterable[str]) -> None:
         replace_file(self._path, "".join(f"{each}\n" for each in ids).encode())

@@ -14,7 +14,7 @@ from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory
 from audiencekit.runs.purge.expired import RUNNING, UNFINISHED, Expired
 from audiencekit.runs.purge.receipt import PURGES, PurgeReceipt, write_receipt
-from audiencekit.runs.purge.removal import alone, remove
+from audiencekit.runs.purge.removal import ASIDE, alone, remove
 from audiencekit.runs.runorder import Succession
 
 
@@ -43,7 +43,6 @@ def receipted(state_dir: Path, receipt: PurgeReceipt) -> Iterator[list[InputOutp
     write_receipt(state_dir, receipt)
     pass_point("after order")
     yield failures
-    Succession(state_dir).forget_removed()
     receipt.state = "incomplete" if receipt.removed != receipt.expired else "complete"
     receipt.finished_at = max(receipt.started_at, datetime.now(UTC))
     pass_point("before end")
@@ -57,7 +56,7 @@ def remove_all(
     state_dir: Path, receipt: PurgeReceipt, expired: Iterable[Expired], is_over: Callable[[], bool] = lambda: False
 ) -> list[InputOutputFailed]:
     """The failures; one of them holds nothing else up. The first goes, however soon it `is_over`."""
-    failures = []
+    failures, gone = [], set[str]()
     for number, each in enumerate(expired):
         if number and is_over():
             break
@@ -67,10 +66,12 @@ def remove_all(
                     stack.enter_context(alone(state_dir, each.path))
                 receipt.bytes += remove(each.path)
             receipt.removed[each.kind] += 1
+            gone.add(each.path.name.removeprefix(ASIDE))
         except AudienceBusy:
             receipt.kept[RUNNING] += 1
         except InputOutputFailed as failure:
             failures.append(failure)
+    Succession(state_dir).forget(gone)
     return failures
 
 
