@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -48,12 +48,12 @@ class Succession:
             order = [each for each in _merged(self._read(), others) if each in there and each != run_id]
             self._write([*order, run_id])
 
-    def forget(self, run_ids: Set[str]) -> None:
-        """Take `run_ids` off the list, which were removed. Raises as `begin`."""
+    def forget(self, run_id: str) -> None:
+        """Take `run_id` off the list. Raises as `begin`."""
         with self._alone():
             listed = self._read()
-            if not run_ids.isdisjoint(listed):
-                self._write(each for each in listed if each not in run_ids)
+            if run_id in listed:
+                self._write(each for each in listed if each != run_id)
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

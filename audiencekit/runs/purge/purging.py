@@ -14,7 +14,7 @@ from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory
 from audiencekit.runs.purge.expired import RUNNING, UNFINISHED, Expired
 from audiencekit.runs.purge.receipt import PURGES, PurgeReceipt, write_receipt
-from audiencekit.runs.purge.removal import ASIDE, alone, remove
+from audiencekit.runs.purge.removal import alone, remove
 from audiencekit.runs.runorder import Succession
 
 
@@ -56,7 +56,7 @@ def remove_all(
     state_dir: Path, receipt: PurgeReceipt, expired: Iterable[Expired], is_over: Callable[[], bool] = lambda: False
 ) -> list[InputOutputFailed]:
     """The failures; one of them holds nothing else up. The first goes, however soon it `is_over`."""
-    failures, gone = [], set[str]()
+    failures, succession = list[InputOutputFailed](), Succession(state_dir)
     for number, each in enumerate(expired):
         if number and is_over():
             break
@@ -64,14 +64,12 @@ def remove_all(
             with ExitStack() as stack:
                 if each.kind in UNFINISHED:
                     stack.enter_context(alone(state_dir, each.path))
-                receipt.bytes += remove(each.path)
+                receipt.bytes += remove(each.path, succession.forget)
             receipt.removed[each.kind] += 1
-            gone.add(each.path.name.removeprefix(ASIDE))
         except AudienceBusy:
             receipt.kept[RUNNING] += 1
         except InputOutputFailed as failure:
             failures.append(failure)
-    Succession(state_dir).forget(gone)
     return failures
 
 

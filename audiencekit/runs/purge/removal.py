@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -32,15 +32,18 @@ def leftovers(home: Path) -> list[Path]:
     return sorted(home.glob(f"{ASIDE}*"))
 
 
-def remove(path: Path) -> int:
-    """The bytes of the files that went: those of a directory, or one file. Raises InputOutputFailed.
+def remove(path: Path, forget: Callable[[str], None]) -> int:
+    """The bytes of the files that went: of a directory, or one; 0 when it was gone. Raises InputOutputFailed.
 
-    0 when it was gone already.
+    The name of a directory is given to `forget` once it is out of sight, and before anything in it goes.
     """
     with explained("this cannot be purged", path, hint=_HINT):
         try:
-            aside = path if path.name.startswith(ASIDE) or not path.is_dir() else _put_aside(path)
-            return _remove_directory(aside) if aside.is_dir() else _remove_file(aside)
+            if not path.is_dir():
+                return _remove_file(path)
+            aside = path if path.name.startswith(ASIDE) else _put_aside(path)
+            forget(aside.name.removeprefix(ASIDE))
+            return _remove_directory(aside)
         except FileNotFoundError:
             return 0
 

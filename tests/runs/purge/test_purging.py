@@ -60,7 +60,7 @@ def test_the_receipt_is_begun_before_anything_goes(tmp_path: Path, monkeypatch: 
     make_run(tmp_path, "complete")
     seen: list[Any] = []
 
-    def stop(_: Path) -> int:
+    def stop(*_: Any) -> int:
         seen.extend(_kept(tmp_path))
         raise KeyboardInterrupt
 

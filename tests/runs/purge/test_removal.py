@@ -22,6 +22,7 @@ from audiencekit.runs.store import RunStore
 from tests.runs.journal.conftest import FACTS
 from tests.runs.purge.state import SALT, make_run
 
+_FORGOTTEN: list[str] = []
 SPOOL_KEY = SubKey(b"k" * 32)
 
 
@@ -59,9 +60,9 @@ def test_nothing_is_left_and_the_bytes_are_told(run: Path) -> None:
     (run / "more").mkdir()
     (run / "more" / "file").write_bytes(b"12345")
     size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
-    assert remove(run) == size
+    assert remove(run, _FORGOTTEN.append) == size
     assert list(run.parent.iterdir()) == []
-    assert remove(run) == 0
+    assert remove(run, _FORGOTTEN.append) == 0
 
 
 def test_a_link_is_removed_and_not_followed(run: Path, tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_a_link_is_removed_and_not_followed(run: Path, tmp_path: Path) -> None:
         (run / name).symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "file").write_text("stays")
-    remove(run)
+    remove(run, _FORGOTTEN.append)
     assert (tmp_path / "elsewhere" / "file").read_text() == "stays"
     assert not run.exists()
 
@@ -81,13 +82,13 @@ def test_before_its_keys_go_it_is_whole_or_hidden(run: Path, tmp_path: Path, poi
     before = {path.name: path.read_bytes() for path in run.iterdir()}
     _kill_at(point)
     with pytest.raises(Killed):
-        remove(run)
+        remove(run, _FORGOTTEN.append)
     is_there = point == "before aside"
     assert RunStore(tmp_path).ids() == ([run.name] if is_there else [])
     place = run if is_there else run.with_name(ASIDE + run.name)
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
     set_hook(None)
-    assert remove(place) > 0
+    assert remove(place, _FORGOTTEN.append) > 0
     assert leftovers(run.parent) == []
 
 
@@ -97,13 +98,13 @@ def test_once_its_keys_are_gone_nothing_can_be_read(run: Path, point: str) -> No
     assert SALT.encode() in (run / JOURNAL).read_bytes()
     _kill_at(point)
     with pytest.raises(Killed):
-        remove(run)
+        remove(run, _FORGOTTEN.append)
     (left,) = leftovers(run.parent)
     for path in left.glob(f"{JOURNAL}*"):
         assert not path.read_bytes().strip(b"\0")
     assert not (left / KEPT).exists()
     set_hook(None)
-    remove(left)
+    remove(left, _FORGOTTEN.append)
     assert list(run.parent.iterdir()) == []
 
 
@@ -112,15 +113,27 @@ def test_a_spool_that_was_copied_before_is_of_no_use_to_its_name(run: Path, tmp_
     os.link(run / KEPT, tmp_path / "linked")
     with KeptSpool.open(tmp_path / "linked", SPOOL_KEY) as spool:
         assert len(spool) == 1
-    remove(run)
+    remove(run, _FORGOTTEN.append)
     with pytest.raises(SpoolDamaged):
         KeptSpool.open(tmp_path / "linked", SPOOL_KEY)
+
+
+def test_its_id_is_forgotten_while_it_is_out_of_sight_and_whole(run: Path) -> None:
+    """So that after any kill the next purge forgets it."""
+    size = (run / JOURNAL).stat().st_size
+    seen = list[tuple[str, int]]()
+
+    def forget(name: str) -> None:
+        seen.append((name, (run.with_name(ASIDE + name) / JOURNAL).stat().st_size))
+
+    remove(run, forget)
+    assert seen == [(run.name, size)]
 
 
 def test_a_file_goes_by_itself(tmp_path: Path) -> None:
     """In one step."""
     (tmp_path / ".receipt.json-1").write_bytes(b"123")
-    assert remove(tmp_path / ".receipt.json-1") == 3
+    assert remove(tmp_path / ".receipt.json-1", _FORGOTTEN.append) == 3
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +145,7 @@ def test_what_stands_in_the_way_is_told(run: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("audiencekit.runs.purge.removal.shutil.rmtree", refuse)
     with pytest.raises(InputOutputFailed, match=f"this cannot be purged: '{run}': Permission denied") as failed:
-        remove(run)
+        remove(run, _FORGOTTEN.append)
     assert "audiencekit purge" in failed.value.hint
     assert len(leftovers(run.parent)) == 1
 
