@@ -3,7 +3,7 @@
 Credentials that the environment does not give are those that `login` keeps for the profile and its base address.
 
 A file in the working directory never chooses where data or credentials come from or go to: others may have put
-it there. It gives the pace, and what is taken from it is told.
+it there. Nor does it say how long runs are kept. It gives the pace, and what is taken from it is told.
 """
 
 from __future__ import annotations

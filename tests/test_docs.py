@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, PREFIX, SECRET_NAMES
+from audiencekit.runs.purge.receipt import PurgeReceipt
+from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, PREFIX, RETENTION, SECRET_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
@@ -114,7 +116,7 @@ def test_defaults_are_documented(path: str) -> None:
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("commands.md"))["Settings"]
-    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
+    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, RETENTION, "allow_host", "limiter"}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)
 
@@ -203,6 +205,16 @@ def test_every_key_of_a_receipt_is_documented() -> None:
     section = _sections(_page("erasure.md"))["The receipt"]
     documented = {key for row in _rows(section) for key in _code(row[0])}
     assert documented == set(receipt.to_json())
+
+
+def test_every_key_of_the_receipt_of_a_purge_is_documented() -> None:
+    """And every kind that it counts, and no other."""
+    document = PurgeReceipt.of(timedelta(days=30), datetime.now(UTC), "command").to_json()
+    rows = _rows(_page("resuming.md").partition("### The receipt of a purge")[2].partition("\n## ")[0])
+    assert {key for row in rows for key in _code(row[0])} == set(document)
+    kinds = {key: set(_code(row[1])) for row in rows for key in _code(row[0])}
+    for key in ("expired", "removed", "kept"):
+        assert kinds[key] == set(document[key])
 
 
 def test_every_method_of_the_client_is_documented() -> None:
