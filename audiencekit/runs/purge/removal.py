@@ -38,14 +38,13 @@ def remove(path: Path, forget: Callable[[str], None]) -> int:
     The name of a directory is given to `forget` once it is out of sight, and before anything in it goes.
     """
     with explained("this cannot be purged", path, hint=_HINT):
-        try:
-            if not path.is_dir():
-                return _remove_file(path)
-            aside = path if path.name.startswith(ASIDE) else _put_aside(path)
-            forget(aside.name.removeprefix(ASIDE))
-            return _remove_directory(aside)
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             return 0
+        if not path.is_dir():
+            return _remove_file(path)
+        aside = path if path.name.startswith(ASIDE) else _put_aside(path)
+        forget(aside.name.removeprefix(ASIDE))
+        return _remove_directory(aside)
 
 
 @contextmanager
