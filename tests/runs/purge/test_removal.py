@@ -118,6 +118,15 @@ def test_a_spool_that_was_copied_before_is_of_no_use_to_its_name(run: Path, tmp_
         KeptSpool.open(tmp_path / "linked", SPOOL_KEY)
 
 
+def test_a_journal_that_was_linked_before_tells_nothing(run: Path, tmp_path: Path) -> None:
+    """It is overwritten in its place, too, and what SQLite wrote beside it."""
+    for name in (JOURNAL, f"{JOURNAL}-journal"):
+        os.link(run / name, tmp_path / name)
+    remove(run, _FORGOTTEN.append)
+    for name in (JOURNAL, f"{JOURNAL}-journal"):
+        assert not (tmp_path / name).read_bytes().strip(b"\0")
+
+
 def test_its_id_is_forgotten_while_it_is_out_of_sight_and_whole(run: Path) -> None:
     """So that after any kill the next purge forgets it."""
     size = (run / JOURNAL).stat().st_size
