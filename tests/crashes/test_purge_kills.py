@@ -1,6 +1,6 @@
 """Purges that are killed at every named point, and at any time: a run is whole or gone, and the next purge ends it.
 
-PURGE_KILLS raises the number of trials (40) for a longer run.
+PURGE_KILLS raises the number of trials (30) for a longer run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from audiencekit.runs.resumption import KEPT
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import Source, environment, upload_command
 
-TRIALS = int(os.environ.get("PURGE_KILLS", "40"))
+TRIALS = int(os.environ.get("PURGE_KILLS", "30"))
 KILLED = -9
 PURGE = ("purge", "--older-than", "30d", "--yes", "--json")
 DAY = 86_400
@@ -37,10 +37,10 @@ def _trials() -> Iterator[tuple[int, dict[str, Any]]]:
     yield from enumerate(point for point in points if point["nth"] == 1 or "order" not in point["point"])
     for seed in itertools.count(len(points)):
         draw = random.Random(seed)
-        at_a_time = {"seconds": draw.uniform(0, 0.08)}
+        at_a_time = {"seconds": draw.uniform(0.02, 0.1)}
         yield (
             seed,
-            at_a_time if draw.random() < 0.5 else {"point": draw.choice(PURGE_POINTS), "nth": draw.randint(1, 6)},
+            at_a_time if draw.random() < 0.5 else {"point": draw.choice(PURGE_POINTS), "nth": draw.randint(1, 5)},
         )
 
 
