@@ -31,6 +31,7 @@ from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, PREFIX, RETENTION, SECRET_NAMES
+from tests.commandtree import commands_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
@@ -66,7 +67,7 @@ def _code(cell: str) -> list[str]:
 def _commands(command: click.Command = cli, path: str = "audiencekit") -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        for name, child in command.commands.items():
+        for name, child in commands_of(command):
             yield from _commands(child, f"{path} {name}")
 
 

@@ -5,48 +5,71 @@ from __future__ import annotations
 import io
 import sys
 import traceback
+from importlib import import_module
+from typing import Final
 
 import click
 
 from audiencekit import __version__
-from audiencekit.cli.api import api
-from audiencekit.cli.audiences import audiences
-from audiencekit.cli.demo import demo
-from audiencekit.cli.do_not_reach import do_not_reach
-from audiencekit.cli.doctor import doctor
-from audiencekit.cli.emulator import emulator
-from audiencekit.cli.flexible import flexible
-from audiencekit.cli.forget import forget
-from audiencekit.cli.forgotten import forgotten
-from audiencekit.cli.hash import hash_values
-from audiencekit.cli.login import login, logout, whoami
 from audiencekit.cli.output import complain, tell, unwritten
-from audiencekit.cli.read import check, prepare
-from audiencekit.cli.renew import expiry, renew
-from audiencekit.cli.runs import purge, report, runs
-from audiencekit.cli.sync import sync
-from audiencekit.cli.upload import resume, upload
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
 from audiencekit.personal import shortage_of
 from audiencekit.shown import shown
 
+# Each command and its module, with its name there where that is another.
+COMMANDS: Final = {
+    "demo": "demo",
+    "check": "read",
+    "prepare": "read",
+    "upload": "upload",
+    "resume": "upload",
+    "sync": "sync",
+    "renew": "renew",
+    "expiry": "renew",
+    "hash": "hash:hash_values",
+    "report": "runs",
+    "runs": "runs",
+    "purge": "runs",
+    "audiences": "audiences",
+    "do-not-reach": "do_not_reach",
+    "flexible": "flexible",
+    "forget": "forget",
+    "forgotten": "forgotten",
+    "erasure": "erasure",
+    "login": "login",
+    "logout": "login",
+    "whoami": "login",
+    "doctor": "doctor",
+    "api": "api",
+    "emulator": "emulator",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class CommandGroup(click.Group):
+    """The commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None when there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        found = getattr(import_module(f"audiencekit.cli.{module}"), name or cmd_name.replace("-", "_"))
+        return found if isinstance(found, click.Command) else None
+
+
+@click.command(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="audiencekit")
 def cli() -> None:
     """Puts customers into ads audiences: normalised, hashed, counted, nothing lost and nothing leaked.
 
     Start with `audiencekit demo`. Then `audiencekit check FILE` reads a list of yours and sends nothing.
     """
-
-
-for command in (
-    demo, check, prepare, upload, resume, sync, renew, expiry, hash_values, report, runs, purge, audiences,
-    do_not_reach, flexible, forget, forgotten, login, logout, whoami, doctor, api, emulator,
-):  # fmt: skip
-    cli.add_command(command)
 
 
 def main() -> None:

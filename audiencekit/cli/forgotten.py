@@ -1,7 +1,8 @@
-"""`forgotten`: the memory of erased people, when it is not the last of which anything tells."""
+"""`forgotten`: the memory of erased people: when it is not the last of which anything tells, and for other hosts."""
 
 from __future__ import annotations
 
+import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from audiencekit.cli.output import print_json, say, tell
 from audiencekit.errors import MemoryRefused
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from audiencekit.personal import Secret
 
 
@@ -58,7 +57,44 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
         say(f"accepted: a memory of {line['keys']:,} keys, serial {line['serial']}; it is in forgotten.log")
 
 
-def _state() -> tuple[Path, Secret | None]:
+@forgotten.command("recipient")
+def show_recipient() -> None:
+    """Show the recipient that exports for this host are sealed to. It is public."""
+    from audiencekit.selection.forgotten.exchange import recipient_of
+
+    say(recipient_of(*_state()))
+
+
+@forgotten.command("export")
+@click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=pathlib.Path))
+@click.option("--to", "recipient", required=True, help="What `forgotten recipient` shows on the host that imports it.")
+@json_option
+def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
+    """Write everyone who is remembered here into a new FILE for another host, sealed to it."""
+    from audiencekit.selection.forgotten.exchange import export_memory as export
+
+    keys = export(*_state(), recipient, path)
+    if as_json:
+        print_json({"exported": keys})
+    else:
+        say(f"exported: {keys:,} keys")
+
+
+@forgotten.command("import")
+@click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=pathlib.Path))
+@json_option
+def import_memory(path: pathlib.Path, as_json: bool) -> None:
+    """Remember everyone in FILE, which another host exported to this one, besides those remembered here."""
+    from audiencekit.selection.forgotten.exchange import import_memory as import_from
+
+    line = import_from(*_state(), path)
+    if as_json:
+        print_json(line)
+    else:
+        say(f"imported: {line['imported']:,} keys; {line['keys']:,} are remembered now")
+
+
+def _state() -> tuple[pathlib.Path, Secret | None]:
     settings = command_settings()
     return settings.state_dir, settings.key
 

@@ -92,14 +92,14 @@ def report(run: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--older-than", required=True, metavar="AGE", help="What last changed longer ago: 30d, 4w, 12h.")
+@click.option("--older-than", required=True, metavar="AGE", help="The age from the last change on: 30d, 4w, 12h.")
 @click.option("--unfinished", is_flag=True, help="Unfinished runs, too: they can be resumed no more.")
 @click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, apart from the last.")
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Destroy what is kept of old runs: keys first, then files. A receipt with counts stays.
+    """Destroy the files of old runs for good, their keys first. A receipt with counts stays.
 
     Runs at work, erasures that are not finished, snapshots of syncs and the memory of erased people are never purged.
     """

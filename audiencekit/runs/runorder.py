@@ -64,6 +64,8 @@ class Succession:
             yield
 
     def _write(self, ids: Iterable[str]) -> None:
+        for left in self._directory.glob(f".{BEGUN}-*"):  # by a kill: no other process writes now
+            left.unlink()
         replace_file(self._path, "".join(f"{each}\n" for each in ids).encode())
 
     def _read(self) -> list[str]:

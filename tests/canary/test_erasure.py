@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from audiencekit.audiences.erasure.forgetting import forget_async
+from audiencekit.audiences.erasure.verification import verify_erasures
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.runs.locks import TargetLock
+from audiencekit.selection.forgotten.exchange import export_memory, import_memory, recipient_of
 from audiencekit.settings import Settings
 from tests.canary.markers import DIGITS, WORD, leaks_by_place
 from tests.canary.sources import SOURCES
@@ -41,3 +45,19 @@ async def test_forget_shows_nothing(tmp_path: Path, printed: Printed, emulator: 
     shown |= printed()
     assert leaks_by_place(shown) == {}
     assert leaks_by_place(files_in(tmp_path, but=source)) == {}
+
+
+async def test_another_host_is_shown_nothing(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """Neither the export nor what the recipient writes and says holds anything of the people."""
+    await forget_async([f"{WORD}@example.com", f"+1201{DIGITS}"], settings=settings)
+    there, export = tmp_path / "there", tmp_path / "export"
+    export_memory(settings.state_dir, settings.key, recipient_of(there, settings.key), export)
+    said = [import_memory(there, settings.key, export)]
+    (tmp_path / "source.csv").write_text(f"email\n{WORD}@example.com\nother@example.com\n")
+    with pytest.raises(AudiencekitError) as refused:
+        import_memory(there, settings.key, tmp_path / "source.csv")
+    source = str(tmp_path / "source.csv")
+    said.append(await asyncio.to_thread(verify_erasures, replace(settings, state_dir=there), [source]))
+    assert said[1]["files"][0]["erased"] == 1
+    assert leaks_by_place({"said": json.dumps(said).encode(), "refused": frames_of(refused.value)}) == {}
+    assert leaks_by_place(files_in(tmp_path, but=tmp_path / "source.csv")) == {}

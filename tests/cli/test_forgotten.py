@@ -79,3 +79,26 @@ def test_where_nobody_was_erased_nothing_is_made(run: Run, tmp_path: Path) -> No
     assert not (tmp_path / "state").exists()
     refused = run("forgotten", "accept", "--yes")
     assert (refused.returncode, "nothing to accept" in refused.stderr) == (2, True)
+
+
+def test_another_host_keeps_out_who_was_erased_here(run: Run, service: Service, tmp_path: Path) -> None:
+    """A recipient, an export, an import; then the proof, before and after it is prepared anew."""
+    (tmp_path / "list.csv").write_text(LIST)
+    there = {**service.env, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "there"), "AUDIENCEKIT_KEY": "7c" * 32}
+    assert run("prepare", "list.csv", "--out", "out", **there).returncode == 0
+    assert run("erasure", "verify", "out", **there).returncode == 0
+    assert run("forget", text="zz.a@canarymail.com\n", **service.env).returncode == 0
+    recipient = run("forgotten", "recipient", **there).stdout.strip()
+    exported = run("forgotten", "export", "people.forgotten", "--to", recipient, **service.env)
+    assert (exported.returncode, exported.stdout) == (0, "exported: 1 keys\n")
+    imported = run("forgotten", "import", "people.forgotten", "--json", **there)
+    assert {"imported": 1, "keys": 1, "serial": 1}.items() <= json.loads(imported.stdout).items()
+    checked = run("check", "list.csv", "--json", **there)
+    assert json.loads(checked.stdout)["rows"]["suppressed"] == 1
+    proof = run("erasure", "verify", "out", **there)
+    assert (proof.returncode, proof.stdout.splitlines()[-1]) == (3, "not verified")
+    assert "source out: 2 records, 1 of erased people: uploads leave them out" in proof.stdout
+    assert run("prepare", "list.csv", "--out", "out", **there).returncode == 0
+    proof = run("erasure", "verify", "out", **there)
+    assert proof.returncode == 0
+    assert proof.stdout.endswith("verified: people who were erased stand in none of these files\n")

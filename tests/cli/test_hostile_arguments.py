@@ -11,6 +11,7 @@ import click
 import pytest
 
 import audiencekit.cli
+from tests.commandtree import commands_of
 from tests.hostileservice import FORGED
 
 HOSTILE = f"x\n{FORGED}\r{FORGED}\x1b]0;owned\x07\x9b31m\u202e\u2028"
@@ -18,7 +19,7 @@ SERVERS = ("demo", "emulator")  # which would begin to work for some of these
 
 
 def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    for name, command in group.commands.items():
+    for name, command in commands_of(group):
         if isinstance(command, click.Group):
             yield from _commands(command, (*path, name))
         elif name not in SERVERS:

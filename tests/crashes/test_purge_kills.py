@@ -112,7 +112,12 @@ async def test_a_killed_purge_leaves_each_run_whole_or_gone(
     ended = await driver.run(tmp_path, env, *PURGE, *options)
     assert (ended.code, json.loads(ended.out)["state"]) == (0, "complete"), ended.err
     assert {path.name: _files(path) for path in state.glob("runs/*")} == {name: before[name] for name in stays}
-    assert sorted(path.name for path in state.glob("runs/.*")) == []
+    assert [
+        *state.glob("runs/.*"),
+        *state.glob("erasures/.purged*"),
+        *state.glob(".begun*"),
+        *state.glob("purges/.*"),
+    ] == []
     assert {path.parent.name: path.read_bytes() for path in state.glob("erasures/*/receipt.json")} == erasures
     assert len(list(state.glob("erasures/*/keys.sealed"))) == 1  # of the one that is not finished
     assert {name: _files(state / name) for name in kept} == kept

@@ -19,7 +19,7 @@ from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.witness import Witness
 from audiencekit.personal import HashedRecords, Secret
-from audiencekit.selection.forgotten.file import EARLIER_MARK, PURPOSE
+from audiencekit.selection.forgotten.file import EARLIER_PURPOSE, FIRST_MARK
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.selection.tags import Tagger
 
@@ -88,12 +88,12 @@ class Place:
                 shutil.copy2(backup / name, self.directory / name)
 
     def write_earlier(self, *people: int) -> None:
-        """The memory as the version before wrote it, with the receipt of then."""
-        own = KEY.derive(PURPOSE)
+        """The memory as the first version wrote it, with the receipt of then."""
+        own = KEY.derive(EARLIER_PURPOSE)
         tags = np.unique(np.concatenate([one for _, one in Tagger(own).tag_keys(records_of(people).unwrap())]))
         digest = hashlib.blake2b(tags.tobytes(), key=own.unwrap(), digest_size=16).digest()
         self.directory.mkdir(mode=0o700, exist_ok=True)
-        (self.directory / "forgotten").write_bytes(EARLIER_MARK + digest + tags.tobytes())
+        (self.directory / "forgotten").write_bytes(FIRST_MARK + digest + tags.tobytes())
         (self.directory / "forgotten").chmod(0o600)
         if not (self.directory / "erasures").exists():
             self.write_receipt("forget-00000000", {"remembered": True})

@@ -13,7 +13,7 @@ from audiencekit.machine.filelocks import locked
 from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory
 from audiencekit.runs.purge.expired import RUNNING, UNFINISHED, Expired
-from audiencekit.runs.purge.receipt import PURGES, PurgeReceipt, write_receipt
+from audiencekit.runs.purge.receipt import PREFIX, PURGES, PurgeReceipt, write_receipt
 from audiencekit.runs.purge.removal import alone, remove
 from audiencekit.runs.runorder import Succession
 
@@ -31,6 +31,8 @@ def only_purge(state_dir: Path) -> Iterator[None]:
                     "another purge is at work in this state directory: nothing was purged",
                     run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
                 ) from None  # fmt: skip
+            for left in directory.glob(f".{PREFIX}*"):  # by a kill, in the middle of a receipt
+                left.unlink()
         yield
 
 

@@ -32,6 +32,11 @@ def leftovers(home: Path) -> list[Path]:
     return sorted(home.glob(f"{ASIDE}*"))
 
 
+def name_of(aside: Path) -> str:
+    """The id of the run or erasure whose directory was put out of sight as `aside`."""
+    return aside.name.removeprefix(ASIDE)
+
+
 def remove(path: Path, forget: Callable[[str], None]) -> int:
     """The bytes of the files that went: of a directory, or one; 0 when it was gone. Raises InputOutputFailed.
 
@@ -43,7 +48,7 @@ def remove(path: Path, forget: Callable[[str], None]) -> int:
         if not path.is_dir():
             return _remove_file(path)
         aside = path if path.name.startswith(ASIDE) else _put_aside(path)
-        forget(aside.name.removeprefix(ASIDE))
+        forget(name_of(aside))
         return _remove_directory(aside)
 
 

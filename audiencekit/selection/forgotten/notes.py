@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.errors import MemoryRefused
-from audiencekit.machine.keys import SubKey
+from audiencekit.machine.keys import StateKey
 from audiencekit.machine.privatefiles import explained, read_file
 from audiencekit.machine.witness import Mark, Witness, newest
 from audiencekit.selection.forgotten.file import FORGOTTEN, SERIAL, Memory, read_serial
@@ -53,7 +53,7 @@ class Notes:
         return max((mark.serial for mark in self.marks.values()), default=0)
 
 
-def gather_notes(state_dir: Path, witness: Witness, key: SubKey | None) -> Notes:
+def gather_notes(state_dir: Path, witness: Witness, key: StateKey | None) -> Notes:
     """Everything noted; the serial file is opened with `key`. To be asked before the memory is read.
 
     A writer writes the memory first: what is noted here by then is no newer than what is read later. Raises
@@ -95,7 +95,7 @@ def _check_age(memory: Memory, marks: dict[str, Mark], path: str) -> None:
         return
     who, last = newest(marks)
     if last.serial > memory.serial:
-        own = f"it is number {memory.serial} with {_keys(len(memory.tags))}"
+        own = f"it is number {memory.serial} with {_keys(memory.keys)}"
         raise _refused(
             path, f"is older than the last: {own}, and {who} tells of number {last.serial}, {_keys(last.keys)}"
         )

@@ -7,6 +7,7 @@ sent again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,10 +23,11 @@ from audiencekit.machine.witness import Mark, Witness
 from audiencekit.personal import HashedRecords, Secret, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.selection.forgotten.file import (
-    PURPOSE,
     Memory,
+    MemoryPart,
     alone,
     new_identity,
+    new_tag_key,
     read_memory,
     write_memory,
     write_serial,
@@ -43,12 +45,13 @@ _MET: Final = (
 class Forgotten:
     """Who was erased, as far as keys tell: a KeyMemory, whose `note` is for the plan of one run."""
 
-    def __init__(self, key: SubKey, tags: Tags) -> None:
-        self._tagger, self._tags, self._was_met = Tagger(key), tags, False
+    def __init__(self, memory: Memory) -> None:
+        self._parts = [(Tagger(part.key), part.tags) for part in memory.parts]
+        self._keys, self._was_met = memory.keys, False
 
     def __len__(self) -> int:
         """How many keys are remembered."""
-        return len(self._tags)
+        return self._keys
 
     def __repr__(self) -> str:
         return f"<Forgotten: {len(self)} keys>"
@@ -58,7 +61,9 @@ class Forgotten:
 
         Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
         """
-        held = are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
+        held = np.zeros(len(hashes), dtype=bool)
+        for tagger, tags in self._parts:
+            held |= are_among(tagger.tag_hashes(hashes, kind), tags)
         self._was_met |= bool(held.any())
         return held
 
@@ -73,16 +78,22 @@ class Forgotten:
 
 
 def read_forgotten(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> Forgotten | None:
-    """The people erased from this state directory; None for none. `given` is the state key, as in the settings.
+    """The people erased from this state directory, and those imported; None for none. Raises as `last_memory`."""
+    memory = last_memory(state_dir, given, witness)
+    return None if memory is None else Forgotten(memory)
+
+
+def last_memory(state_dir: Path, given: Secret | None, witness: Witness | None = None) -> Memory | None:
+    """The memory of this state directory; None for none. `given` is the state key, as in the settings.
 
     Raises MemoryRefused for a memory that is not the last of which anything tells, and InputOutputFailed.
     """
     check_root(state_dir)
     witness = witness or Witness.of_user()
-    key = find_state_key(state_dir, given).derive(PURPOSE) if needs_key(state_dir) else None
+    key = find_state_key(state_dir, given) if needs_key(state_dir) else None
     notes = gather_notes(state_dir, witness, key)
     if key is None and needs_key(state_dir):  # the first erasure came between
-        return read_forgotten(state_dir, given, witness)
+        return last_memory(state_dir, given, witness)
     memory = None if key is None else read_memory(state_dir, key)
     check_memory(memory, notes, state_dir, witness)
     if key is None or memory is None:
@@ -92,7 +103,7 @@ def read_forgotten(state_dir: Path, given: Secret | None, witness: Witness | Non
     except InputOutputFailed:  # of a state directory that can only be read
         if memory.serial:
             witness.note(state_dir, memory.mark)
-    return Forgotten(key, memory.tags)
+    return memory
 
 
 def memories_of(settings: Settings) -> tuple[KeyMemory, ...]:
@@ -108,18 +119,29 @@ def remember(
 
     Raises as `read_forgotten`.
     """
-    witness, own = witness or Witness.of_user(), key.derive(PURPOSE)
+    return add_parts(state_dir, key, lambda own: [MemoryPart(own, _tags_of(Tagger(own), records))], witness)
+
+
+def add_parts(
+    state_dir: Path, key: StateKey, parts: Callable[[SubKey], list[MemoryPart]], witness: Witness | None = None
+) -> tuple[Mark, bool]:
+    """Add the tags of what `parts` makes of the key of the tags made here, durably.
+
+    The mark of the new memory comes back, and whether it is noted outside, too. Raises as `read_forgotten`.
+    """
+    witness = witness or Witness.of_user()
     with alone(state_dir):
-        notes = gather_notes(state_dir, witness, own)
-        known = read_memory(state_dir, own)
+        notes = gather_notes(state_dir, witness, key)
+        known = read_memory(state_dir, key)
         check_memory(known, notes, state_dir, witness)
         identity = known.identity if known and known.serial else new_identity()
-        tags = _joined(np.zeros(0, dtype=TAG) if known is None else known.tags, _tags_of(Tagger(own), records))
-        memory = write_memory(state_dir, own, tags, identity=identity, serial=(known.serial if known else 0) + 1)
-        return memory.mark, note_memory(state_dir, own, memory, witness)
+        before = known.parts if known else (MemoryPart(new_tag_key(), np.zeros(0, dtype=TAG)),)
+        joined = _joined([*before, *parts(before[0].key)])
+        memory = write_memory(state_dir, key, joined, identity=identity, serial=(known.serial if known else 0) + 1)
+        return memory.mark, note_memory(state_dir, key, memory, witness)
 
 
-def _settle(state_dir: Path, key: SubKey, memory: Memory, notes: Notes, witness: Witness) -> None:
+def _settle(state_dir: Path, key: StateKey, memory: Memory, notes: Notes, witness: Witness) -> None:
     """Note what a kill, or another machine, or an earlier version, has left to be noted."""
     if memory.serial and memory.mark == notes.seen == notes.of_place == witness.of_identity(memory.identity):
         return
@@ -128,11 +150,11 @@ def _settle(state_dir: Path, key: SubKey, memory: Memory, notes: Notes, witness:
         if known is None or known.mark != memory.mark:
             return  # who has written since has noted it
         if not known.serial:  # trusted once: from now on it has a serial
-            known = write_memory(state_dir, key, known.tags, identity=new_identity(), serial=1)
+            known = write_memory(state_dir, key, known.parts, identity=new_identity(), serial=1)
         note_memory(state_dir, key, known, witness)
 
 
-def note_memory(state_dir: Path, key: SubKey, memory: Memory, witness: Witness) -> bool:
+def note_memory(state_dir: Path, key: StateKey, memory: Memory, witness: Witness) -> bool:
     """Note the memory that was just written; whether it could be done outside of the state directory, too."""
     write_serial(state_dir, key, memory.mark)
     pass_point("before witness")
@@ -159,7 +181,9 @@ def _tags_of(tagger: Tagger, records: HashedRecords) -> Tags:
     return np.concatenate(found)
 
 
-def _joined(known: Tags, fresh: Tags) -> Tags:
-    """All of both, each once, ascending."""
-    tags: Tags = np.unique(np.concatenate([known, fresh]))
-    return tags
+def _joined(parts: Iterable[MemoryPart]) -> list[MemoryPart]:
+    """Those of one key as one part, each tag once, ascending; the key that comes first stays first."""
+    tags: dict[bytes, list[Tags]] = {}
+    for part in parts:
+        tags.setdefault(part.key.unwrap(), []).append(part.tags)
+    return [MemoryPart(SubKey(key), np.unique(np.concatenate(each))) for key, each in tags.items()]

@@ -108,6 +108,14 @@ def test_an_unfinished_run_stays_while_its_audience_is_busy(tmp_path: Path) -> N
     assert _purge(tmp_path, unfinished=True).removed == {"resumable": 1}
 
 
+def test_a_receipt_that_a_kill_left_half_written_goes_with_the_next(tmp_path: Path) -> None:
+    """Whole ones stay."""
+    receipt = _purge(tmp_path)
+    (tmp_path / PURGES / f".{receipt.purge_id}.json-0123456789abcdef").write_text("{")
+    assert len([_purge(tmp_path), *(tmp_path / PURGES).iterdir()]) == 3
+    assert not list((tmp_path / PURGES).glob(".*"))
+
+
 def test_one_purge_at_a_time(tmp_path: Path) -> None:
     """The second says so and does nothing."""
     make_run(tmp_path, "complete")

@@ -15,7 +15,7 @@ from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.machine.crashpoints import ERASURE_POINTS
 from audiencekit.machine.witness import Witness
 from audiencekit.selection.forgotten import people as forgotten
-from audiencekit.selection.forgotten.acceptance import LOG, accept_memory, describe_memory
+from audiencekit.selection.forgotten.acceptance import accept_memory, describe_memory
 from audiencekit.selection.forgotten.people import remember
 from tests.planning.memories import GIVEN, KEY, Killed, Place, records_of
 
@@ -236,7 +236,7 @@ def test_there_is_a_way_out_that_is_logged(spoil: Callable[[Place, Path], None],
     assert describe_memory(place.directory, GIVEN, place.witness)["accepted"] == [line]
     assert (line["empty"], line["keys"] > 0) == (not is_there, is_there)
     assert line["why"]
-    assert (place.directory / LOG).stat().st_mode & 0o777 == 0o600
+    assert (place.directory / "forgotten.log").stat().st_mode & 0o777 == 0o600
     place.forget(3)
     assert place.holds(3) == [True]
     with pytest.raises(UsageError, match="nothing to accept"):
