@@ -37,7 +37,7 @@ def _trials() -> Iterator[tuple[int, dict[str, Any]]]:
     yield from enumerate(point for point in points if point["nth"] == 1 or "order" not in point["point"])
     for seed in itertools.count(len(points)):
         draw = random.Random(seed)
-        at_a_time = {"seconds": draw.uniform(0.02, 0.1)}
+        at_a_time = {"seconds": draw.uniform(0.01, 0.07)}
         yield (
             seed,
             at_a_time if draw.random() < 0.5 else {"point": draw.choice(PURGE_POINTS), "nth": draw.randint(1, 5)},
