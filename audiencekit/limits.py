@@ -53,6 +53,7 @@ SNAPSHOT_WHOLE_DAYS: Final = 7  # after which a sync writes a whole snapshot: so
 MAX_EXPIRY_DAY: Final = 32_767  # a snapshot keeps expiry as days since 1970 in two bytes: 2059 is the latest
 
 # --- readiness of audiences ---
+FEW_PEOPLE: Final = 10  # a change of fewer can tell about each of them: reach is seen before and after it; ours
 MIN_TARGETABLE_PEOPLE: Final = 100  # matched people that an audience needs before it can be targeted; X, audiences
 MIN_SHOWN_PEOPLE: Final = 500  # people found from which the service's own pages show a size; X, audiences
 READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is given up; ours

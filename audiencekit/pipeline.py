@@ -30,7 +30,6 @@ from audiencekit.planning.planner import plan_run
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
-from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
@@ -56,7 +55,7 @@ def check(
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
         means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
-        terms = _terms(keywords, settings, destination)
+        terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
         if doctor:
             terms = replace(terms, options=replace(terms.options, examines=True))
         plan = plan_run(source, terms, means).to_plan()
@@ -81,15 +80,8 @@ def prepare(
     from audiencekit.planning.prepareddirectory import write_prepared
 
     source, settings = items_of(source), settings or load_settings()
-    terms = _terms(keywords, settings, AUDIENCE)
+    terms = Terms.of(keywords, settings, now=datetime.now(UTC))
     return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
-
-
-def _terms(keywords: Keywords, settings: Settings, destination: Destination) -> Terms:
-    """The terms of a plan that is made now."""
-    options = read_keywords(keywords, settings.profile)
-    memories = memories_of(settings)
-    return Terms.pinned(options, settings.profile, now=datetime.now(UTC), destination=destination, memories=memories)
 
 
 async def upload_async(
@@ -157,7 +149,7 @@ async def upload_to(
 
     source = items_of(source)
     settings, progress = settings or load_settings(), heard_by(progress)
-    keywords = plain_keywords(keywords)
+    keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
     if run_id is not None:

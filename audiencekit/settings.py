@@ -32,14 +32,17 @@ FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
+NETWORK: Final = ("proxy", "ca_bundle")
+RULES: Final = ("allow_host", "limiter", "few_people", "retention")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME: Final = "key"
-RETENTION: Final = "retention"
 
 _HERE: Final = Path()
 
+FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
+FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
 Pair: TypeAlias = Literal["application", "token"]
 Origin: TypeAlias = Literal["environment"] | Place
 PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": APPLICATION, "token": TOKEN})
@@ -62,7 +65,10 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
     retention: timedelta | None = None  # how long runs are kept; None: until `purge`
+    proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
+    ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
+    few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
     def require_account(self) -> str:
@@ -162,7 +168,7 @@ def load_settings(
     environment = os.environ if environment is None else environment
     file = {} if directory is None else _read_file(directory / SETTINGS_FILE)
     found: dict[str, Any] = {}
-    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, "allow_host", "limiter", RETENTION):
+    for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES):
         if value := environment.get(PREFIX + name.upper(), "").strip():
             found[name] = value
     if "state_dir" in found:
@@ -183,7 +189,10 @@ def load_settings(
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
-        retention=parse_age(str(found[RETENTION]), PREFIX + RETENTION.upper()) if RETENTION in found else None,
+        retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
+        few_people=_read_few_people(str(found.get("few_people", "tell"))),
+        proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
+        ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, directory),
     )
@@ -195,6 +204,13 @@ def _read_limiter(text: str) -> Secret | None:
     if not text.startswith(REDIS_ADDRESSES):
         raise UsageError(f"the limiter is neither {HOST_LIMITER!r} nor an address that begins with redis://")
     return Secret(text)
+
+
+def _read_few_people(text: str) -> FewPeople:
+    for rule in FEW_PEOPLE_RULES:
+        if text == rule:
+            return rule
+    raise UsageError(f"{PREFIX}FEW_PEOPLE must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:
@@ -232,7 +248,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter", RETENTION}
+    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 
@@ -255,6 +271,17 @@ def _read_state_dir(text: str) -> Path:
         raise UsageError(
             f"{PREFIX}STATE_DIR is not an absolute path: it would mean another directory in every working directory,"
             " with other credentials and another memory of erasures",
+            hint="give the path in full, from / or ~/",
+        )
+    return path
+
+
+def _read_bundle(text: str | os.PathLike[str]) -> Path:
+    """Raises UsageError for a path that means other authorities wherever the program is started."""
+    path = _expanded(text)
+    if not path.is_absolute():
+        raise UsageError(
+            f"{PREFIX}CA_BUNDLE is not an absolute path: it would mean other authorities in every working directory",
             hint="give the path in full, from / or ~/",
         )
     return path

@@ -30,11 +30,11 @@ from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge.receipt import PurgeReceipt
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, PREFIX, RETENTION, SECRET_NAMES
+from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, PREFIX, RULES, SECRET_NAMES
 from tests.commandtree import commands_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SETUP = ["pip install . && audiencekit demo", "pip install '.[test]' && pytest"]
 
@@ -117,7 +117,7 @@ def test_defaults_are_documented(path: str) -> None:
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("commands.md"))["Settings"]
-    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, RETENTION, "allow_host", "limiter"}
+    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)
 

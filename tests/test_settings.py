@@ -12,9 +12,9 @@ import pytest
 from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, RETENTION, SECRET_NAMES, load_settings
+from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, RULES, SECRET_NAMES, load_settings
 
-SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *SECRET_NAMES, KEY_NAME, RETENTION, "allow_host", "limiter"}
+SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
 SECRETS = {
     f"AUDIENCEKIT_{name}": f"invented-{name}"
     for name in ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
@@ -152,6 +152,25 @@ def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> No
     (tmp_path / "audiencekit.toml").write_text('limiter = "redis://127.0.0.1"')
     with pytest.raises(UsageError, match="must not"):
         load_settings({}, directory=tmp_path)
+
+
+def test_a_proxy_is_wrapped_and_only_one_of_ours_is_heeded(tmp_path: Path) -> None:
+    """Its address may hold a password; variables of other programs name none."""
+    given = {"AUDIENCEKIT_PROXY": "http://ann:invented-word@h:3128"}
+    found = load_settings(given, directory=tmp_path)
+    assert "invented-word" not in repr(found)
+    assert found.proxy is not None
+    assert found.proxy.unwrap() == given["AUDIENCEKIT_PROXY"]
+    assert load_settings({"HTTPS_PROXY": given["AUDIENCEKIT_PROXY"]}, directory=tmp_path).proxy is None
+
+
+@pytest.mark.parametrize("path", ["company.pem", "./company.pem", "../company.pem"])
+def test_authorities_do_not_follow_the_working_directory(tmp_path: Path, path: str) -> None:
+    """The file that would be found there may be of anybody."""
+    with pytest.raises(UsageError, match="AUDIENCEKIT_CA_BUNDLE is not an absolute path"):
+        load_settings({"AUDIENCEKIT_CA_BUNDLE": path}, directory=tmp_path)
+    found = load_settings({"AUDIENCEKIT_CA_BUNDLE": "/etc/company.pem"}, directory=tmp_path)
+    assert found.ca_bundle == Path("/etc/company.pem")
 
 
 @pytest.mark.usefixtures("gone_directory")

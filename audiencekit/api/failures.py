@@ -5,13 +5,20 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from audiencekit.errors import AudiencekitError, Bug, CertificateRefused, StaleConnection, TransportFailed
+from audiencekit.errors import (
+    AudiencekitError,
+    Bug,
+    CertificateRefused,
+    CredentialsRefused,
+    StaleConnection,
+    TransportFailed,
+)
 
 # Raised before the first byte of a request is written.
 _NOT_CONNECTED: Final = (
@@ -19,19 +26,30 @@ _NOT_CONNECTED: Final = (
     aiohttp.ClientConnectorCertificateError,
     aiohttp.ClientConnectorSSLError,
     aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientHttpProxyError,
 )
 _BROKEN: Final = (aiohttp.ClientError, HttpProcessingError, OSError, asyncio.TimeoutError, ssl.SSLError)
 
 _CERTIFICATE_HINT: Final = (
-    "trying again does not help: check the address, the clock of this machine and its list of authorities"
+    "trying again does not help: check the address, the clock of this machine and its list of authorities; "
+    "those of your own belong into the file of AUDIENCEKIT_CA_BUNDLE"
 )
 _PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-_PROXY_HINT: Final = "{}: set, but proxies are not used; the network must let this machine connect to the host itself"
+_UNUSED_PROXY: Final = "{}: set, but not heeded; where a proxy is the way to the host, set AUDIENCEKIT_PROXY"
+_USED_PROXY: Final = "the way to the host is the proxy of AUDIENCEKIT_PROXY: check that address, and ask who runs it"
+_PROXY_NAME: Final = "give its user name and password in AUDIENCEKIT_PROXY, as http://user:password@host:port"
+_WANTS_A_NAME: Final = 407
 
 
-def find_proxies(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables of `environment` that name a proxy; never what they hold, which may be a password."""
-    return tuple(name for upper in _PROXIES for name in (upper, upper.lower()) if environment.get(name))
+def hint_of_way(environment: Mapping[str, str], *, by_proxy: bool) -> str:
+    """Where to look when no connection is made: at the proxy that is used, or at variables that name one in vain.
+
+    Of a variable its name is told, never what it holds, which may be a password.
+    """
+    if by_proxy:
+        return _USED_PROXY
+    unused = [name for upper in _PROXIES for name in (upper, upper.lower()) if environment.get(name)]
+    return _UNUSED_PROXY.format(", ".join(unused)) if unused else ""
 
 
 def describe_failure(
@@ -40,29 +58,39 @@ def describe_failure(
     host: str,
     body_started: bool | None,
     is_stale: bool = False,
-    unused_proxies: Sequence[str] = (),
+    way: str = "",
 ) -> AudiencekitError:
     """A TransportFailed that names host and cause; errors of ours as they are; a Bug for anything unforeseen.
 
     `body_started` says whether a byte of the body was handed to the connection, None for a request without
     body: such a request counts as sent as soon as there was a connection. `is_stale` says that the connection was
-    kept from an earlier exchange and nothing of an answer came. `unused_proxies` are variables that name a proxy, which
-    may be the only way to the host.
+    kept from an earlier exchange and nothing of an answer came. `way` is the hint about proxies where no connection was
+    made. A proxy that wants another name and password is CredentialsRefused.
     """
     if isinstance(failure, AudiencekitError):
         return failure.bare()
     if not isinstance(failure, _BROKEN):
         return Bug(f"{type(failure).__name__} in an exchange with {host}; no values are shown")
-    if isinstance(failure, aiohttp.ClientConnectorCertificateError):
-        cause = "its certificate is not valid for this name or not trusted"
-        return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)
+    if refused := _refused_for_good(failure, host):
+        return refused
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
     if is_stale and _is_lost(failure):
         return StaleConnection(f"no answer from {host}: it had closed the connection that was kept", sent=sent)
     cause, hint = _describe(failure)
-    if unused_proxies and isinstance(failure, _NOT_CONNECTED):
-        hint = "; ".join(filter(None, (hint, _PROXY_HINT.format(", ".join(unused_proxies)))))
+    if isinstance(failure, _NOT_CONNECTED):
+        hint = "; ".join(filter(None, (hint, way)))
     return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
+
+
+def _refused_for_good(failure: Exception, host: str) -> AudiencekitError | None:
+    """The error of what trying again does not mend."""
+    if isinstance(failure, aiohttp.ClientConnectorCertificateError):
+        cause = "its certificate is not valid for this name or not trusted"
+        return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)
+    if isinstance(failure, aiohttp.ClientHttpProxyError) and failure.status == _WANTS_A_NAME:
+        cause = "the proxy wants another user name and password"
+        return CredentialsRefused(f"no answer from {host}: {cause}", hint=_PROXY_NAME)
+    return None
 
 
 def _is_lost(failure: Exception) -> bool:
@@ -74,6 +102,10 @@ def _describe(failure: Exception) -> tuple[str, str]:
         return "the TLS handshake failed", ""
     if isinstance(failure, aiohttp.ClientConnectorDNSError):
         return "the name was not resolved", "check the name of the host and the network"
+    if isinstance(failure, aiohttp.ClientHttpProxyError):
+        return f"the proxy does not connect to it (status {failure.status})", ""
+    if isinstance(failure, aiohttp.ClientProxyConnectionError):
+        return f"the proxy could not be reached{_errno(failure)}", ""
     if isinstance(failure, aiohttp.ClientConnectorError):
         return f"the connection could not be opened{_errno(failure)}", ""
     if isinstance(failure, aiohttp.ConnectionTimeoutError):

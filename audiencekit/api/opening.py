@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audiencekit.api.client import AdsClient
+from audiencekit.api.connections import Connections
 from audiencekit.api.exchange import BASES
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
@@ -30,7 +31,7 @@ def open_calls(settings: Settings, credentials: Credentials | None = None) -> Ad
         credentials=credentials or Credentials(**settings.require_secrets()),
         allowed_hosts=settings.allowed_hosts,
         named_addresses=settings.named_addresses,
-        concurrency=settings.concurrency,
+        connections=Connections(concurrency=settings.concurrency, proxy=settings.proxy, ca_bundle=settings.ca_bundle),
     )
     return AdsClient(
         transport,

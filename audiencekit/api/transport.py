@@ -16,21 +16,16 @@ import aiohttp
 from yarl import URL
 
 from audiencekit.api.authentication import authorization
+from audiencekit.api.connections import Connections, check_authorities, open_tls, read_proxy
 from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
-from audiencekit.api.failures import describe_failure, find_proxies
+from audiencekit.api.failures import describe_failure, hint_of_way
 from audiencekit.api.hosts import Address, check_address
 from audiencekit.api.oauth import Credentials, encode_pairs
 from audiencekit.api.payload import BodyPayload, encode_form
 from audiencekit.api.rate_limit import read_date
 from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed, UsageError
-from audiencekit.limits import (
-    CONNECT_TIMEOUT_SECONDS,
-    DEFAULT_CONCURRENCY,
-    EXCHANGE_TIMEOUT_SECONDS,
-    MAX_ANSWER_BYTES,
-    READ_TIMEOUT_SECONDS,
-)
+from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, EXCHANGE_TIMEOUT_SECONDS, MAX_ANSWER_BYTES, READ_TIMEOUT_SECONDS
 from audiencekit.profile import Profile
 
 _READ_BYTES: Final = 65_536
@@ -69,8 +64,9 @@ class HttpTransport:
 
     `addresses` maps names of BASES to addresses and takes precedence over the profile's own. Each is checked
     here; HostRefused is raised for one that credentials do not go to. Of loopback only `named_addresses` are taken, by
-    default the given ones. Each attempt is signed anew. Redirects
-    are not followed, proxies and netrc of the environment not read, cookies not kept.
+    default the given ones; they are called straight, all others by the proxy of `connections`, where it names one.
+    Raises UsageError for a proxy or a bundle of authorities that is none. Each attempt is signed anew. Redirects are
+    not followed, proxies and netrc of the environment not read, cookies not kept.
     """
 
     def __init__(
@@ -84,13 +80,14 @@ class HttpTransport:
         clock: ServiceClock | None = None,
         nonce: Callable[[], str] = secrets.token_hex,
         timeouts: Timeouts | None = None,
-        concurrency: int = DEFAULT_CONCURRENCY,
+        connections: Connections | None = None,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._profile, self._credentials, self._allowed_hosts = profile, credentials, allowed_hosts
         self._clock, self._nonce = clock or ServiceClock(), nonce
         self._timeouts = timeouts or Timeouts()
-        self._concurrency, self._max_answer_bytes = concurrency, max_answer_bytes
+        self._connections, self._max_answer_bytes = connections or Connections(), max_answer_bytes
+        self._proxy = read_proxy(self._connections.proxy) if self._connections.proxy else None
         self._named = (
             frozenset(filter(None, (addresses or {}).values())) if named_addresses is None else named_addresses
         )
@@ -98,6 +95,8 @@ class HttpTransport:
         self._addresses = {base: self._check(url) for base, url in given.items() if url}
         if any(address.scheme == "https" for address in self._addresses.values()):
             check_authorities(os.environ)
+            if self._connections.ca_bundle:
+                _ = self._tls  # a wrong one is told before anything else is done
         self._session: aiohttp.ClientSession | None = None
         self._depth = 0
 
@@ -135,7 +134,7 @@ class HttpTransport:
                 host=address.authority,
                 body_started=started,
                 is_stale=connection.may_be_stale,
-                unused_proxies=() if address.is_loopback else find_proxies(os.environ),
+                way="" if address.is_loopback else hint_of_way(os.environ, by_proxy=self._proxy is not None),
             )
         # Raised outside the handler: a context would be the library's exception, with the signed header.
         raise failed
@@ -149,6 +148,7 @@ class HttpTransport:
         given = {"Authorization": self._sign(request, url)}
         if payload is not None:
             given["Content-Type"] = payload.content_type
+        proxy = None if address.is_loopback else self._proxy
         async with self._session.request(
             request.method,
             _wire_url(url, request.query),
@@ -156,6 +156,8 @@ class HttpTransport:
             headers=given,
             allow_redirects=False,
             ssl=self._tls if address.scheme == "https" else True,
+            proxy=proxy.url if proxy else None,
+            proxy_headers=proxy.headers if proxy else None,
             trace_request_ctx=connection,
         ) as answer:
             connection.has_answered = True
@@ -204,7 +206,7 @@ class HttpTransport:
 
     def _open_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._concurrency),
+            connector=aiohttp.TCPConnector(limit=self._connections.concurrency),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(
                 total=self._timeouts.total, sock_connect=self._timeouts.connect, sock_read=self._timeouts.read
@@ -226,7 +228,7 @@ class HttpTransport:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         # Reading the authorities takes longer than a run against a local service: only for who needs them.
-        return open_tls()
+        return open_tls(self._connections.ca_bundle)
 
 
 def _tracing() -> aiohttp.TraceConfig:
@@ -248,26 +250,6 @@ async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHand
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
         pass
     raise aiohttp.ClientConnectionError
-
-
-def check_authorities(environment: Mapping[str, str]) -> None:
-    """Raises UsageError when the working directory would say which authorities are trusted."""
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        paths = environment.get(name, "").split(os.pathsep)
-        if not all(os.path.isabs(path) for path in paths if path):
-            raise UsageError(
-                f"{name} is not an absolute path: it would mean other authorities in every working directory",
-                hint="give the path in full",
-            )
-
-
-def open_tls() -> ssl.SSLContext:
-    """A context that asks every host to prove who it is, by the authorities of this machine."""
-    # Built by hand because `create_default_context` writes session keys to the file that SSLKEYLOGFILE names.
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_default_certs()
-    return context
 
 
 def _wire_url(url: str, query: tuple[tuple[str, str], ...]) -> URL:

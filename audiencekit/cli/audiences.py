@@ -8,9 +8,9 @@ import click
 
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, with_client
-from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json, say, tell
-from audiencekit.errors import UsageError
+from audiencekit.cli.options import allow_name_option, json_option
+from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.errors import PlanRefused, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
@@ -55,13 +55,21 @@ def show_audience(audience_id: str, as_json: bool) -> None:
 @audiences.command("create")
 @click.argument("name")
 @click.option("--description")
+@allow_name_option
 @json_option
-def create_audience(name: str, description: str | None, as_json: bool) -> None:
-    """Create an audience called NAME."""
+def create_audience(name: str, description: str | None, allow_name: bool, as_json: bool) -> None:
+    """Create an audience called NAME. A name that holds an address or a phone number is refused."""
+    from audiencekit.destinations.audiencenames import check_name
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.create_custom_audience(name=name, description=description)).data)
 
+    try:
+        notes = check_name(name, description, allow=allow_name)
+    except PlanRefused as error:
+        leave_with(error, as_json=as_json)
+    for note in notes:
+        tell(f"note: {note}")
     _print(with_client(ask, as_json=as_json), as_json)
 
 

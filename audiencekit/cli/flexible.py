@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from audiencekit.cli.connection import confirm, require_terminal, with_client
-from audiencekit.cli.options import json_option
+from audiencekit.cli.options import allow_name_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.shown import shown
@@ -40,12 +40,14 @@ def check_file(file: Path, as_json: bool) -> None:
 @flexible.command("create")
 @_FILE
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@allow_name_option
 @json_option
-def create_from_file(file: Path, yes: bool, as_json: bool) -> None:
+def create_from_file(file: Path, yes: bool, allow_name: bool, as_json: bool) -> None:
     """Create the audiences of FILE, all of them or none. They cannot be changed afterwards."""
     if not yes:
         require_terminal()
     document = _read(file, as_json=as_json)
+    _check_names(document, allow=allow_name, as_json=as_json)
     if not yes:
         tell("\n\n".join(_texts(document)))
         confirm(f"Create {len(document.audiences)} of them, never to be changed?")
@@ -63,6 +65,18 @@ def _read(file: Path, *, as_json: bool) -> Document:
         return read_document(file)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
+
+
+def _check_names(document: Document, *, allow: bool, as_json: bool) -> None:
+    from audiencekit.destinations.audiencenames import check_name
+
+    for path, audience in zip(document.paths, document.audiences, strict=True):
+        try:
+            notes = check_name(audience.name, place=f"{path}.name", allow=allow)
+        except AudiencekitError as error:
+            leave_with(error, as_json=as_json)
+        for note in notes:
+            tell(f"note: {note}")
 
 
 def _create(document: Document, *, as_json: bool) -> Any:

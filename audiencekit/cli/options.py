@@ -10,6 +10,7 @@ import click
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
+from audiencekit.settings import FEW_PEOPLE_RULES
 
 F = TypeVar("F", bound=Callable[..., Any])
 KINDS = click.Choice([kind.value for kind in Kind])
@@ -142,6 +143,13 @@ _CONFIRM_PARTNER_IDS = click.option(
     "--confirm-partner-ids", is_flag=True,
     help="The numbers in partner_user_id are ids of your own making, not phone numbers: they leave unhashed.",
 )  # fmt: skip
+allow_name_option = click.option(
+    "--allow-name", is_flag=True, help="The name may hold an address, a phone number or a device id."
+)
+_FEW_PEOPLE = click.option(
+    "--few-people", type=click.Choice(FEW_PEOPLE_RULES),
+    help="Tell of a change of fewer than ten people, refuse it, or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
+)  # fmt: skip
 _JUDGEMENT = (
     click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
     _REJECTED_SHARE,
@@ -160,6 +168,7 @@ def plan_options(function: F) -> F:
         _TTL,
         click.option("--effective-at", metavar="TIME", help="When entries take effect; at once by default."),
         *_JUDGEMENT,
+        _FEW_PEOPLE,
         _CONFIRM_PARTNER_IDS,
     )(function)
 
@@ -205,6 +214,7 @@ def sync_options(function: F) -> F:
         _REJECTED_COLUMN_SHARE,
         *_SHARED,
         _FAIL_ON_WARNINGS,
+        _FEW_PEOPLE,
         _CONFIRM_PARTNER_IDS,
     )(function)
 

@@ -167,7 +167,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(32, "certificate that proves nothing", (UNTRUSTED,)),
     Fault(33, "disk full under the journal", (NO_RECORD,)),
     Fault(34, "signals, kills, sleep", (INTERRUPTED,), met_by="drain and journal"),
-    Fault(35, "proxies", (WRONG_CALL, LOST), met_by="proxies of the environment are not used"),
+    Fault(35, "proxies", (WRONG_CALL, LOST), met_by="only the proxy of AUDIENCEKIT_PROXY is used"),
     Fault(36, "create whose answer is lost", met_by="uploads create nothing"),
 )
 CLASSES: Final = (

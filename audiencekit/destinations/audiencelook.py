@@ -11,6 +11,7 @@ from audiencekit.api.wire import Answer
 from audiencekit.delivery.retriedcall import call_patiently
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.asking import as_of_a_run, offered
+from audiencekit.destinations.audiencenames import find_in_name
 from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
 from audiencekit.errors import (
     CredentialsRefused,
@@ -68,6 +69,10 @@ async def look_at_audience(
             raise CredentialsRefused(f"{told}: {_NOTHING}", hint=_WHOAMI)
     if name := found[-1].data.get("name"):
         tell(f"audience {audience_id}: {shown(str(name))}")
+        for finding in find_in_name(str(name)):
+            tell(
+                f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it"
+            )
 
 
 def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None) -> None:

@@ -23,6 +23,7 @@ from audiencekit.limits import (
 from audiencekit.preparation.bounds import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
+from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
 from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 
@@ -64,6 +65,8 @@ class Keywords(SourceKeywords, total=False):
     word of rows that may be.
     `fail_on_warnings`: a large loss of values refuses the plan, in place of a warning.
     `shared_suppression`: a shared value of people to be kept out stops the run, keeps out all who have it, or none.
+    `few_people`: tell of a run that changes fewer than ten people of an audience, refuse it, or allow it, which the
+    report says; the setting by default.
     `max_body_bytes`: of one request; 5,000,000 by default.
     """
 
@@ -88,6 +91,7 @@ class Keywords(SourceKeywords, total=False):
     suppress_max_rejected_share: float
     consent_column: str | None
     shared_suppression: Literal["stop", "all", "none"]
+    few_people: FewPeople
     max_body_bytes: int
 
 
@@ -122,6 +126,7 @@ class Options:
     consent: str | None = None
     shared_people: int | None = SHARED_PEOPLE  # that a value may stand for; None for any number
     shared_suppression: Literal["stop", "all", "none"] = "stop"
+    few_people: FewPeople = "tell"
     max_body_bytes: int | None = None
     fails_on_warnings: bool = False  # a large loss refuses the plan
     examines: bool = False  # options are tried on the values that are rejected
@@ -137,14 +142,18 @@ class Options:
         return "update and delete" if self.source.operation_column else self.operation_type.lower()
 
 
-def plain_keywords(keywords: Keywords) -> Keywords:
-    """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file."""
+def plain_keywords(keywords: Keywords, *, few_people: FewPeople = "tell") -> Keywords:
+    """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file.
+
+    `few_people` is the setting.
+    """
     plain: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
     plain["columns"] = [list(pair) for pair in _pairs(plain.get("columns"))]
     if "suppress_columns" in plain:
         plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
     plain["hashed"] = sorted(_hashed_kinds(plain))
     plain.setdefault("shared_values", SHARED_PEOPLE)  # runs of versions that left no value out say nothing of it
+    plain.setdefault("few_people", few_people)
     if ignore := _ignored_names(plain):
         plain["ignore"] = ignore
     if suppress := plain.pop("suppress", ()):
@@ -198,6 +207,7 @@ def read_keywords(keywords: Keywords, profile: Profile) -> Options:
         consent=consent,
         shared_people=_read_shared(given.get("shared_values", SHARED_PEOPLE)),
         shared_suppression=given.get("shared_suppression", "stop"),
+        few_people=given.get("few_people") or "tell",
         max_body_bytes=body_bytes,
         fails_on_warnings=given.get("fail_on_warnings", False),
     )
@@ -214,6 +224,8 @@ def _check_types(given: Mapping[str, Any]) -> None:
     """Raises UsageError for keywords of few words, numbers or truths that are something else."""
     if given.get("phone_validity", "valid") not in ("valid", "possible"):
         raise UsageError("phone_validity must be valid or possible")
+    if given.get("few_people") not in (None, *FEW_PEOPLE_RULES):
+        raise UsageError(f"few_people must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
     if not isinstance(given.get("ttl_days"), int | None):
         raise UsageError("ttl_days must be a whole number")
     if not isinstance(given.get("confirm_partner_ids", False), bool):

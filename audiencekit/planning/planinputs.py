@@ -13,13 +13,15 @@ from typing import Final, Self
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.planning.options import Options
+from audiencekit.planning.options import Keywords, Options, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes, parse_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.selection.suppression import KeyMemory
+from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 _SILENT: Final = NoProgress()
@@ -54,6 +56,13 @@ class Terms:
         times = destination.pin(plan_time, now, options)
         memories = memories if destination.suppresses else ()
         return cls(options=options, profile=profile, now=now, times=times, destination=destination, memories=memories)
+
+    @classmethod
+    def of(cls, keywords: Keywords, settings: Settings, *, now: datetime, destination: Destination = AUDIENCE) -> Self:
+        """The terms that `keywords` and settings give. Raises as `read_keywords`, `read_forgotten` and `pinned`."""
+        options = read_keywords({"few_people": settings.few_people, **keywords}, settings.profile)
+        memories = memories_of(settings)
+        return cls.pinned(options, settings.profile, now=now, destination=destination, memories=memories)
 
     @property
     def form(self) -> RequestForm:

@@ -14,7 +14,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannotes import lost_numbers
+from audiencekit.planning.plannotes import few_note, lost_numbers, refuse_few
 from audiencekit.planning.sharing import SharedOutcome
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
@@ -75,6 +75,7 @@ class PlannedRun:
     suppression_notes: tuple[str, ...]
     suppression: tuple[ReadList, ...] = ()
     shared: SharedOutcome | None = None
+    people_changed: int = 0  # who are put into an audience or taken out
 
     @property
     def mapping(self) -> ColumnMapping:
@@ -112,7 +113,17 @@ class PlannedRun:
         """Notes to read before anything is sent: causes of lost matches, and effects that sending does not have."""
         updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
         done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
-        return self.suppression_notes + self.small_losses + done
+        return self.suppression_notes + self.small_losses + self.few_notes + done
+
+    @property
+    def few_notes(self) -> tuple[str, ...]:
+        """A note when the plan changes few people."""
+        return few_note(self.people_changed, self.options)
+
+    @property
+    def few_refusals(self) -> list[Refused]:
+        """A refusal in its place, for an owner who wants none."""
+        return refuse_few(self.people_changed, self.options)
 
     @property
     def small_losses(self) -> tuple[str, ...]:

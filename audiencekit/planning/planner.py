@@ -16,6 +16,7 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.plannotes import (
     expired,
     nobody_left,
+    refuse_few,
     refuse_losses,
     refuse_options,
     refuse_other_kinds,
@@ -135,12 +136,14 @@ def _planned(
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)
+    changed = selection.kept.count() if revise is None and terms.destination.suppresses else 0
     refusals = [
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *(apart.outcome.refusals(options) if apart.outcome is not None else ()),
         *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
         *alone,
+        *refuse_few(changed, options),
         *expired(requests, times, terms.now),
     ]
     return PlannedRun(
@@ -157,6 +160,7 @@ def _planned(
         destination=terms.destination,
         form=terms.form,
         shared=apart.outcome,
+        people_changed=changed,
         suppression=lists,
         suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
     )

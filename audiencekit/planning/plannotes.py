@@ -9,6 +9,7 @@ from datetime import datetime
 from audiencekit.destinations.destination import Destination
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import FEW_PEOPLE
 from audiencekit.planning.options import Options
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
@@ -61,6 +62,26 @@ def nobody_left(selection: Selection, options: Options) -> list[Refused]:
     return [
         PlanRefused(f"all of {selection.suppressed:,} records are suppressed: no record is left to send", hint=hint)
     ]
+
+
+def refuse_few(people: int, options: Options) -> list[Refused]:
+    """Refuse a change of few people, for an owner who wants none."""
+    if options.few_people != "refuse" or not 0 < people < FEW_PEOPLE:
+        return []
+    hint = f"collect at least {FEW_PEOPLE} people for a run, or say --few-people allow"
+    return [PlanRefused(_of_few(people), hint=hint)]
+
+
+def few_note(people: int, options: Options) -> tuple[str, ...]:
+    """The same as a note, for all others."""
+    if not 0 < people < FEW_PEOPLE:
+        return ()
+    return (_of_few(people) + (": allowed by --few-people" if options.few_people == "allow" else ""),)
+
+
+def _of_few(people: int) -> str:
+    changed = "1 person" if people == 1 else f"{people} people"
+    return f"this changes {changed} of the audience: its reach before and after can tell about each of them"
 
 
 def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:

@@ -25,7 +25,6 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded, short_of_memory
-from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
@@ -44,7 +43,6 @@ from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
-from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 from audiencekit.sources.bytes.standardinput import WAIT_ON
@@ -161,10 +159,7 @@ async def _plan(
 ) -> PlannedRun:
     """Plan the source on the terms that the run was begun with, in a thread of its own."""
     stoppable = Stoppable(progress)
-    options, memories = read_keywords(run.keywords, settings.profile), memories_of(settings)
-    terms = Terms.pinned(
-        options, settings.profile, now=run.started_at, destination=run.facts.target.destination, memories=memories
-    )  # fmt: skip
+    terms = Terms.of(run.keywords, settings, now=run.started_at, destination=run.facts.target.destination)
     means = Means(
         stack=stack,
         progress=stoppable,

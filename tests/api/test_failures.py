@@ -11,9 +11,11 @@ import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.http_exceptions import BadStatusLine
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
 
-from audiencekit.api.failures import describe_failure, find_proxies
-from audiencekit.errors import Bug, Outcome, TransportFailed, UsageError
+from audiencekit.api.failures import describe_failure, hint_of_way
+from audiencekit.errors import Bug, CredentialsRefused, Outcome, TransportFailed, UsageError
 
 KEY = ConnectionKey("ads.example.com", 443, True, True, None, None, None)
 REFUSED = ConnectionRefusedError(111, "refused")
@@ -69,11 +71,9 @@ def test_after_a_connection_the_body_decides(
 @pytest.mark.parametrize(("failure", "words"), NOT_CONNECTED, ids=lambda value: type(value).__name__)
 def test_a_proxy_that_is_not_used_is_named_where_no_connection_was_made(failure: Exception, words: str) -> None:
     """By its variables, never by what they hold. It is not why a certificate is refused."""
-    proxies = find_proxies(
-        {"https_proxy": "http://canary@10.0.0.1", "ALL_PROXY": "canary", "HTTP_PROXY": "", "PATH": "x"}
-    )
-    assert proxies == ("https_proxy", "ALL_PROXY")
-    described = describe_failure(failure, host="ads.example.com", body_started=False, unused_proxies=proxies)
+    environment = {"https_proxy": "http://canary@10.0.0.1", "ALL_PROXY": "canary", "HTTP_PROXY": "", "PATH": "x"}
+    way = hint_of_way(environment, by_proxy=False)
+    described = describe_failure(failure, host="ads.example.com", body_started=False, way=way)
     assert ("https_proxy, ALL_PROXY: set" in described.hint) == (words != "certificate")
     assert "canary" not in described.hint
 
@@ -81,9 +81,40 @@ def test_a_proxy_that_is_not_used_is_named_where_no_connection_was_made(failure:
 def test_a_proxy_is_no_reason_once_there_was_a_connection() -> None:
     """Then the way to the host is open."""
     failure = aiohttp.ServerDisconnectedError("canary")
-    assert (
-        describe_failure(failure, host="ads.example.com", body_started=True, unused_proxies=("ALL_PROXY",)).hint == ""
-    )
+    way = hint_of_way({"ALL_PROXY": "canary"}, by_proxy=False)
+    assert describe_failure(failure, host="ads.example.com", body_started=True, way=way).hint == ""
+
+
+def _refusal_of_a_proxy(status: int) -> aiohttp.ClientHttpProxyError:
+    url = URL("https://ads.example.com/")
+    info = aiohttp.RequestInfo(url, "CONNECT", CIMultiDictProxy(CIMultiDict()), url)
+    return aiohttp.ClientHttpProxyError(info, (), status=status, message="canary")
+
+
+@pytest.mark.parametrize("status", [403, 502])
+def test_a_proxy_that_does_not_connect_is_named(status: int) -> None:
+    """By its status, with who can help; nothing was sent, also of a request without a body."""
+    way = hint_of_way({"HTTPS_PROXY": "canary"}, by_proxy=True)
+    described = describe_failure(_refusal_of_a_proxy(status), host="ads.example.com", body_started=None, way=way)
+    assert isinstance(described, TransportFailed)
+    assert not described.sent
+    assert f"the proxy does not connect to it (status {status})" in str(described)
+    assert "AUDIENCEKIT_PROXY" in described.hint
+    assert "canary" not in f"{described}{described.hint}"
+
+
+def test_a_proxy_that_wants_a_name_is_about_credentials() -> None:
+    """It says where they belong; trying again does not help."""
+    described = describe_failure(_refusal_of_a_proxy(407), host="ads.example.com", body_started=None)
+    assert isinstance(described, CredentialsRefused)
+    assert "http://user:password@host:port" in described.hint
+
+
+def test_a_proxy_that_is_away_is_told_from_the_host() -> None:
+    """Both are connections that were not made."""
+    failure = aiohttp.ClientProxyConnectionError(KEY, REFUSED)
+    described = describe_failure(failure, host="ads.example.com", body_started=None)
+    assert "the proxy could not be reached (ECONNREFUSED)" in str(described)
 
 
 def test_certificates_are_explained() -> None:

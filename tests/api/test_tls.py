@@ -13,6 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from audiencekit.api.connections import open_tls
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import Timeouts
@@ -89,8 +90,6 @@ def test_session_keys_are_not_written(
     credentials: Credentials, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """SSLKEYLOGFILE does not make the TLS keys readable, and nothing older than TLS 1.2 is spoken."""
-    from audiencekit.api.transport import open_tls
-
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "keys"))
     context = open_tls()
     assert not context.keylog_filename

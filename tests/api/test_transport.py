@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from oauthlib import oauth1  # type: ignore[import-untyped]
 
+from audiencekit.api.connections import Connections
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
@@ -214,7 +215,10 @@ async def test_large_body_in_many_pieces(answering: Any, answer_bytes: Any, make
 
 async def test_connections_are_bounded_and_reused(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
     """Many exchanges at once share the connections that are allowed."""
-    async with answering(answer_bytes()) as listener, make_transport(listener, concurrency=3) as transport:
+    async with (
+        answering(answer_bytes()) as listener,
+        make_transport(listener, connections=Connections(concurrency=3)) as transport,
+    ):
         await asyncio.gather(*(transport.exchange(POST) for _ in range(20)))
     assert len(listener.requests) == 20
     assert listener.connections <= 3
@@ -370,6 +374,6 @@ async def test_an_unused_proxy_is_named_when_the_host_is_not_reached(monkeypatch
             with pytest.raises(TransportFailed) as caught:
                 await transport.exchange(GET)
         hints[address] = caught.value.hint
-    assert "HTTPS_PROXY: set, but proxies are not used" in hints["https://ads-api.x.com"]
+    assert "HTTPS_PROXY: set, but not heeded" in hints["https://ads-api.x.com"]
     assert "PROXY" not in hints["http://127.0.0.1:9"]
     assert "canary" not in str(hints)

@@ -141,7 +141,7 @@ def test_a_signal_while_the_audience_is_asked_for_ends_it_at_once(
     source = _list(tmp_path, "email\nada@example.com\n")
     service.order({"fault": 28, "nth": nth, "match": {"method": "GET", "path": "*/custom_audiences/*"}})
     process = begin("upload", source, "--audience", service.audience_id, **service.env)
-    while service.get("/__requests").count('"GET"') < nth and process.poll() is None:
+    while service.get("/__requests").count("/custom_audiences/") < nth and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=20)

@@ -27,7 +27,6 @@ from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import new_run_id
-from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
@@ -60,7 +59,7 @@ async def sync_async(
     client = open_client(settings)
     with ExitStack() as stack:
         async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            plain = plain_keywords(keywords)
+            plain = plain_keywords(keywords, few_people=settings.few_people)
             target = Target.audience(audience_id)
             await look_first(target.connect(settings), progress)
             run = Run.start(source, target, plain, settings, rejections, stack, operation=SYNC)
@@ -97,8 +96,7 @@ def plan_sync(
             TargetLock(settings.state_dir, settings.require_account(), target, new_run_id(now.timestamp()))
         )
         session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
-        options, memories = read_keywords(keywords, settings.profile), memories_of(settings)
-        terms = Terms.pinned(options, settings.profile, now=now, memories=memories)
+        terms = Terms.of(keywords, settings, now=now)
         means = Means(stack=stack, progress=progress, rejections=rejections)
         return _plan(session, allowed, rebuild, source, terms, means).to_plan()
 

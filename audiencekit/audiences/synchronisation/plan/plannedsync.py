@@ -67,7 +67,7 @@ class PlannedSync(PlannedRun):
     @property
     def plan_notes(self) -> tuple[str, ...]:
         """Notes to read before anything is sent."""
-        return self.suppression_notes + self.small_losses + self.remarks
+        return self.suppression_notes + self.small_losses + self.few_notes + self.remarks
 
     def encoded(self, batch: int, places: Indices) -> EncodedUsers:
         """The entries of the records of one batch at `places`, ascending."""
@@ -127,6 +127,7 @@ class SyncPlanner:
             members_after=difference.wanted.count(),
             waves=waves,
         )
+        planned.people_changed = changes.additions + changes.removals
         planned.refusals = self._refusals(planned, changes, revision.lost)
         remarks = self.remarks + self._remarks(planned, changes, now)
         known = {each.name: getattr(planned, each.name) for each in fields(planned)}
@@ -140,7 +141,7 @@ class SyncPlanner:
 
     def _refusals(self, planned: PlannedRun, changes: SyncChanges, lost: int) -> list[Refused]:
         is_left = planned.tally.rows_read and (changes.members_after or not planned.selection.suppressed)
-        found = planned.refusals if is_left else []
+        found = planned.refusals + planned.few_refusals if is_left else []
         after, before = changes.members_after, changes.members
         return found or judge_size(after, before, lost=lost, allowed_shrink=self.allowed_shrink)
 
