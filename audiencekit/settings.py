@@ -3,7 +3,7 @@
 Credentials that the environment does not give are those that `login` keeps for the profile and its base address.
 
 A file in the working directory never chooses where data or credentials come from or go to: others may have put
-it there. It gives the pace, and what is taken from it is told.
+it there. Nor does it say how long runs are kept. It gives the pace, and what is taken from it is told.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
+from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialStore, Kept, Place
@@ -32,7 +34,7 @@ CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where d
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
-RULES: Final = ("allow_host", "limiter", "few_people")
+RULES: Final = ("allow_host", "limiter", "few_people", "retention")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
@@ -63,6 +65,7 @@ class Settings:
     requests_per_minute: int = PACED_REQUESTS_PER_MINUTE
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
+    retention: timedelta | None = None  # how long runs are kept; None: until `purge`
     proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
@@ -187,6 +190,7 @@ def load_settings(
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
+        retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
         proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
+from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.settings import (
     ADDRESSES,
     CHOICES,
@@ -214,6 +216,16 @@ def test_every_key_of_a_receipt_is_documented() -> None:
     section = _sections(_page("erasure.md"))["The receipt"]
     documented = {key for row in _rows(section) for key in _code(row[0])}
     assert documented == set(receipt.to_json())
+
+
+def test_every_key_of_the_receipt_of_a_purge_is_documented() -> None:
+    """And every kind that it counts, and no other."""
+    document = PurgeReceipt.of(timedelta(days=30), datetime.now(UTC), "command").to_json()
+    rows = _rows(_page("resuming.md").partition("### The receipt of a purge")[2].partition("\n## ")[0])
+    assert {key for row in rows for key in _code(row[0])} == set(document)
+    kinds = {key: set(_code(row[1])) for row in rows for key in _code(row[0])}
+    for key in ("expired", "removed", "kept"):
+        assert kinds[key] == set(document[key])
 
 
 def test_every_method_of_the_client_is_documented() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ import pytest
 from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, SECRET_NAMES, load_settings
+from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, RULES, SECRET_NAMES, load_settings
 
-SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *SECRET_NAMES, KEY_NAME, "allow_host", "limiter"}
+SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
 SECRETS = {
     f"AUDIENCEKIT_{name}": f"invented-{name}"
     for name in ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
@@ -31,7 +32,7 @@ def test_flags_come_before_environment_before_file(tmp_path: Path) -> None:
 
 
 def test_a_file_gives_the_pace_and_nothing_else() -> None:
-    """All other settings say where data and credentials come from or go to, or are secrets."""
+    """All others say where data and credentials come from or go to, or what is destroyed, or are secrets."""
     assert {*FILE_KEYS} == {"requests_per_minute", "concurrency"}
 
 
@@ -131,6 +132,16 @@ def test_the_limiter_is_the_hosts_unless_redis_is_named(tmp_path: Path) -> None:
     assert "invented-word" not in repr(found)
     assert found.limiter is not None
     assert found.limiter.unwrap() == "redis://:invented-word@h:6379/0"
+
+
+def test_runs_are_kept_for_good_unless_it_is_said(tmp_path: Path) -> None:
+    """By the environment or a program, as an age."""
+    assert load_settings({}, directory=tmp_path).retention is None
+    assert load_settings({"AUDIENCEKIT_RETENTION": "30d"}, directory=tmp_path).retention == timedelta(days=30)
+    assert load_settings({}, directory=tmp_path, retention="2w").retention == timedelta(days=14)
+    for text in ("30", "0d", "-1d"):
+        with pytest.raises(UsageError, match="AUDIENCEKIT_RETENTION"):
+            load_settings({"AUDIENCEKIT_RETENTION": text}, directory=tmp_path)
 
 
 def test_a_limiter_that_cannot_be_is_refused_and_not_shown(tmp_path: Path) -> None:

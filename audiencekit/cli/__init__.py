@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "hash": "hash:hash_values",
     "report": "runs",
     "runs": "runs",
+    "purge": "runs",
     "audiences": "audiences",
     "do-not-reach": "do_not_reach",
     "flexible": "flexible",

@@ -80,9 +80,9 @@ def create_audience(name: str, description: str | None, allow_name: bool, as_jso
 @json_option
 def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bool) -> None:
     """Wait until an audience can be targeted, and say why it cannot yet."""
-    from audiencekit.audiences.durations import parse_duration
     from audiencekit.audiences.readiness import wait_until_targetable
     from audiencekit.delivery.clock import SystemClock
+    from audiencekit.durations import parse_duration
 
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
     if not every:

@@ -1,12 +1,14 @@
-"""`runs` and `report`: what happened so far."""
+"""`runs` and `report`: what happened so far; `purge`: what is kept of it goes."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import click
 
 from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.connection import require_terminal
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
@@ -27,9 +29,12 @@ def runs(as_json: bool) -> None:
     """List the runs and erasures of this machine, newest first."""
     from audiencekit.audiences.history import list_history
     from audiencekit.machine.keys import known_state_key
+    from audiencekit.runs.purge.expired import kept_until
 
     settings = command_settings()
     found = list_history(settings.state_dir, known_state_key(settings.state_dir, settings.key))
+    if settings.retention is not None:
+        found = [{**run, "kept_until": kept_until(settings.state_dir, run, settings.retention)} for run in found]
     if as_json:
         print_json(found)
     elif not found:
@@ -42,10 +47,12 @@ def runs(as_json: bool) -> None:
 
 
 def _remark(run: dict[str, Any]) -> str:
-    """Whether it goes on, or can, and why it cannot when its journal is the reason."""
+    """Whether it goes on, or can, and why it cannot when its journal is the reason; until when it is kept."""
+    until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
     if "journal" in run:
-        return _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
-    return "running" if run["running"] else "resumable" if run["resumable"] else ""
+        why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
+        return ", ".join(filter(None, (why, until)))
+    return "running" if run["running"] else "resumable" if run["resumable"] else until
 
 
 def _target(run: dict[str, Any]) -> str:
@@ -82,3 +89,34 @@ def report(run: str, as_json: bool) -> None:
         print_json(document)
     else:
         say_document(render_report(document))
+
+
+@click.command()
+@click.option("--older-than", required=True, metavar="AGE", help="The age from the last change on: 30d, 4w, 12h.")
+@click.option("--unfinished", is_flag=True, help="Unfinished runs, too: they can be resumed no more.")
+@click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, apart from the last.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Destroy the files of old runs for good, their keys first. A receipt with counts stays.
+
+    Runs at work, erasures that are not finished, snapshots of syncs and the memory of erased people are never purged.
+    """
+    from audiencekit.audiences.purging import PurgeOrder, plan_purge, purge as carry_out
+    from audiencekit.durations import parse_age
+
+    settings, now = command_settings(), datetime.now(UTC)
+    order = PurgeOrder(older_than=parse_age(older_than, "--older-than"), unfinished=unfinished, receipts=receipts)
+    if not dry_run and not yes:
+        require_terminal()
+        tell(plan_purge(order, settings, now).to_text())
+        click.confirm("Destroy this for good?", abort=True, err=True)
+    try:
+        receipt = (plan_purge if dry_run else carry_out)(order, settings, now)
+    except InputOutputFailed as error:
+        leave_with(error, as_json=as_json)
+    if as_json:
+        print_json(receipt.to_json())
+    else:
+        say(receipt.to_text())

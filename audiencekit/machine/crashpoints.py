@@ -27,6 +27,11 @@ ERASURE_POINTS: Final = tuple(f"{side} {step}" for step in ERASURE_STEPS for sid
 KEY_STEPS: Final = ("key", "wipe")
 KEY_POINTS: Final = tuple(f"{side} {step}" for step in KEY_STEPS for side in ("before", "after"))
 
+# And of a purge: its receipt is begun; one directory is out of sight, what opens its files is destroyed, its files are
+# gone; the receipt says how it ended.
+PURGE_STEPS: Final = ("order", "aside", "keys", "files", "end")
+PURGE_POINTS: Final = tuple(f"{side} {step}" for step in PURGE_STEPS for side in ("before", "after"))
+
 _hook: Callable[[str], None] | None = None
 
 

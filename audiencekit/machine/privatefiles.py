@@ -17,6 +17,7 @@ NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CL
 OTHERS: Final = 0o077  # what group and others may do
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
+_ZEROS_AT_ONCE: Final = 1 << 20
 _IN_THE_WAY: Final = {
     errno.EISDIR: "a directory stands in the place of a file: move it away, or restore the file",
     errno.ENOTDIR: "a file stands in the place of a directory: move it away, or restore the directory",
@@ -100,6 +101,18 @@ def _aside(path: Path, content: bytes) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             os.unlink(aside)
         raise
+
+
+def overwrite_file(path: Path) -> None:
+    """Put zeros in the place of what the file at `path` holds, which is not a link; they are on the disk then."""
+    file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        size = os.fstat(file).st_size
+        for offset in range(0, size, _ZEROS_AT_ONCE):
+            os.pwrite(file, bytes(min(_ZEROS_AT_ONCE, size - offset)), offset)
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:

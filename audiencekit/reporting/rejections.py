@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.preparation.columnar.buffers import text_buffers
 
@@ -93,11 +94,11 @@ class RejectionsFile:
         )
 
 
-def append_rejections(path: Path, rows: Iterable[tuple[int, str | None, str]]) -> None:
-    """Put `rows` (row, column, reason) at the end of the file at `path`, which stays whole at every moment."""
+def append_refused(path: Path, rows: Iterable[int]) -> None:
+    """Put `rows`, which the service refused, at the end of the file at `path`, which stays whole at every moment."""
     with RejectionsFile(path) as file:
         file.copy_old()
-        file.add_rows(rows)
+        file.add_rows((row, None, Reason.REFUSED_BY_SERVICE.value) for row in rows)
 
 
 def _lines(rejections: Any) -> bytes:

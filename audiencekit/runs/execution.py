@@ -75,6 +75,8 @@ async def execute(
     """
     time = _Time(clock or SystemClock(), moment)
     accept = accept or functools.partial(_begin, run, session, time, progress)
+    if run.note:
+        progress.tell(run.note)
     with ExitStack() as stack:
         fingerprints = _Fingerprints(run)
         planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)

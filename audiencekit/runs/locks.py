@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -57,6 +58,17 @@ def is_running(state_dir: Path, account_id: str, target: Target, run_id: str) ->
     except InputOutputFailed:  # of a journal that says what no id is
         return False
     return holder is not None and _read(holder).get("run_id") == run_id
+
+
+def at_work(state_dir: Path, run_ids: Collection[str]) -> set[str]:
+    """Those of `run_ids`, of runs or erasures, that hold a lock on this host now, whatever their journals say."""
+    found = set()
+    for path in (state_dir / LOCKS).glob("*.lock"):
+        # Looking whether a lock is held takes it for a moment: only where it may be one of theirs.
+        run_id = _read(read_holder(path)).get("run_id")
+        if run_id in run_ids and holder_of(path) is not None:
+            found.add(str(run_id))
+    return found
 
 
 def _place(state_dir: Path, account_id: str, target: Target) -> Path:

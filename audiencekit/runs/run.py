@@ -22,7 +22,6 @@ from audiencekit.errors import (
     ResumeRefused,
     UsageError,
 )
-from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import KEEP_SHARED
 from audiencekit.machine.keys import SPOOL, SubKey, existing_state_key, find_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
@@ -30,7 +29,7 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import format_time, parse_time
 from audiencekit.profile import Profile, find_profile
 from audiencekit.reporting.counts import RowCounts
-from audiencekit.reporting.rejections import append_rejections
+from audiencekit.reporting.rejections import append_refused
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.journal.facts import Ending, PlanFacts, RunFacts, Sums
@@ -39,6 +38,7 @@ from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report, miscounts_for_report
+from audiencekit.runs.purge.retention import let_expire
 from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.runs.storedreports import check_report, known_of, updated
@@ -56,7 +56,7 @@ class Run:
     """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
     `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
-    if there was one.
+    if there was one. `note` is a line for people on what its start did, empty when that is nothing.
     """
 
     facts: RunFacts
@@ -68,6 +68,7 @@ class Run:
     items: tuple[Item, ...] = ()
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
+    note: str = ""
 
     @classmethod
     def start(
@@ -84,13 +85,15 @@ class Run:
         keep_spool: bool = False,
     ) -> Run:
         """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written. Without `run_id` it gets a new one."""
+        state directory cannot be written. Without `run_id` it gets a new one. Runs past the retention are purged first.
+        """
         given = () if source is None else items_of(source)
         items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
         asked_for = absolute_path(rejections) if rejections else None
         now = datetime.now(UTC)
         run_id = run_id or new_run_id(now.timestamp())
         store = RunStore(settings.state_dir)
+        note = let_expire(settings.state_dir, settings.retention, now=now)
         stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
         state_key = find_state_key(settings.state_dir, settings.key)
         directory = store.create(run_id)
@@ -113,7 +116,7 @@ class Run:
         stack.callback(journal.close)
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            spool_key=state_key.derive(SPOOL, run_id), items=items,
+            spool_key=state_key.derive(SPOOL, run_id), items=items, note=note,
         )  # fmt: skip
 
     @classmethod
@@ -242,8 +245,7 @@ class Run:
         """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
         refused = [each.row for each in sums.refused if each.row <= rows_read]
         if refused:
-            rows = ((row, None, Reason.REFUSED_BY_SERVICE.value) for row in refused)
-            append_rejections(self.rejections, rows)
+            append_refused(self.rejections, refused)
 
     def keep_out(self, error: E) -> E:
         """`error`, with what is known of the run as its document; nothing of the run is touched."""

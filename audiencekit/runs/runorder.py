@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -43,13 +43,30 @@ class Succession:
 
         Raises InputOutputFailed when the list cannot be read or written.
         """
+        with self._alone():
+            there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
+            order = [each for each in _merged(self._read(), others) if each in there and each != run_id]
+            self._write([*order, run_id])
+
+    def forget(self, run_id: str) -> None:
+        """Take `run_id` off the list. Raises as `begin`."""
+        with self._alone():
+            listed = self._read()
+            if run_id in listed:
+                self._write(each for each in listed if each != run_id)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
         with (
             explained("the list of what was begun cannot be written", self._path),
             locked(self._directory, is_directory=True),
         ):
-            there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
-            order = [each for each in _merged(self._read(), others) if each in there and each != run_id]
-            replace_file(self._path, "".join(f"{each}\n" for each in [*order, run_id]).encode())
+            yield
+
+    def _write(self, ids: Iterable[str]) -> None:
+        for left in self._directory.glob(f".{BEGUN}-*"):  # by a kill: no other process writes now
+            left.unlink()
+        replace_file(self._path, "".join(f"{each}\n" for each in ids).encode())
 
     def _read(self) -> list[str]:
         with explained("the list of what was begun cannot be read", self._path):

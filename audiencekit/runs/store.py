@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -102,7 +103,7 @@ class RunStore:
         A run without a report is `incomplete`: it goes on, or was killed. One whose report cannot be read is
         `unreadable`, and hides no other.
         """
-        return [self._summary(run_id) for run_id in self.ids()]
+        return [self.summary(run_id) for run_id in self.ids()]
 
     def find(self, run: str) -> str:
         """The run id meant by `run`: an id, the beginning of just one, or `last`. Else UsageError."""
@@ -136,20 +137,26 @@ class RunStore:
         is for. For them the last change in the directory does: of two runs one after the other the second is the later
         one, however they are called.
         """
+        changes = self.last_changes()
+        return {run_id: place_of(run_id) or _place_by_change(run_id, changes[run_id]) for run_id in changes}
+
+    def last_changes(self) -> dict[str, float]:
+        """When the directory of each run last changed, in epoch seconds; that of one that has ended stays as it is."""
         check_root(self._state_dir)
         with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))
             except FileNotFoundError:
                 return {}
-            return {
-                entry.name: place_of(entry.name)
-                or _place_by_change(entry.name, entry.stat(follow_symlinks=False).st_mtime)
-                for entry in entries
-                if RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            }
+            found = {}
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # purged meanwhile
+                    if RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                        found[entry.name] = entry.stat(follow_symlinks=False).st_mtime
+            return found
 
-    def _summary(self, run_id: str) -> dict[str, Any]:
+    def summary(self, run_id: str) -> dict[str, Any]:
+        """The one of `list_runs` for `run_id`."""
         summary = {"run_id": run_id, "state": "incomplete", "started_at": time_of(run_id)}
         if not os.path.lexists(self.directory(run_id) / REPORT):
             return summary

@@ -29,7 +29,14 @@ def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, An
     trusted; then the counts that it would tell are None. With `key` the journals are checked as `resume` does.
     """
     store = RunStore(state_dir)
-    return [_with_prospects(summary, store, state_dir, key) for summary in store.list_runs()]
+    found = [summary_of(state_dir, run_id, key) for run_id in store.ids()]
+    return [run for run in found if store.directory(run["run_id"]).is_dir()]  # and was not purged meanwhile
+
+
+def summary_of(state_dir: Path, run_id: str, key: StateKey | None = None) -> dict[str, Any]:
+    """The one of `list_runs` for `run_id`."""
+    store = RunStore(state_dir)
+    return _with_prospects(store.summary(run_id), store, state_dir, key)
 
 
 def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[str, Any]:

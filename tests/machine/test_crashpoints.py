@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.machine.crashpoints import ERASURE_POINTS, KEY_POINTS, POINTS, STEPS, SYNC_POINTS, pass_point, set_hook
+from audiencekit.machine.crashpoints import (
+    ERASURE_POINTS,
+    KEY_POINTS,
+    POINTS,
+    PURGE_POINTS,
+    STEPS,
+    SYNC_POINTS,
+    pass_point,
+    set_hook,
+)
 
 ROOM = Path(__file__).resolve().parents[2] / "audiencekit"
 
@@ -38,7 +47,7 @@ def test_every_point_is_passed_somewhere_and_nothing_else() -> None:
         for path in ROOM.rglob("*.py")
         for name in re.findall(r'pass_point\("([a-z ]+)"\)', path.read_text("utf-8"))
     ]
-    assert set(found) == {*POINTS, *SYNC_POINTS, *ERASURE_POINTS, *KEY_POINTS}
+    assert set(found) == {*POINTS, *SYNC_POINTS, *ERASURE_POINTS, *KEY_POINTS, *PURGE_POINTS}
 
 
 def test_points_lie_around_steps() -> None:

@@ -17,6 +17,7 @@ from audiencekit.machine.privatefiles import (
     explained,
     make_private_directory,
     open_new,
+    overwrite_file,
     read_file,
     replace_file,
 )
@@ -122,3 +123,15 @@ def test_the_hint_fits_what_stands_in_the_way(tmp_path: Path, make: Callable[[Pa
     with pytest.raises(InputOutputFailed) as caught, explained("the key cannot be read", tmp_path / "key"):
         read_file(tmp_path / "key", 10)
     assert caught.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("size", [0, 1, 1_000, (1 << 20) + 3])
+def test_a_file_is_overwritten_in_its_place(tmp_path: Path, size: int) -> None:
+    """With as many zeros: another name of it reads them, too; no link is followed."""
+    (tmp_path / "file").write_bytes(b"x" * size)
+    os.link(tmp_path / "file", tmp_path / "other")
+    overwrite_file(tmp_path / "file")
+    assert (tmp_path / "other").read_bytes() == bytes(size)
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with pytest.raises(OSError, match="symbolic links"):
+        overwrite_file(tmp_path / "link")

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.preparation.batches import REJECTION_SCHEMA
-from audiencekit.reporting.rejections import RejectionsFile, append_rejections
+from audiencekit.reporting.rejections import RejectionsFile, append_refused
 
 BATCH = pa.record_batch([[1, 2], ["email", None], ["empty", "ragged"]], schema=REJECTION_SCHEMA)
 
@@ -68,8 +68,8 @@ def test_rows_are_appended(tmp_path: Path) -> None:
     path = tmp_path / "why.csv"
     with RejectionsFile(path) as file:
         file.add(BATCH)
-    append_rejections(path, [(9, None, "refused_by_service")])
-    append_rejections(path, [])
+    append_refused(path, [9])
+    append_refused(path, [])
     assert path.read_text() == "row,column,reason\n1,email,empty\n2,,ragged\n9,,refused_by_service\n"
     assert path.stat().st_mode & 0o077 == 0
     assert [entry.name for entry in tmp_path.iterdir()] == ["why.csv"]
@@ -78,5 +78,5 @@ def test_rows_are_appended(tmp_path: Path) -> None:
 def test_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
     """Somebody removed it during the run: said, and not made anew without its first rows."""
     with pytest.raises(InputOutputFailed):
-        append_rejections(tmp_path / "why.csv", [(9, None, "refused_by_service")])
+        append_refused(tmp_path / "why.csv", [9])
     assert list(tmp_path.iterdir()) == []

@@ -12,14 +12,14 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, InputOutputFailed
-from audiencekit.runs.locks import TargetLock, is_running
+from audiencekit.runs.locks import TargetLock, at_work, is_running
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDIENCE = Target.audience("aud")
 HOLDER = """
 import sys, time
 from pathlib import Path
-from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.locks import at_work, TargetLock
 from audiencekit.destinations.target import Target
 with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run-of-another"):
     print("held", flush=True)
@@ -29,7 +29,7 @@ with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run-of-anothe
 RACE = """
 import os, sys
 from pathlib import Path
-from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.locks import at_work, TargetLock
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy
 rounds = []
@@ -131,3 +131,11 @@ def test_a_run_without_a_lock_file_is_not_running(tmp_path: Path) -> None:
     """Looking makes nothing."""
     assert not is_running(tmp_path / "none", "acc", AUDIENCE, "run-1")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_runs_at_work_are_known_without_their_journals(tmp_path: Path) -> None:
+    """Of those that are asked about; one that has ended is none, although the file still names it."""
+    with _lock(tmp_path), _lock(tmp_path, "run-2", "other"):
+        assert at_work(tmp_path, {"run-1", "run-3"}) == {"run-1"}
+    assert at_work(tmp_path, {"run-1", "run-2"}) == set()
+    assert at_work(tmp_path / "none", {"run-1"}) == set()

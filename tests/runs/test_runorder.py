@@ -57,6 +57,24 @@ def test_what_was_removed_is_forgotten(tmp_path: Path) -> None:
     assert (tmp_path / BEGUN).read_text().split() == ["three", "one"]
 
 
+def test_one_that_goes_is_taken_off_the_list(tmp_path: Path) -> None:
+    """And no other, also one that is not made yet; a list that is not there stays so."""
+    Succession(tmp_path).forget("one")
+    assert not (tmp_path / BEGUN).exists()
+    _begin(tmp_path, "one", "two")
+    Succession(tmp_path).begin("not-made-yet", {})
+    Succession(tmp_path).forget("one")
+    assert (tmp_path / BEGUN).read_text().split() == ["two", "not-made-yet"]
+
+
+def test_a_list_that_a_kill_left_half_written_goes_with_the_next(tmp_path: Path) -> None:
+    """It holds ids, also of runs that are gone."""
+    _begin(tmp_path, "one", "two")
+    (tmp_path / f".{BEGUN}-0123456789abcdef").write_text("one\ntwo\nthr")
+    Succession(tmp_path).forget("one")
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [BEGUN]
+
+
 def test_many_at_once_are_all_listed(tmp_path: Path) -> None:
     """One after the other."""
     (tmp_path / "runs").mkdir()

@@ -407,3 +407,22 @@ def test_unusable_state_directory_is_said(tmp_path: Path) -> None:
         RunStore(tmp_path / "state").create(NEW)
     with pytest.raises(InputOutputFailed, match="is no directory"):
         RunStore(tmp_path / "state").list_runs()
+
+
+def test_a_run_that_is_purged_meanwhile_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are listed, and a new one can be begun."""
+    store = RunStore(tmp_path / "state")
+    for run_id in ("the-one-that-goes", "the-one-that-stays"):
+        store.create(run_id)
+    scandir = os.scandir
+
+    def and_purge(path: Path) -> list[os.DirEntry[str]]:
+        entries = list(scandir(path))
+        store.directory("the-one-that-goes").rmdir()
+        return entries
+
+    with monkeypatch.context() as patched:
+        patched.setattr("audiencekit.runs.store.os.scandir", and_purge)
+        assert list(store.last_changes()) == ["the-one-that-stays"]
+    store.create("the-next-one")
+    assert store.ids() == ["the-next-one", "the-one-that-stays"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.keys import StateKey
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.report import Report
 from audiencekit.reporting.text import render_report
@@ -20,7 +22,7 @@ from audiencekit.runs.journal.facts import Ending, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.store import RunStore
-from audiencekit.runs.storedreports import list_runs, read_report, updated
+from audiencekit.runs.storedreports import list_runs, read_report, summary_of, updated
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, rewrite
 
 SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10, attempts=2)
@@ -199,3 +201,18 @@ def test_an_odd_report_of_an_older_version_is_no_bug(tmp_path: Path, store: RunS
     (store.directory(RUN_ID) / "report.json").write_text(json.dumps({**PLANNED, "state": "complete", **change}))
     with pytest.raises(InputOutputFailed, match="damaged"):
         read_report(tmp_path, RUN_ID)
+
+
+def test_a_run_that_is_purged_meanwhile_is_not_listed(
+    tmp_path: Path, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half gone it would be a run whose journal cannot be trusted."""
+    store.create("the-one-that-goes")
+
+    def and_purge(state_dir: Path, run_id: str, key: StateKey | None) -> dict[str, Any]:
+        with contextlib.suppress(FileNotFoundError):
+            store.directory("the-one-that-goes").rmdir()
+        return summary_of(state_dir, run_id, key)
+
+    monkeypatch.setattr("audiencekit.runs.storedreports.summary_of", and_purge)
+    assert [run["run_id"] for run in list_runs(tmp_path)] == [RUN_ID]

@@ -18,8 +18,9 @@ from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
+from audiencekit.runs.purge.removal import leftovers, name_of
 from audiencekit.runs.resumption import KEPT
-from audiencekit.runs.store import RunStore
+from audiencekit.runs.store import RUNS, RunStore
 
 _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"
 
@@ -50,6 +51,10 @@ def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
         if os.path.lexists(path):
             batches = partial(_kept, path, key.derive(SPOOL, run_id))
             yield StoredRecords("spool", run_id, batches, "`audiencekit resume` refuses to send them")
+    for aside in leftovers(state_dir / RUNS):
+        if os.path.lexists(aside / KEPT):
+            batches = partial(_kept, aside / KEPT, key.derive(SPOOL, name_of(aside)))
+            yield StoredRecords("spool", name_of(aside), batches, "the next `audiencekit purge` removes it")
 
 
 def _members(store: SnapshotStore) -> Iterator[HashedRecords]:

@@ -14,7 +14,6 @@ import numpy as np
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.durations import parse_duration
 from audiencekit.audiences.synchronisation.plan.guards import warn_of_pace
 from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncChanges
 from audiencekit.audiences.synchronisation.plan.removals import as_records
@@ -26,6 +25,7 @@ from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.target import Target
+from audiencekit.durations import parse_duration
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,18 @@ import pytest
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.keys import Keys, to_records
 from audiencekit.audiences.erasure.verification import verify_erasures
+from audiencekit.audiences.purging import PurgeOrder, purge
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.emulator import Emulator
+from audiencekit.errors import NotFinished
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
-from audiencekit.pipeline import prepare
+from audiencekit.pipeline import prepare, upload_async
+from audiencekit.runs.purge.removal import ASIDE
 from audiencekit.selection.forgotten.people import remember
 from audiencekit.settings import Settings
+from tests.runs.begun import EndsAfter
 
 PEOPLE = [f"person{number}@example.org" for number in range(6)]
 
@@ -117,3 +122,20 @@ async def test_a_memory_that_is_not_the_last(settings: Settings, source: Path) -
     (settings.state_dir / "forgotten").unlink()
     found = await _verify(settings, source)
     assert (found["verified"], found["memory"]["state"], found["files"]) == (False, "refused", [])
+
+
+async def test_a_spool_that_a_killed_purge_has_left(emulator: Emulator, settings: Settings, source: Path) -> None:
+    """It can be opened until its salt is destroyed, although no list shows the run; the next purge does that."""
+    with pytest.raises(NotFinished) as ended:
+        await upload_async(
+            source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(0), keep_spool=True
+        )
+    assert ended.value.document is not None
+    directory = settings.state_dir / "runs" / ended.value.document["run_id"]
+    directory.rename(directory.with_name(ASIDE + directory.name))
+    _import(settings, PEOPLE[1])
+    found = await _verify(settings)
+    assert (found["verified"], _files(found)) == (False, [("spool", 6, 1)])
+    assert "audiencekit purge" in found["files"][0]["why"]
+    await asyncio.to_thread(purge, PurgeOrder(older_than=timedelta(days=30)), settings, datetime.now(UTC))
+    assert (await _verify(settings))["verified"]
