@@ -21,7 +21,7 @@ from audiencekit.machine.keys import (
     parse_key,
     write_key_file,
 )
-from audiencekit.machine.privatefiles import explained, sync_directory
+from audiencekit.machine.privatefiles import explained, overwrite_file, sync_directory
 from audiencekit.machine.statedirectory import make_directory
 
 KeyPlace: TypeAlias = Literal["environment", "command", "keyring", "file"]
@@ -105,18 +105,12 @@ def _leave(state_dir: Path, place: str) -> bool:
 
 
 def _destroy(path: Path) -> bool:
-    """Overwrite the file, then remove it. Raises InputOutputFailed."""
+    """Whether there was a file; it is overwritten, then removed. Raises InputOutputFailed."""
     with explained("the key file cannot be removed", path):
-        try:
-            file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             return False
-        try:
-            pass_point("before wipe")
-            os.pwrite(file, bytes(os.fstat(file).st_size), 0)
-            os.fsync(file)
-        finally:
-            os.close(file)
+        pass_point("before wipe")
+        overwrite_file(path)
         pass_point("after wipe")
         os.unlink(path)
         sync_directory(path.parent)
