@@ -1,6 +1,6 @@
 """The do-not-reach list of the account: looked up, created when it is missing, and filled (spec 2, section 4.6).
 
-An account has one list at most, and none of its people is targeted. It takes nobody out of an audience.
+An account has one list at most, and none of its people is targeted. It takes no one out of an audience.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class DoNotReachList:
 
     @property
     def target(self) -> Target:
-        """What a run on it is begun with."""
+        """The values that a run on it is begun with."""
         return Target.do_not_reach_list(self.id)
 
 
@@ -69,7 +69,7 @@ async def find_list(service: DoNotReachService) -> DoNotReachList | None:
 async def ensure_list(service: DoNotReachService, *, clock: Clock, description: str | None = None) -> DoNotReachList:
     """The list of the account, created when there is none; it never creates a second one.
 
-    Raises NotFinished when nobody can tell whether it was created, and an ExchangeError when it was not.
+    Raises NotFinished when it is not known whether it was created, and an ExchangeError when it was not.
     """
     if (found := await find_list(service)) is not None:
         return found
@@ -80,7 +80,7 @@ async def ensure_list(service: DoNotReachService, *, clock: Clock, description: 
         failure = error.bare()
     if failure.outcome is Outcome.UNKNOWN:
         return await _find_out(service, clock, failure)
-    # Somebody else may have created it since it was looked up.
+    # Others may have created it since it was looked up.
     if isinstance(failure, RequestRefused) and (found := await find_list(service)) is not None:
         return found
     raise failure
@@ -101,9 +101,9 @@ async def _find_out(service: DoNotReachService, clock: Clock, failure: ExchangeE
 
 
 async def delete_list(service: DoNotReachService, list_id: str) -> None:
-    """Returns when the list is gone: whom it kept out can be targeted again.
+    """Returns when the list is gone: the people that it kept out can be targeted again.
 
-    Raises NotFound when the account has no such list, NotFinished when nobody can tell whether it is gone.
+    Raises NotFound when the account has no such list, NotFinished when it is not known whether it is gone.
     """
     try:
         await service.delete_do_not_reach_list(list_id)
@@ -172,7 +172,7 @@ async def _prepared_list(
         progress.tell(f"the do-not-reach list {made.id} was created: the account had none")
         return made
     except asyncio.CancelledError:
-        interrupted = NotFinished("interrupted before anybody was put on the do-not-reach list", hint=_AGAIN)
+        interrupted = NotFinished("interrupted before people were put on the do-not-reach list", hint=_AGAIN)
     interrupted.document = {"state": "incomplete"}
     raise interrupted
 
@@ -181,7 +181,7 @@ async def _check_first(source: AnySource, settings: Settings, progress: Progress
     """Returns when a list may be created for the source. Raises what refuses it."""
     options = read_keywords(plain_keywords(keywords), settings.profile)
     if options.operation == "delete":
-        raise Refused("the account has no do-not-reach list: there is nobody to take off it")
+        raise Refused("the account has no do-not-reach list: there is no one to take off it")
     if any(map(comes_once, items_of(source))):
         return
     stoppable = Stoppable(progress)

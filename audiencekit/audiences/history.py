@@ -1,4 +1,4 @@
-"""What this machine has done, as one list: the runs, and the erasures, which are kept apart from them."""
+"""The history of this machine, as one list: the runs, and the erasures, which are kept apart from them."""
 
 from __future__ import annotations
 

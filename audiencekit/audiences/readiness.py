@@ -69,7 +69,7 @@ def explain(reason: str) -> str:
 
 
 async def read_readiness(client: AudienceReader, audience_id: str) -> Readiness:
-    """What the service says now. Raises Refused for a deleted audience, NotFound for one that never was."""
+    """The state that the service says now. Raises Refused for a deleted audience, NotFound for one that never was."""
     audience = dict((await client.get_custom_audience(audience_id, with_deleted=True)).data)
     if audience.get("deleted"):
         raise Refused(f"audience {audience_id} is deleted")

@@ -16,7 +16,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _WORDS: Final = re.compile(r"\b(whoever|whomever|nobody|somebody|everybody|anybody|whom)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
 SWEPT: Final = (
-    *(f"audiencekit/{room}" for room in ("api", "cli", "delivery", "destinations", "identifiers", "integrations")),
+    *(
+        f"audiencekit/{room}"
+        for room in ("api", "audiences", "cli", "delivery", "destinations", "identifiers", "integrations")
+    ),
     *(f"audiencekit/{room}" for room in ("machine", "planning", "preparation", "reporting", "runs")),
     *("audiencekit/selection", "audiencekit/sources"),
     *("audiencekit/errors.py", "audiencekit/limits.py", "audiencekit/personal.py", "audiencekit/pipeline.py"),

@@ -285,7 +285,7 @@ async def test_an_interruption_before_the_run_is_not_finished(
 
     cancelled = threading.Event()
     uploading = asyncio.create_task(do_not_reach_upload_async(source, settings=settings, progress=Impatient()))
-    with pytest.raises(NotFinished, match="before anybody was put on") as caught:
+    with pytest.raises(NotFinished, match="before people were put on") as caught:
         await uploading
     assert caught.value.document == {"state": "incomplete"}
     assert _lists(emulator) == []

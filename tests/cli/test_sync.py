@@ -84,4 +84,4 @@ async def test_a_damaged_snapshot_is_refused(terminal: Terminal) -> None:
     refused = await terminal.run("sync", "list.csv", code=3)
     assert "damaged" in refused.stderr
     assert "--rebuild" in refused.stderr
-    assert "everybody is sent again" in (await terminal.run("sync", "list.csv", "--rebuild")).stderr
+    assert "all members are sent again" in (await terminal.run("sync", "list.csv", "--rebuild")).stderr

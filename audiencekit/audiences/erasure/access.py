@@ -1,4 +1,4 @@
-"""Whether the service lets us erase at all, asked before anybody is remembered."""
+"""Whether the service lets us erase at all, asked before anyone is remembered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from audiencekit.errors import (
 )
 
 _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
-_NOTHING: Final = "nobody was remembered, and nothing was sent"
+_NOTHING: Final = "no one was remembered, and nothing was sent"
 
 
 async def check_access(client: AdsClient, account_id: str) -> None:

@@ -52,7 +52,7 @@ class ErasureService(DoNotReachService, Protocol):
 
 @dataclass(slots=True)
 class Account:
-    """What the service lists: audiences of ours to be written, and the others."""
+    """The list of the service: audiences of ours to be written, and the others."""
 
     owned: list[TargetReceipt] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -73,7 +73,7 @@ async def list_account(service: ErasureService, account_id: str, policy: RetryPo
 
 
 async def patiently(ask: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
-    """What `ask` gives, asked again while the service is away or says wait. Only for what changes nothing twice.
+    """The answer to `ask`, asked again while the service is away or says wait. Only for what changes nothing twice.
 
     Raises the ExchangeError of the last of MAX_ATTEMPTS, and at once one that asking again does not change.
     """

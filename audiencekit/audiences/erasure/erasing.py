@@ -98,7 +98,7 @@ class Erasing:
         return None
 
     async def _pass(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]]) -> AudiencekitError | None:
-        """What ended a pass early, None when it did what can be done now; what is in doubt has been waited for."""
+        """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
         going = Pass(bodies, receipts, self._means)
         await going.run()
         if going.error is None:

@@ -47,7 +47,7 @@ class UsersCall(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What a pass works with. `lock` raises AudienceBusy; `keep` writes the receipt as it stands, durably.
+    """The tools of a pass. `lock` raises AudienceBusy; `keep` writes the receipt as it stands, durably.
 
     `leave` takes the people out of what is kept of a target on this machine, too.
     """
@@ -138,7 +138,7 @@ class Pass(NoJournal):
         return (number - 1) // len(self._bodies)
 
     # --- the journal of the delivery: what is kept is a target that has confirmed everything. A Delete that is sent
-    # again changes nothing, so that nobody need know what was under way ---
+    # again changes nothing, so that it does not matter what was under way ---
 
     async def conclude(self, result: RequestResult) -> None:
         """Notes a request that is confirmed, and keeps its target when it was the last one."""

@@ -51,7 +51,7 @@ class ErasureStore:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Callable[[str], None]]:
-        """Nobody else erases from this state directory meanwhile. Raises AudienceBusy when somebody does.
+        """No other process erases from this state directory meanwhile. Raises AudienceBusy when one does.
 
         Yields what notes the id of the erasure that is at work.
         """
@@ -181,7 +181,7 @@ class ErasureStore:
         for erasure_id in self.ids():
             try:
                 receipt = self.read(erasure_id)
-            except InputOutputFailed:  # it can be that of anybody; to begin anew does no harm
+            except InputOutputFailed:  # it can be of any people; to begin anew does no harm
                 continue
             same = (receipt.fingerprint, receipt.account_id) == (fingerprint, account_id)
             if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
@@ -189,7 +189,7 @@ class ErasureStore:
         return None
 
     def _remove_stillborn(self) -> None:
-        """What a kill has left of erasures that were never begun."""
+        """Remains of erasures that were never begun."""
         for entry in list(os.scandir(self._directory)):
             if ERASURE_ID.fullmatch(entry.name) and not _has_receipt(Path(entry.path)):
                 shutil.rmtree(entry.path)

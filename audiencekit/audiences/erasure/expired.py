@@ -1,4 +1,4 @@
-"""What of erasures last changed before a time: files that a kill has left, and receipts when they are asked for.
+"""Files of erasures that last changed before a time: files that a kill has left, and receipts when they are asked for.
 
 An erasure that is not finished is never among them. The receipt that tells of the latest memory of erased people stays
 always: without it one could go missing unnoticed.

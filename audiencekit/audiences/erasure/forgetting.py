@@ -69,10 +69,10 @@ async def forget_async(
     `source`, which `keywords` tell how to read; `country` is that of phone numbers which name none.
     With `do_not_reach` their emails and phone numbers go on the do-not-reach list, too. The same people asked for again
     finish an erasure of theirs that ended early. Raises PlanRefused, with nothing sent, when a line or row cannot be
-    read (unless `skip_rejected` leaves it out), nobody is named, an identifier stands for many members of an audience
+    read (unless `skip_rejected` leaves it out), no one is named, an identifier stands for many members of an audience
     under sync (unless `shared_values` is "keep"), or the service does not know the account. What is less
     than complete is raised with the receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed;
-    without one nobody was remembered. AudienceBusy is raised while another erasure is at work.
+    without one no one was remembered. AudienceBusy is raised while another erasure is at work.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     people = People.given(identifiers, source, keywords, settings.profile)

@@ -2,7 +2,7 @@
 
 Each rule is a row of FORMS, with its source. Most are the normal forms under the switches of `identifiers.rules`, of
 which a profile or an option may have chosen any; the others are what the same documentation has led other tools to
-send. A form that could be somebody else's is never made: national digits without their country are not.
+send. A form that could be another person's is never made: national digits without their country are not.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _sha256_hex(text: str) -> str:
 
 
 def _normal_forms(kind: Kind, text: str, country: str | None, default_country: str | None) -> set[str] | Reason:
-    """What the definition makes of `text` under the switches that bear on it; FORMS has those of mere writing."""
+    """The normal forms of `text` under the switches that bear on it; FORMS has those of mere writing."""
     found = set()
     reason = Reason.EMPTY
     for switches in _SWITCHES.get(kind, _NO_SWITCHES):

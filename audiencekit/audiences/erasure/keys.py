@@ -64,6 +64,6 @@ def count_by_kind(records: HashedRecords) -> dict[str, int]:
 
 @guarded
 def fingerprint(records: HashedRecords, key: SubKey) -> str:
-    """What is equal for the same keys, in hex, and of no use to whoever lacks `key`."""
+    """A digest that is equal for the same keys, in hex, and of no use without `key`."""
     content = to_chunk(records).unwrap()
     return hashlib.blake2b(content, key=key.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()

@@ -24,7 +24,7 @@ class Lines(Personal[Iterable[str]]):
 
 @guarded
 def read_lines(lines: Lines, *, country: str | None = None) -> Asked:
-    """Everybody whom `lines` name; blank lines are none. `country` is that of phone numbers which name none.
+    """All people that `lines` name; blank lines are none. `country` is that of phone numbers which name none.
 
     Raises UsageError for what is no text.
     """
@@ -45,7 +45,7 @@ def read_lines(lines: Lines, *, country: str | None = None) -> Asked:
 
 @guarded
 def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
-    """What is piped in. Raises UsageError when a person sits there, for text that is not UTF-8, and a line too long."""
+    """The lines on standard input. Raises UsageError for a terminal, text that is not UTF-8, and a line too long."""
     live = stream if stream is not None else sys.stdin.buffer
     if live.isatty():
         raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give --from")

@@ -1,4 +1,4 @@
-"""Whom to forget, as callers name them: identifiers one by one, or a source."""
+"""The people to forget, as callers name them: identifiers one by one, or a source."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class People:
 
     @property
     def noun(self) -> str:
-        """What an entry is called."""
+        """The noun for an entry."""
         return "row" if self.lines is None else "line"
 
     def read(self, progress: Progress) -> Asked:
-        """Everybody who is named. Raises what `read_rows` and `read_lines` raise."""
+        """All people who are named. Raises what `read_rows` and `read_lines` raise."""
         if self.source is not None:
             return read_rows(self.source, self.options, progress)
         return read_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)

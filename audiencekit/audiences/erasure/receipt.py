@@ -1,4 +1,4 @@
-"""What an erasure came to, per audience: ids and names of audiences, counts and times, and no identifier."""
+"""The result of an erasure, per audience: ids and names of audiences, counts and times, and no identifier."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gon
 _SETTLED: Final = frozenset({"confirmed", "gone"})
 
 NO_READ_BACK: Final = (
-    "the service does not say who is in an audience: a Delete of somebody who was never sent is confirmed as well"
+    "the service does not say who is in an audience: a Delete of a person who was never sent is confirmed as well"
 )
-SHARED_KEYS: Final = "a Delete by a key takes out everybody who holds that key"
+SHARED_KEYS: Final = "a Delete by a key takes out all people who hold that key"
 NO_AUDIENCE: Final = "the account has no audience that people can be taken out of"
 NOT_NOTED: Final = (
     "this user's data directory cannot be written: a state directory that is put back from a backup is not noticed"
 )
-NOT_LISTED: Final = "nobody is on the do-not-reach list: it takes emails and phone numbers only"
+NOT_LISTED: Final = "no one is on the do-not-reach list: it takes emails and phone numbers only"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class TargetReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An audience that nobody can be taken out of, and why."""
+    """An audience that no one can be taken out of, and why."""
 
     id: str
     name: str
@@ -61,7 +61,7 @@ class Skipped:
 class Receipt:
     """An erasure as it stands; it is kept after every audience.
 
-    `asked` are lines or rows that named somebody, `identifiers` what they named, `forms` what was tried, by kind.
+    `asked` are lines or rows that named a person, `identifiers` what they named, `forms` what was tried, by kind.
     `remembered` says whether later uploads leave these people out, `memory` which state of the memory holds them: its
     `serial`, `keys` and `digest`, and whether that is `noted_outside`. `do_not_reach_until` is None unless they were to
     be put on the do-not-reach list, too. `fingerprint` tells whether the same is asked again, and is kept only until
@@ -109,7 +109,7 @@ class Receipt:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know, in words."""
+        """Notes for a reader, in words."""
         found = [NO_READ_BACK, SHARED_KEYS] if self.audiences else [NO_AUDIENCE] if self.state == "complete" else []
         if self.memory is not None and not self.memory.get("noted_outside"):
             found.append(NOT_NOTED)
@@ -134,7 +134,7 @@ class Receipt:
         return sum(one.is_settled for one in self.audiences)
 
     def left(self) -> list[TargetReceipt]:
-        """What is not settled."""
+        """The audiences that are not settled."""
         return [one for one in self.targets if not one.is_settled]
 
     def to_text(self) -> str:

@@ -19,12 +19,12 @@ from audiencekit.sources.files import AnySource
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 
-# What stands in a cell in place of an identifier: nobody is missed.
+# What stands in a cell in place of an identifier: no one is missed.
 _NOBODY: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
 
 
 def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
-    """Everybody whom the source names, read to its end.
+    """All people that the source names, read to its end.
 
     Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
     """

@@ -21,7 +21,7 @@ from audiencekit.selection.forgotten.people import Forgotten
 def leave_snapshot(
     state_dir: Path, account_id: str, audience_id: str, *, key: StateKey, forgotten: Forgotten, now: datetime
 ) -> None:
-    """Take everybody whom `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
+    """Take all people that `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
 
     It is written anew at once, so that nothing of them stays on the disk. What an earlier run has left is brought into
     it first. One that cannot be trusted stays as it is: nothing is sent
@@ -39,7 +39,7 @@ def leave_snapshot(
 
 
 def _holds_any(snapshot: Snapshot, part: int, forgotten: Forgotten) -> bool:
-    """Whether anybody of one part is to leave: of those who have gone, but still stand in the file, too."""
+    """Whether anyone of one part is to leave: of those who have gone, but still stand in the file, too."""
     return any(forgotten.holds_any(members).any() for members in snapshot.stored(part))
 
 

@@ -1,4 +1,4 @@
-"""Whom an erasure is asked for: the keys of every form, and what could not be read."""
+"""The people that an erasure is asked for: the keys of every form, and what could not be read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NAMED = 5  # rejections that a message names; the others are counted
 
 
 class Rejected(NamedTuple):
-    """A row, or a line, of which something names nobody. Never a value; `column` is None for the whole row."""
+    """A row, or a line, of which something names no one. Never a value; `column` is None for the whole row."""
 
     row: int
     column: str | None
@@ -26,7 +26,7 @@ class Rejected(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Asked:
-    """What came of the lines or rows that name people. `rows` qualified, those with no identifier at all did not.
+    """The result of reading lines or rows that name people. `rows` qualified, those with no identifier at all did not.
 
     `identifiers` counts the values that were understood, by kind.
     """
@@ -46,7 +46,7 @@ class Asked:
             )
 
     def reject(self, row: int, column: str | None, reason: str) -> None:
-        """Note what names nobody."""
+        """Note a line or row that names no one."""
         self.rejected.append(Rejected(row, column, str(reason)))
 
     @property
@@ -55,15 +55,15 @@ class Asked:
         return Keys(frozenset(self._keys))
 
     def check(self, *, what: str, skip_rejected: bool) -> None:
-        """Raises PlanRefused when nobody is named, or somebody cannot be read and that is not allowed."""
+        """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""
         if self.rejected and not skip_rejected:
             hint = f"correct them; or give --skip-rejected, and those {what}s are left out"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
         if not self._keys:
-            raise PlanRefused("nobody was named: nothing was sent", hint="give identifiers on stdin, or --from SOURCE")
+            raise PlanRefused("no one was named: nothing was sent", hint="give identifiers on stdin, or --from SOURCE")
 
     def rejections_in_words(self, what: str) -> str:
-        """Which rows or lines (`what`) name nobody, and why; the first of them one by one."""
+        """Which rows or lines (`what`) name no one, and why; the first of them one by one."""
         named = [_in_words(one, what) for one in self.rejected[:_MOST_NAMED]]
         more = len(self.rejected) - len(named)
         return "; ".join(named) + (f"; and {more:,} more" if more else "")

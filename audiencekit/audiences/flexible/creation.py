@@ -54,7 +54,7 @@ class FlexibleService(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Creation:
-    """What became of one audience of the file; `path` is its place there, `id` None unless it exists.
+    """The result for one audience of the file; `path` is its place there, `id` None unless it exists.
 
     `created` the service confirmed, `found` was there when the answer was lost, `missing` was not, and of `unknown`
     nothing could be found out.
@@ -74,7 +74,7 @@ async def create_audiences(document: Document, service: FlexibleService, *, cloc
     """Every audience of `document`, in its order, each `created` or `found`.
 
     Raises DefinitionRefused when nothing was created, with the places in the file: a leaf that is not there, deleted
-    or not ours, a name that is taken, or what the service refuses. Raises NotFinished when nobody can tell what was
+    or not ours, a name that is taken, or what the service refuses. Raises NotFinished when it is not known what was
     created, with what is known in `document`, and an ExchangeError when nothing was.
     """
     problems = [*await _leaf_problems(document, service), *await _name_problems(document, service)]

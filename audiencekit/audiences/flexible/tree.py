@@ -18,7 +18,7 @@ class Operator(StrEnum):
 
 
 class Comparator(StrEnum):
-    """How often somebody was active, against `frequency`, as the service writes it."""
+    """How often a person was active, against `frequency`, as the service writes it."""
 
     AT_LEAST = "NUM_GTE"
     MORE_THAN = "NUM_GT"

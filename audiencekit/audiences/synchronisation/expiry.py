@@ -34,7 +34,7 @@ class Expiry:
     unsettled: bool
 
     def to_json(self) -> dict[str, Any]:
-        """What `expiry --json` prints."""
+        """The document of `expiry --json`."""
         return {
             "audience_id": self.audience_id,
             "members": self.members,

@@ -108,7 +108,7 @@ def plan_renewal(
     spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
     gathered = Gathered(spool, aside, KeySets(aside, mixed=False), terms.form)
     suppressed = 0
-    # Nobody's entry is to lapse earlier than before.
+    # No entry is to lapse earlier than before.
     last = min(day_of(now) + before_days, day_of(times.end) - 1)
     for part in range(PARTS):
         suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), terms.memories)
@@ -154,7 +154,7 @@ def plan_renewal(
 def _gather(gathered: Gathered, snapshot: Snapshot, part: int, lapsing: range, memories: Sequence[KeyMemory]) -> int:
     """Take in the members of one part: all are counted, those who are `lapsing` on these days are to be sent.
 
-    But for those of whom one of `memories` holds a key; how many these are comes back.
+    But for those with a key that one of `memories` holds; how many these are comes back.
     """
     members = snapshot.members(part)
     days = days_of(members)

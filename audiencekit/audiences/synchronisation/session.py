@@ -41,7 +41,7 @@ from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
 
 _STAYS: Final = "stays until the entry lapses"
-_LOST: Final = f"the snapshot is lost: everybody is sent again; who was in it and is not in the source, {_STAYS}"
+_LOST: Final = f"the snapshot is lost: all members are sent again; who was in it and is not in the source, {_STAYS}"
 _NEW: Final = f"the audience comes under sync: who was put in by other means is not known and {_STAYS}"
 
 
@@ -100,7 +100,7 @@ class Session:
         return snapshot, notes + self._words_for(snapshot) + self._judged(snapshot.facts.serial)
 
     def _judged(self, serial: int) -> tuple[str, ...]:
-        """What the stamp of the audience tells; of a plan, for which nobody is asked, what is known here."""
+        """Notes from the stamp of the audience; of a plan, for which the service is not asked, from here."""
         if self._stamping is not None:
             return self._stamping.judge(serial)
         known = None if self._rebuild else KnownStamps.read(self._store.directory, self._store.spool_key())
@@ -112,7 +112,7 @@ class Session:
         if self._is_lost:
             return (_LOST,)
         if self._rebuild:
-            return ("the snapshot is built anew: everybody is sent again",)
+            return ("the snapshot is built anew: all members are sent again",)
         return () if snapshot.facts.serial else (_NEW,)
 
     async def carry_out(

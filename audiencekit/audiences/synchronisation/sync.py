@@ -50,9 +50,9 @@ async def sync_async(
     """Make the audience equal to the source, by the snapshot of what was sent before; the report of the complete run.
 
     All additions and renewals are confirmed before the first removal. With `replace` the audience may shrink by any
-    share, else by `allow_shrink`; it is never left empty. `rebuild` sends everybody, whatever the snapshot says. A sync
-    that ended early is begun again with the same call: it goes on from what was confirmed. Raises what `upload_async`
-    does, and SnapshotRefused when the snapshot cannot be trusted.
+    share, else by `allow_shrink`; it is never left empty. `rebuild` sends all members, whatever the snapshot says. A
+    sync that ended early is begun again with the same call: it goes on from what was confirmed. Raises what
+    `upload_async` does, and SnapshotRefused when the snapshot cannot be trusted.
     """
     source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
@@ -83,7 +83,7 @@ def plan_sync(
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """What `sync` would send, as a plan whose `changes` count people. Sends nothing, and needs no credentials.
+    """The plan of `sync`: a plan whose `changes` count people. Sends nothing, and needs no credentials.
 
     Raises what `check` does, SnapshotRefused, and AudienceBusy while a run is at work on the audience.
     """

@@ -41,7 +41,7 @@ def _client(access: object) -> Any:
 @pytest.mark.parametrize("permissions", [["ANALYST"], ["CAMPAIGN_ANALYST"], ["CAMPAIGN_ANALYST", "ANALYST"]])
 async def test_who_may_only_look_is_refused(permissions: list[str]) -> None:
     """With the permissions in words of the service, and where they are shown."""
-    with pytest.raises(CredentialsRefused, match=f"only look at it .{permissions[0]}.*nobody was remembered") as told:
+    with pytest.raises(CredentialsRefused, match=f"only look at it .{permissions[0]}.*no one was remembered") as told:
         await check_access(_client({"user_id": "1", "permissions": permissions}), "acc1")
     assert "whoami" in (told.value.hint or "")
 

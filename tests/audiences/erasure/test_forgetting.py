@@ -203,7 +203,7 @@ async def test_nobody_is_remembered_for_whom_nothing_can_be_erased(
 ) -> None:
     """Credentials or an account that the service refuses leave nothing behind."""
     refused = load_settings({**emulator.env, f"AUDIENCEKIT_{wrong}": "another"}, directory=tmp_path)
-    with pytest.raises(CredentialsRefused, match="nobody was remembered") as caught:
+    with pytest.raises(CredentialsRefused, match="no one was remembered") as caught:
         await forget_async(["person1@example.org"], settings=replace(refused, state_dir=settings.state_dir))
     assert caught.value.document is None
     assert read_forgotten(settings.state_dir, settings.key) is None

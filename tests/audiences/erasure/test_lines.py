@@ -69,9 +69,9 @@ def test_what_cannot_be_read_is_told_by_its_line(line: str, reason: str) -> None
 
 def test_lines_that_are_left_out_leave_nobody() -> None:
     """Even when it is allowed to leave them out, somebody must be named."""
-    with pytest.raises(PlanRefused, match="nobody was named"):
+    with pytest.raises(PlanRefused, match="no one was named"):
         read_lines(Lines(["?", "??"])).check(what="line", skip_rejected=True)
-    with pytest.raises(PlanRefused, match="nobody was named"):
+    with pytest.raises(PlanRefused, match="no one was named"):
         read_lines(Lines(["", " \u200b"])).check(what="line", skip_rejected=False)
 
 

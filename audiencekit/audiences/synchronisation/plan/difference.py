@@ -68,7 +68,7 @@ class _OfPart:
 def find_difference(
     keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, aside: Spool
 ) -> Difference:
-    """What makes the audience equal to the `wanted` records of a source; the tags of `keysets` are by its tagger.
+    """The changes that make the audience equal to the `wanted` records; the tags of `keysets` are by its tagger.
 
     Raises SnapshotRefused when the snapshot is damaged: all of it is read.
     """

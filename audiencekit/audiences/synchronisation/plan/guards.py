@@ -1,4 +1,4 @@
-"""What stops a sync before it sends, and what it warns about."""
+"""Reasons to stop a sync before it sends, and warnings."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING
 
 _PROCESSING_SECONDS: Final = timedelta(hours=PROCESSING_HOURS).total_seconds()
 _EMPTY_HINT: Final = (
-    "see whether the source is whole; an audience that nobody is to be in is deleted: `audiencekit audiences delete`"
+    "see whether the source is whole; an audience that no one is to be in is deleted: `audiencekit audiences delete`"
 )
 
 
 def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -> list[Refused]:
     """Why a source of `wanted` records must not take the place of `members`; nothing when it may.
 
-    `lost` are the members of whom the source has no key at all: most of them are not lost in a list that goes on, so
+    `lost` are the members without any key in the source: most of them are not lost in a list that goes on, so
     the source is of other people, and its size says nothing. A few are: in a list of three, two who change their
     addresses are most.
     """
     if not wanted:
-        return [PlanRefused("nobody in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
+        return [PlanRefused("no one in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
     if wanted < members * (1 - allowed_shrink):
         return [
             PlanRefused(

@@ -25,7 +25,7 @@ _FAR_BITS: Final = 27  # and of these one in six hundred; 16 megabytes
 class KeyFilter:
     """Knows some bits of the hash of every key that was added: most others end here, before they are given a tag.
 
-    Whoever calls it holds hashes, and is guarded.
+    Its callers hold hashes, and are guarded.
     """
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ from audiencekit.sources.files import AnySource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncChanges:
-    """What a sync changes, in records. `returned` are taken out together with somebody else, and put back.
+    """The changes of a sync, in records. `returned` are taken out together with other people, and put back.
 
     `members` are those before, `members_after` those after it. `waves` counts the records of each wave: those put in,
     those taken out, those put back, and so on.
@@ -61,7 +61,7 @@ class PlannedSync(PlannedRun):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What differs from the snapshot."""
+        """The differences from the snapshot."""
         return asdict(self.sync)
 
     @property

@@ -1,4 +1,4 @@
-"""Which keys of those who leave may have to be struck although somebody who stays holds them.
+"""Which keys of those who leave may have to be struck although a member who stays holds them.
 
 A member goes by the key that the fewest hold. So one that many hold, as the telephone of a whole household, is hardly
 ever struck, and its holders need not be looked at while the others are still being counted.

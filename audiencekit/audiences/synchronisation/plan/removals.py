@@ -1,6 +1,6 @@
 """Taking members out, when a Delete strikes all members who hold any of its keys (specification part 2, section 4.4).
 
-A member goes by those of its keys that nobody who stays holds. One without such a key goes by the key that the fewest
+A member goes by those of its keys that no one who stays holds. One without such a key goes by the key that the fewest
 others hold; these are put back in the wave after. So that never more than a small share of an audience is out, such
 Deletes come in rounds: wave 1 takes out, wave 2 puts back, wave 3 takes out, and so on.
 """
@@ -79,7 +79,7 @@ class Reduced:
     """Members that go, as records that hold only the keys they go by.
 
     `places` are those of members that go by a key which others hold, `keys` the number of that key. `lost` counts those
-    of whom nobody who stays holds any key: they have gone, while others may only have got or lost a key.
+    none of whose keys is held by a member who stays: they have gone, while others may only have got or lost a key.
     """
 
     records: HashedRecords
@@ -143,7 +143,7 @@ class Rounds:
 
 
 def plan_rounds(struck: Indices, keys: Keys, members: int) -> Rounds:
-    """When each of the `struck` keys is deleted, and who is put back after it: nobody is left out by a later round.
+    """When each of the `struck` keys is deleted, and who is put back after it: no one is left out by a later round.
 
     `members` are all who stay.
     """
@@ -166,7 +166,7 @@ def rounds_for(returned: int, members: int) -> int:
 
 
 def _gather_keys(leaving: Iterable[HashedRecords], tagger: Tagger) -> tuple[KeyTable, KeyFilter, RarestKeys]:
-    """The keys of all who leave. Everybody may: of each key little more is kept than its tag and who has it."""
+    """The keys of all who leave. All may: of each key little more is kept than its tag and who has it."""
     known, found, owners, count = KeyFilter(), [_NO_TAGS], [_NO_PLACES.astype(np.int32)], 0
     for members in leaving:
         for own, tags in _tag_keys(members, tagger):
@@ -219,7 +219,7 @@ def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterabl
 
 
 def _count_keys(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> tuple[Indices, Indices]:
-    """Of each member, how many of its keys nobody who stays holds, and how many somebody does."""
+    """Of each member, how many of its keys no member who stays holds, and how many one does."""
     own, held = np.zeros(members, dtype=np.int64), np.zeros(members, dtype=np.int64)
     for owners, numbers in of_kinds.values():
         is_held = keys.holders[numbers] > 0

@@ -1,4 +1,4 @@
-"""What a sync sends of all that it has read: additions and renewals, then who goes, then who is to be put back."""
+"""The records that a sync sends of all that it has read: additions and renewals, removals, then people put back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from audiencekit.selection.tags import Tagger
 class Revision:
     """The batches from `first` on hold the members that go, with the keys they go by; the source has those before.
 
-    `lost` counts those of them of whom nobody who stays holds any key.
+    `lost` counts those of them none of whose keys is held by a member who stays.
     """
 
     difference: Difference
@@ -50,8 +50,8 @@ class Revision:
     def of(
         cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger, *, copies: Spool
     ) -> Self:
-        """What makes the audience equal to the `wanted` records of what was `gathered`, to which those that go are
-        added. Raises SnapshotRefused."""
+        """The changes that make the audience equal to the `wanted` records of what was `gathered`, to which
+        those that go are added. Raises SnapshotRefused."""
         difference = find_difference(gathered.keysets, wanted, snapshot, horizon, aside=gathered.aside)
         sent = SentRecords(gathered.unsealed, copies)
         revision = cls(difference, gathered, len(gathered.batch_records), sent)
@@ -60,7 +60,7 @@ class Revision:
         return revision
 
     def select(self, selection: Selection) -> Selection:
-        """What is sent, in which wave."""
+        """The records that are sent, in which wave."""
         gone = np.ones(self.difference.removals, dtype=bool)
         kept, deletes = self.difference.sent, selection.deletes.copy()
         kept.append(gone)
@@ -77,7 +77,7 @@ class Revision:
 
     @property
     def _first_row(self) -> int:
-        """The first row after the source: whoever goes is in none."""
+        """The first row after the source: members who go are in none."""
         return self.gathered.tally.rows_read + 1
 
     def _before(self, part: int) -> int:

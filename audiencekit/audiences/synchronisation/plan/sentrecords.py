@@ -1,6 +1,6 @@
 """The records of a source that are sent, copied out of the batches that hold few of them.
 
-They are looked at when it is planned whom a Delete strikes, noted before anything is sent, and sent: with the copies a
+They are looked at to plan which people a Delete strikes, noted before anything is sent, and sent: with the copies a
 batch of which one record in a hundred is sent is unsealed once for all of it.
 """
 
@@ -34,7 +34,7 @@ class _Copy:
 
 
 class SentRecords:
-    """Records of the batches that `unsealed` gives. Copies go into `copies`, which is empty and nobody else's.
+    """Records of the batches that `unsealed` gives. Copies go into `copies`, which is empty and used by no other.
 
     May be used from any thread.
     """
@@ -83,7 +83,7 @@ class SentRecords:
         return _Copy(places, from_chunk(RecordChunk(self._copies.read(2 * batch + 1))))
 
     def _begin(self, batch: int, count: int) -> tuple[bool, bool]:
-        """Whether nobody has begun to copy of `batch`, and whether so many records of it have room in memory."""
+        """Whether no thread has begun to copy of `batch`, and whether so many records of it have room in memory."""
         with self._lock:
             is_first, has_room = batch not in self._begun, count <= self._room
             self._begun.add(batch)

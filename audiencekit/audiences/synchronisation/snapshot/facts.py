@@ -1,4 +1,4 @@
-"""What a snapshot says of itself, and the refusals of one that cannot be relied on."""
+"""The facts that a snapshot says of itself, and the refusals of one that cannot be relied on."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ EARLIER_FORM, FORM = 1, 2
 _NO_LONGER: Final = frozenset({"updates_doubted_at", "deletes_doubted_at"})  # journals say it
 REBUILD_HINT: Final = (
     "give the AUDIENCEKIT_KEY, keyring or key file of then, or restore the file; else `audiencekit sync … --rebuild` "
-    "sends everybody again and begins a new snapshot"
+    "sends all members again and begins a new snapshot"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotFacts:
-    """What a snapshot says of itself. Times are in epoch seconds, None for what never happened.
+    """The facts that a snapshot says of itself. Times are in epoch seconds, None for what never happened.
 
     `days` counts the members by the day that they lapse, 0 for those `in doubt`. `additions_at` and `removals_at` are
     of the last runs that put people in and took people out.
 
-    `form` is that of the file. `whole_serial` is 0 for a file that holds everybody; one that holds what has changed
-    since says the serial of that one. `whole_at` is when everybody was last written.
+    `form` is that of the file. `whole_serial` is 0 for a file that holds all members; one that holds what has changed
+    since says the serial of that one. `whole_at` is when all members were last written.
     """
 
     account_id: str
@@ -44,7 +44,7 @@ class SnapshotFacts:
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview) -> Self:
-        """What `to_bytes` had. Raises SnapshotRefused for those of another version."""
+        """The facts that `to_bytes` had. Raises SnapshotRefused for those of another version."""
         try:
             known = orjson.loads(content)
             facts = cls(**{name: known[name] for name in known if name not in _NO_LONGER})

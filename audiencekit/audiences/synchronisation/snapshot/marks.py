@@ -1,7 +1,7 @@
 """Marks: the first 80 bits of the keyed tags of members, by which a snapshot is ordered and people are found in it.
 
 So few, since each is kept beside its member: of a hundred million members and as many others, one in a hundred million
-pairs of such lists would take somebody for another.
+pairs of such lists would take one person for another.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Marks:
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview, part: int) -> Self:
-        """What `to_bytes` had of marks that all come into `part`."""
+        """The marks that `to_bytes` had, of marks that all come into `part`."""
         count = len(content) // MARK_BYTES
         # Eight bytes are read for each: the last belongs to the next, or to the second halves, and is masked out.
         wide = np.ndarray(count, dtype="<u8", buffer=content, strides=(_STORED_HIGH_BYTES,)) & _STORED_HIGH

@@ -1,4 +1,4 @@
-"""What a run has changed, member by member, in the order of the parts that their marks come into."""
+"""The changes of a run, member by member, in the order of the parts that their marks come into."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
 
 @guarded
 def from_identifier_bytes(chunk: MemberChunk, places: Indices | None = None) -> HashedRecords:
-    """The batch that `to_identifier_bytes` had, or those of it at `places`, in their order; everybody in doubt."""
+    """The batch that `to_identifier_bytes` had, or those of it at `places`, in their order; all in doubt."""
     reading = Reading(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     wanted = count if places is None else len(places)

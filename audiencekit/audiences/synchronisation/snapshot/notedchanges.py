@@ -1,4 +1,4 @@
-"""What a run is about to change: noted beside the snapshot before its first byte leaves, so that no kill loses it.
+"""The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost.
 
 A sealed file (`delivery.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
 other holds records of one wave and verb, after the number of the request that each is in:
@@ -49,7 +49,7 @@ _TOGETHER: Final = 8_192  # records in one chunk, unless one batch has more
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What is known of the requests of a run, by number; `refused` are rows that the service did not take."""
+    """The known outcomes of the requests of a run, by number; `refused` are rows that the service did not take."""
 
     confirmed: frozenset[int]
     touched: frozenset[int]  # may have been applied
@@ -105,7 +105,7 @@ class Changes:
             yield (wave[0], wave[1]), *_split(self._spool, number)
 
     def effects(self, outcomes: Outcomes) -> Iterator[HashedRecords]:
-        """What the run has changed, MEMBER_SCHEMA: the day of those that it put in, DROPPED for those it took out.
+        """The changes of the run, MEMBER_SCHEMA: the day of those that it put in, DROPPED for those it took out.
 
         Whatever is in doubt is DOUBTFUL or UNSURE; what never left is not there.
         """
@@ -123,7 +123,7 @@ class Changes:
 def _days(wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_struck: bool) -> tuple[Days, Bools]:
     """The day of each change, and whether there is any.
 
-    An Update of a later wave puts back whom a Delete may have struck: without a confirmation that one is in doubt.
+    An Update of a later wave puts back members that a Delete may have struck: unconfirmed, that is in doubt.
     """
     number, deletes = wave
     confirmed, touched = (np.isin(requests, list(those)) for those in (outcomes.confirmed, outcomes.touched))

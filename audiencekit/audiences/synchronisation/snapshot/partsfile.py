@@ -5,7 +5,7 @@ A sealed file (`delivery.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is th
     int16 each          days
     9 bytes each        marks (`Marks.to_bytes`)
 
-and chunk n + 257 holds the identifiers of the same members. So whoever compares reads a fraction of the file. In the
+and chunk n + 257 holds the identifiers of the same members. So a comparison reads a fraction of the file. In the
 earlier form chunk n + 1 holds days and identifiers, and the marks are made anew.
 """
 
@@ -112,7 +112,7 @@ class PartsFile:
     def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
         """The identifiers of the same members, or of those at `places`, MEMBER_SCHEMA; the days are those of the index.
 
-        All of the part is read, whoever is asked for.
+        All of the part is read, also for a few of them.
         """
         return from_identifier_bytes(self._read(_IDENTIFIERS + part), places)
 

@@ -1,4 +1,4 @@
-"""What a run has changed -> a new snapshot: right after the run, or in the next one when a kill came between."""
+"""The changes of a run -> a new snapshot: right after the run, or in the next one when a kill came between."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _outcomes_of(journal: JournalFile) -> Outcomes:
 
 
 def _outcomes_of_run(changes: Changes, runs: RunStore, key: StateKey) -> Outcomes:
-    """What the run's journal says; where that cannot be trusted, everything may have been applied."""
+    """The outcomes in the run's journal; where that cannot be trusted, everything may have been applied."""
     run_id = changes.facts.run_id
     try:
         with contextlib.closing(JournalFile.open(runs.directory(run_id) / JOURNAL)) as journal:
@@ -84,7 +84,7 @@ def _apply(store: SnapshotStore, snapshot: Snapshot, changes: Changes, outcomes:
 
 
 def write_whole_if_due(store: SnapshotStore, now: datetime) -> None:
-    """Write everybody anew when that was last done long ago, although nothing has changed.
+    """Write all members anew when that was last done long ago, although nothing has changed.
 
     Who has gone since then leaves the files by it. Raises SnapshotRefused.
     """

@@ -1,8 +1,8 @@
 """The snapshot of an audience under sync: who is in it, by hash, and until when. The one place that keeps hashes.
 
-It is two files (`partsfile`): one with everybody, and one with what has changed since. That one holds who has come with
-all identifiers, and of those in the first only the mark and the new day, DROPPED for who has gone. A day's changes are
-so written in a fraction of the time; `successor` says when everybody is written anew.
+It is two files (`partsfile`): one with all members, and one with what has changed since. That one holds new members
+with all identifiers, and of those in the first only the mark and the new day, DROPPED for who has gone. A day's changes
+are so written in a fraction of the time; `successor` says when all members are written anew.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from audiencekit.audiences.synchronisation.snapshot.partsfile import PartIndex, 
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
 
-NOBODY: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
+NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
     """The members of one part of a snapshot, ascending: the mark and the day of each.
 
-    `rows` are where their identifiers stand: the first `whole` of them in the file of everybody, others after these in
-    that of the changes.
+    `rows` are where their identifiers stand: the first `whole` of them in the file of all members, others after these
+    in that of the changes.
     """
 
     marks: Marks
@@ -58,9 +58,9 @@ class Snapshot:
 
     def index(self, part: int) -> Index:
         """The members of one part."""
-        whole = NOBODY if self.whole is None else self.whole.index(part)
+        whole = NO_PART if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
-        recent = NOBODY if self.recent is None else self.recent.index(part)
+        recent = NO_PART if self.recent is None else self.recent.index(part)
         if not len(recent.marks):
             return Index(whole.marks, whole.days, np.arange(count), count)
         places, known = recent.marks.find_in(whole.marks)

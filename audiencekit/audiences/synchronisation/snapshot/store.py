@@ -38,7 +38,7 @@ _MOST_SERIAL_BYTES: Final = 1_000
 
 
 class SnapshotStore:
-    """The directory of one audience. Whoever writes holds the lock of the audience."""
+    """The directory of one audience. A writer holds the lock of the audience."""
 
     def __init__(self, state_dir: Path, account_id: str, audience_id: str, key: StateKey) -> None:
         self._first = SnapshotFacts(account_id=account_id, audience_id=audience_id)
@@ -128,7 +128,7 @@ class SnapshotStore:
         return any(os.path.lexists(self._directory / name) for name in (SNAPSHOT, SERIAL, CHANGES))
 
     def write_whole(self, parts: Callable[[int], NewParts], facts: SnapshotFacts, at: float | None) -> None:
-        """A new snapshot in the place of the last, with everybody in its `parts`; `facts` with the next serial.
+        """A new snapshot in the place of the last, with all members in its `parts`; `facts` with the next serial.
 
         `parts` is called from several threads. `at` is now, in epoch seconds.
         """
@@ -148,7 +148,7 @@ class SnapshotStore:
         together: int = 1,
         workers: int | None = None,
     ) -> None:
-        """The same, with `parts` that hold what has changed since everybody was written, with the facts `whole`.
+        """The same, with `parts` that hold what has changed since all members were written, with the facts `whole`.
 
         What the parts count is added to what `facts` say. They are made so many `together`, by so many `workers`, one a
         core by default.
@@ -186,7 +186,7 @@ class SnapshotStore:
             self._write_serial(facts.serial + 1)
 
     def unknown(self) -> Snapshot:
-        """A snapshot that knows nobody."""
+        """A snapshot that knows no one."""
         return Snapshot(self._first)
 
     def forget(self) -> int:

@@ -1,7 +1,7 @@
-"""The snapshot that follows another, part by part: only what has changed since everybody was written, or everybody.
+"""The snapshot that follows another, part by part: only what has changed since all members were written, or all.
 
-Everybody is written again when the two files would take more than their bound, so that what is read stays small, and
-after some days, so that nobody who has gone stays in them for longer.
+All members are written again when the two files would take more than their bound, so that what is read stays small, and
+after some days, so that no one who has gone stays in them for longer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from audiencekit.audiences.synchronisation.snapshot.members import (
     with_days,
 )
 from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS, NewParts, PartIndex
-from audiencekit.audiences.synchronisation.snapshot.snapshot import NOBODY, Index, Snapshot
+from audiencekit.audiences.synchronisation.snapshot.snapshot import NO_PART, Index, Snapshot
 from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords
@@ -40,9 +40,9 @@ _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """What becomes of `snapshot` by `effects`, of which there is at most one for each key set.
+    """The snapshot after `snapshot`, by `effects`, of which there is at most one for each key set.
 
-    Who lapsed before the day `lapsed_before` is left out when everybody is written.
+    Who lapsed before the day `lapsed_before` is left out when all members are written.
     """
 
     snapshot: Snapshot
@@ -59,13 +59,13 @@ class Successor:
             store.write_recent(self._recent, facts, whole.facts, together=self._together(), workers=workers)
 
     def is_due(self, at: float) -> bool:
-        """Whether everybody is to be written."""
+        """Whether all members are to be written."""
         facts = self.snapshot.facts
         room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
         return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
 
     def _coming_bytes(self) -> int:
-        """What the effects take in a file."""
+        """The bytes that the effects take in a file."""
         return self.effects.identifiers * SHA256_BYTES + self.effects.members * _MEMBER_BYTES
 
     def _together(self) -> int:
@@ -76,7 +76,7 @@ class Successor:
 
     def _recent(self, parts: range) -> NewParts:
         file, effects = self.snapshot.recent, self.effects.of_parts(parts)
-        recent = NOBODY if file is None else PartIndex.joined([file.index(part) for part in parts])
+        recent = NO_PART if file is None else PartIndex.joined([file.index(part) for part in parts])
         if not len(effects) and not len(recent.marks):
             return NewParts()
         by_mark = effects.marks.order()
@@ -97,7 +97,7 @@ class Successor:
         return NewParts(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
 
     def _find_in_whole(self, marks: Marks, by_mark: Indices, parts: range) -> tuple[Bools, Days]:
-        """Of each of `marks`, ascending in the order `by_mark`, whether it is among everybody, and its day there."""
+        """Of each of `marks`, ascending in the order `by_mark`, whether the file of all members has it, and its day."""
         known, days = np.zeros(len(marks), dtype=bool), np.full(len(marks), DROPPED, dtype=np.int16)
         if (whole := self.snapshot.whole) is not None:
             ordered = marks.take(by_mark)
@@ -133,7 +133,7 @@ def is_old(facts: SnapshotFacts, at: float) -> bool:
 
 
 def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
-    """`members` in the order of their `marks` as a part of a file that holds everybody."""
+    """`members` in the order of their `marks` as a part of a file that holds all members."""
     counts = Counter(
         dict(zip(*(each.tolist() for each in np.unique(days_of(members), return_counts=True)), strict=True))
     )
@@ -142,7 +142,7 @@ def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """What happens to one part: the day of each changed member after it, and the one before it, DROPPED for none."""
+    """The changes of one part: the day of each changed member after it, and the one before it, DROPPED for none."""
 
     members: HashedRecords
     marks: Marks
@@ -157,7 +157,7 @@ class _Changed:
         return cls(effects.members, effects.marks, np.where(days == UNSURE, unsure, days), before)
 
     def difference(self) -> tuple[Counter[int], int]:
-        """What it adds to the members of each day, and to the identifiers."""
+        """The counts that it adds to the members of each day, and to the identifiers."""
         was, is_in = self.before != DROPPED, self.days != DROPPED
         counts = Counter(self.days[is_in].tolist())
         counts.subtract(Counter(self.before[was].tolist()))

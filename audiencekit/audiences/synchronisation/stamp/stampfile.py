@@ -27,10 +27,10 @@ _MOST_BYTES: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownStamps:
-    """What the audience may bear: one of `tokens`. `serial` is that of the snapshot then: no older one belongs to it.
+    """The stamps that the audience may bear: one of `tokens`. `serial` is that of the snapshot then: none older fits.
 
     `is_shown` says whether the service shows stamps; None: a first one was cut short. `is_behind` that the snapshot
-    lacks what others changed, until everybody has been sent again. `is_unsure` that somebody may have changed it while
+    lacks what others changed, until all members have been sent again. `is_unsure` that others may have changed it while
     the audience bore no stamp, until a sync that told so has come to its end.
     """
 

@@ -24,7 +24,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 
 _REBUILD: Final = (
-    "`audiencekit sync … --rebuild` sends everybody of the source again from here; who was put in by others and is not"
+    "`audiencekit sync … --rebuild` sends all people of the source again from here; who was put in by others and is not"
     " in the source stays until the entry lapses"
 )
 _OTHER: Final = "another machine, another state directory or a later state of this one has changed the audience"
@@ -35,7 +35,7 @@ _UPLOADED: Final = (
 )
 _CUT_SHORT: Final = "the audience was changed by others, and a rebuild of its snapshot was cut short"
 _UNSTAMPED: Final = (
-    "the description of the audience does not bear the stamp of the last sync, which was cut short, or somebody has"
+    "the description of the audience does not bear the stamp of the last sync, which was cut short, or others have"
     " edited it: whether another machine has changed the audience is not known"
 )
 _LATER: Final = "while this run was at work, something else changed the audience or its stamp: the next sync is refused"
@@ -88,7 +88,7 @@ class Stamping:
         return found or ""
 
     def judge(self, serial: int) -> tuple[str, ...]:
-        """What people should know of it before a run with the snapshot `serial`. Raises SnapshotRefused."""
+        """Notes on it before a run with the snapshot `serial`. Raises SnapshotRefused."""
         known = self._known()
         if self._is_rebuild:
             return self._judge_rebuild(known)

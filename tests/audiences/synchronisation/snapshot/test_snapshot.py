@@ -122,7 +122,7 @@ async def test_a_rebuild_sends_everybody_and_says_so(owner: Owner, damage: str) 
         owner.settings = replace(owner.settings, key=Secret("ab" * 32))
     report = await owner.sync(PEOPLE[1:], rebuild=True)
     assert report.rows.sent == 19
-    assert any("everybody is sent again" in note for note in report.notes)
+    assert any("all members are sent again" in note for note in report.notes)
     assert report.changes["removals"] == (damage == "none")
     owner.service.log.clear()
     report = await owner.sync(PEOPLE[2:])
