@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,12 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
 from audiencekit.errors import Refused
+from audiencekit.personal import Secret
 
 if TYPE_CHECKING:
     from audiencekit.machine.keyplaces import KeyPlace
 
+_NEW = "AUDIENCEKIT_NEW_KEY"
 _PLACES = ("environment", "command", "keyring", "file")
 _BESIDE = (
     "it lies beside the files that it opens: a copy of the state directory opens them all."
@@ -58,6 +61,28 @@ def move_key(place: KeyPlace, as_json: bool) -> None:
         print_json({"place": place, "removed_from": list(left)})
     else:
         say(f"the state key is in: {place}; removed from: {', '.join(left) or 'nowhere'}")
+
+
+@key.command("rotate")
+@json_option
+def rotate_key(as_json: bool) -> None:
+    """Make another state key, and seal everything anew under it; the key before opens none of it.
+
+    A key from the environment or a command cannot be put there: give the new one by AUDIENCEKIT_NEW_KEY.
+    """
+    from audiencekit.audiences.keyrotation import rotate_key as rotate
+    from audiencekit.machine.keyplaces import fingerprint
+    from audiencekit.machine.keys import parse_key
+
+    settings, given = command_settings(), os.environ.get(_NEW, "").strip()
+    fresh = parse_key(Secret(given), _NEW) if given else None
+    place = rotate(settings.state_dir, settings.key, fresh)
+    if as_json:
+        print_json({"place": place})
+    elif fresh is None:
+        say(f"another state key is in: {place}")
+    else:
+        say(f"everything is sealed under the key of {_NEW}, fingerprint {fingerprint(fresh)}: bring it to: {place}")
 
 
 def _describe() -> dict[str, Any]:

@@ -23,8 +23,9 @@ SYNC_POINTS: Final = tuple(f"{side} {step}" for step in SYNC_STEPS for side in (
 ERASURE_STEPS: Final = ("memory", "count", "witness")
 ERASURE_POINTS: Final = tuple(f"{side} {step}" for step in ERASURE_STEPS for side in ("before", "after"))
 
-# And of a move of the state key: it is in its new place, and overwritten in its old one.
-KEY_STEPS: Final = ("key", "wipe")
+# And of a move of the state key: it is in its new place, and overwritten in its old one; of a rotation: all is ready,
+# and each file has taken the place of the one before.
+KEY_STEPS: Final = ("key", "wipe", "ready", "forward")
 KEY_POINTS: Final = tuple(f"{side} {step}" for step in KEY_STEPS for side in ("before", "after"))
 
 # And of a purge: its receipt is begun; one directory is out of sight, what opens its files is destroyed, its files are

@@ -109,6 +109,14 @@ class CredentialStore:
         with explained("the credentials cannot be kept", self._path):
             replace_file(self._path, _sealed(document.write(), key))
 
+    def write_sealed(self, directory: Path, old: StateKey, new: StateKey) -> None:
+        """Write the file, if it is sealed, into `directory` under another state key."""
+        with explained("the credentials cannot be kept", directory / FILE_NAME):
+            if os.path.lexists(self._path) and read_file(self._path, len(MARK)) == MARK:
+                opened = _unsealed(_Content(read_file(self._path, MAX_FILE_BYTES)), old)
+                if opened is not None:
+                    replace_file(directory / FILE_NAME, _sealed(_as_text(opened), new))
+
     def write_anew(self) -> None:
         """Write the file again, if there is one, for the place where the state key is now."""
         if os.path.lexists(self._path):

@@ -8,9 +8,9 @@ from typing import Final, Literal, TypeAlias
 
 from audiencekit.errors import UsageError
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import locked
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
+from audiencekit.machine.keyrotation import NEXT_NAME, changing_key
 from audiencekit.machine.keys import (
     KEY_FILE,
     KEY_VARIABLE,
@@ -54,9 +54,8 @@ def move_key(state_dir: Path, given: GivenKey, place: KeyPlace) -> tuple[KeyPlac
     InputOutputFailed and CredentialsRefused.
     """
     make_directory(state_dir)
-    lock = state_dir / f".{KEY_FILE}.lock"
-    with explained("the state key cannot be locked", lock), locked(lock):
-        key = _key_to_move(state_dir, given, place)
+    key = _key_to_move(state_dir, given, place)
+    with changing_key(state_dir):
         pass_point("before key")
         if place == "keyring":
             _to_keyring(key)
@@ -64,6 +63,14 @@ def move_key(state_dir: Path, given: GivenKey, place: KeyPlace) -> tuple[KeyPlac
             write_key_file(state_dir, key)
         pass_point("after key")
         return tuple(left for left in ("keyring", "file") if left != place and _leave(state_dir, left))
+
+
+def put_next(directory: Path, key: StateKey, place: KeyPlace) -> None:
+    """Put `key` where a rotation takes it from: a file in `directory`, or the keyring. Raises as `move_key` does."""
+    if place == "file":
+        write_key_file(directory, key)
+    elif place == "keyring":
+        write_keyring(NEXT_NAME, key.in_hex(), hint=_HINT)
 
 
 def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:

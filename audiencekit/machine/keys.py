@@ -8,18 +8,22 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.keyrings import read_keyring
+from audiencekit.machine.keyrotation import settle_rotation
 from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import Personal, Secret
 
 KEY_BYTES: Final = 32
 KEY_FILE: Final = "key"
+EARLIER_FILE: Final = "key.earlier"
 KEY_VARIABLE: Final = "AUDIENCEKIT_KEY"
 KEYRING_NAME: Final = "state-key"
 DIGESTS: Final = "digests"  # purposes: keys for one are of no use for another
@@ -27,6 +31,7 @@ SPOOL: Final = "spool"
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{64}")
 _GROUP: Final = 16  # digits
+_EARLIER, _NONCE_BYTES, _MOST_EARLIER_BYTES = "earlier keys", 12, 100_000
 
 
 class SubKey(Personal[bytes]):
@@ -34,7 +39,16 @@ class SubKey(Personal[bytes]):
 
 
 class StateKey(Personal[bytes]):
-    """The key that all others of a state directory are made from."""
+    """The key that all others of a state directory are made from.
+
+    `earlier` are those before it, the last one first: journals of runs that have ended stay under the key of then.
+    """
+
+    __slots__ = ("earlier",)
+
+    def __init__(self, hidden: bytes, earlier: tuple[StateKey, ...] = ()) -> None:
+        super().__init__(hidden)
+        self.earlier = earlier
 
     def in_hex(self) -> Secret:
         """As it is written down: in groups, since searches for hashes in a state directory are to find none."""
@@ -54,12 +68,42 @@ def find_state_key(state_dir: Path, given: GivenKey) -> StateKey:
     CredentialsRefused for a keyring that cannot be read, and a command that gives no key.
     """
     check_root(state_dir)
+    settle_rotation(state_dir, KEYRING_NAME)
+    key = _find(state_dir, given)
+    return StateKey(key.unwrap(), read_earlier(state_dir, key))
+
+
+def _find(state_dir: Path, given: GivenKey) -> StateKey:
     if isinstance(given, KeyCommand):
         return parse_key(given.read(), f"the output of the command of {COMMAND_VARIABLE}")
     if given is not None:
         return parse_key(given, KEY_VARIABLE)
     kept = read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
     return _read_or_make(state_dir / KEY_FILE) if kept is None else parse_key(kept, "the key in the keyring")
+
+
+def read_earlier(state_dir: Path, key: StateKey) -> tuple[StateKey, ...]:
+    """The keys before `key`, the last one first; none where it opens no file of them. Raises InputOutputFailed."""
+    path = state_dir / EARLIER_FILE
+    if not os.path.lexists(path):
+        return ()
+    with explained("the earlier state keys cannot be read", path):
+        content = read_file(path, _MOST_EARLIER_BYTES)
+    try:
+        own = AESGCM(key.derive(_EARLIER).unwrap())
+        keys = own.decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], _EARLIER.encode())
+    except (InvalidTag, ValueError):
+        return ()
+    return tuple(StateKey(keys[start : start + KEY_BYTES]) for start in range(0, len(keys), KEY_BYTES))
+
+
+def write_earlier(directory: Path, key: StateKey) -> None:
+    """Have `directory` hold the keys before `key`, sealed under it. Raises InputOutputFailed."""
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    keys = b"".join(one.unwrap() for one in key.earlier)
+    sealed = AESGCM(key.derive(_EARLIER).unwrap()).encrypt(nonce, keys, _EARLIER.encode())
+    with explained("the earlier state keys cannot be written", directory / EARLIER_FILE):
+        replace_file(directory / EARLIER_FILE, nonce + sealed)
 
 
 def existing_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:

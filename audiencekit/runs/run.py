@@ -144,8 +144,7 @@ class Run:
         if state_key is None:
             raise without_key(directory)
         facts = journal.facts()
-        key = facts.key(state_key)
-        journal.check(run_id, key)
+        key = journal.check_by(run_id, state_key)
         if journal.ending() is None:
             refuse_changes(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.

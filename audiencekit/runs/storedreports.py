@@ -112,7 +112,7 @@ def opened_journal(directory: Path, key: StateKey | None = None) -> Iterator[Jou
     journal = JournalFile.open(directory / JOURNAL)
     try:
         if key is not None:
-            journal.check(directory.name, journal.facts().key(key))
+            journal.check_by(directory.name, key)
         yield journal
     finally:
         journal.close()

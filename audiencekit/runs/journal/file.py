@@ -15,7 +15,7 @@ from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.keys import SubKey
+from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
 from audiencekit.runs.journal.digests import DOCUMENTS, digest_of
 from audiencekit.runs.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
@@ -127,6 +127,20 @@ class JournalFile:
         content = self._document(ENDING)
         with self._sound():
             return None if content is None else Ending(**content)
+
+    def check_by(self, run_id: str, state_key: StateKey) -> SubKey:
+        """The key that the journal was made under, by the state key or one before it. Raises as `check`."""
+        facts = self.facts()
+        for earlier in (state_key, *state_key.earlier):
+            key = facts.key(earlier)
+            try:
+                self.check(run_id, key)
+                return key
+            except ResumeRefused as error:
+                refused = error
+                if error.reason != "key":
+                    break
+        raise refused
 
     def check(self, run_id: str, key: SubKey) -> None:
         """Raises ResumeRefused for a damaged file, another run's journal, and one that was made under another key."""

@@ -80,6 +80,10 @@ class Memory:
     serial: int
     digest: str
 
+    def with_new_key(self) -> tuple[MemoryPart, ...]:
+        """The parts, and before them an empty one for the people of later, under a tag key that no one has seen."""
+        return (MemoryPart(new_tag_key(), np.zeros(0, dtype=TAG)), *(part for part in self.parts if len(part.tags)))
+
     @property
     def keys(self) -> int:
         """How many tags all parts hold."""

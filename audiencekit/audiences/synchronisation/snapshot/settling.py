@@ -71,7 +71,7 @@ def _outcomes_of_run(changes: Changes, runs: RunStore, key: StateKey) -> Outcome
     run_id = changes.facts.run_id
     try:
         with contextlib.closing(JournalFile.open(runs.directory(run_id) / JOURNAL)) as journal:
-            journal.check(run_id, journal.facts().key(key))
+            journal.check_by(run_id, key)
             return _outcomes_of(journal)
     except (ResumeRefused, InputOutputFailed):
         return Outcomes(frozenset(), frozenset(map(int, changes.facts.requests)))

@@ -1,0 +1,78 @@
+"""Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it.
+
+Journals stay under the key that they were made by, which is kept, sealed under the new one: they hold digests, which
+cannot be made again without the lists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from audiencekit.audiences.synchronisation.snapshot.rekeying import write_under
+from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOTS
+from audiencekit.audiences.unfinished import nothing_at_work, refuse_unfinished
+from audiencekit.errors import UsageError
+from audiencekit.machine.credentialstore import CredentialStore
+from audiencekit.machine.keycommand import GivenKey
+from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
+from audiencekit.machine.keyrotation import begin, changing_key, commit
+from audiencekit.machine.keys import KEY_BYTES, KEYRING_NAME, StateKey, existing_state_key, write_earlier
+from audiencekit.machine.privatefiles import make_private_directory
+from audiencekit.machine.witness import Mark, Witness
+from audiencekit.selection.forgotten.file import alone, read_memory, write_memory, write_serial
+
+
+def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyPlace:
+    """Have another key where the state key is, and everything sealed under it; the place.
+
+    `given` is the key, as in the settings, and `fresh` the new one, which a keyring and a file do without: there it is
+    drawn. A kill leaves all under one key; the next command finishes or undoes it. Raises UsageError, PlanRefused where
+    something is unfinished that only the key of now can finish, AudienceBusy, InputOutputFailed.
+    """
+    old, place = existing_state_key(state_dir, given), place_of_key(state_dir, given)
+    if old is None or place is None:
+        raise UsageError("there is no state key yet", hint="it is made by the first run")
+    if fresh is None and place in ("environment", "command"):
+        hint = "give the new key by AUDIENCEKIT_NEW_KEY, and bring it to its place after the rotation"
+        raise UsageError(f"the state key comes from the {place}, where a new one cannot be put", hint=hint)
+    drawn = fresh or StateKey(secrets.token_bytes(KEY_BYTES))
+    new = StateKey(drawn.unwrap(), (old, *old.earlier))
+    with changing_key(state_dir), nothing_at_work(state_dir):
+        refuse_unfinished(state_dir)
+        shadow = begin(state_dir)
+        put_next(shadow, new, place)
+        write_earlier(shadow, new)
+        mark = _write_memory(state_dir, shadow, old, new)
+        stale = list(_write_snapshots(state_dir, shadow, old, new))
+        CredentialStore(state_dir, "", given).write_sealed(shadow, old, new)
+        commit(state_dir, KEYRING_NAME, stale)
+        if mark is not None:
+            Witness.of_user().note(state_dir, mark)
+    return place
+
+
+def _write_memory(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Mark | None:
+    """The mark of the memory under the new key; None where there is none."""
+    with alone(state_dir):
+        memory = read_memory(state_dir, old)
+        if memory is None:
+            return None
+        # Its digest is another one: to those who have noted the one before it is a later state.
+        fresh = write_memory(shadow, new, memory.with_new_key(), identity=memory.identity, serial=memory.serial + 1)
+        write_serial(shadow, new, fresh.mark)
+        return fresh.mark
+
+
+def _write_snapshots(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Iterator[Path]:
+    """Write each snapshot as a whole; the files that go with those before."""
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(os.listdir(state_dir / SNAPSHOTS)):
+            make_private_directory(shadow / SNAPSHOTS)
+            account_id, _, audience_id = name.partition("-")
+            write_under((state_dir, old), (shadow, new), account_id, audience_id, datetime.now(UTC))
+            yield state_dir / SNAPSHOTS / name / RECENT
