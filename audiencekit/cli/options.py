@@ -10,7 +10,6 @@ import click
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
-from audiencekit.settings import FEW_PEOPLE_RULES
 
 F = TypeVar("F", bound=Callable[..., Any])
 KINDS = click.Choice([kind.value for kind in Kind])
@@ -147,7 +146,7 @@ allow_name_option = click.option(
     "--allow-name", is_flag=True, help="The name may hold an address, a phone number or a device id."
 )
 _FEW_PEOPLE = click.option(
-    "--few-people", type=click.Choice(FEW_PEOPLE_RULES),
+    "--few-people", type=click.Choice(["tell", "refuse", "allow"]),
     help="Tell of a change of fewer than ten people, refuse it, or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
 )  # fmt: skip
 _JUDGEMENT = (
