@@ -16,12 +16,13 @@ from pathlib import Path
 from audiencekit.audiences.synchronisation.snapshot.rekeying import write_under
 from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOTS
 from audiencekit.audiences.unfinished import nothing_at_work, refuse_unfinished
-from audiencekit.errors import UsageError
+from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.machine.credentialstore import CredentialStore
 from audiencekit.machine.keycommand import GivenKey
+from audiencekit.machine.keyentry import read_entry_name
 from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
-from audiencekit.machine.keyrotation import begin, changing_key, commit
-from audiencekit.machine.keys import KEY_BYTES, KEYRING_NAME, StateKey, existing_state_key, write_earlier
+from audiencekit.machine.keyrotation import READY, begin, changing_key, commit, settle, undo
+from audiencekit.machine.keys import KEY_BYTES, StateKey, existing_state_key, write_earlier
 from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.machine.witness import Mark, Witness
 from audiencekit.selection.forgotten.file import alone, read_memory, write_memory, write_serial
@@ -34,38 +35,58 @@ def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyP
     drawn. A kill leaves all under one key; the next command finishes or undoes it. Raises UsageError, PlanRefused where
     something is unfinished that only the key of now can finish, AudienceBusy, InputOutputFailed.
     """
-    old, place = existing_state_key(state_dir, given), place_of_key(state_dir, given)
-    if old is None or place is None:
-        raise UsageError("there is no state key yet", hint="it is made by the first run")
+    with changing_key(state_dir):
+        settle(state_dir)
+        old, place = existing_state_key(state_dir, given), place_of_key(state_dir, given)
+        if old is None or place is None:
+            raise UsageError("there is no state key yet", hint="it is made by the first run")
+        _check_fresh(fresh, old, place)
+        drawn = fresh or StateKey(secrets.token_bytes(KEY_BYTES))
+        new = StateKey(drawn.unwrap(), (old, *old.earlier))
+        shadow = begin(state_dir)
+        try:
+            with nothing_at_work(state_dir), alone(state_dir):
+                refuse_unfinished(state_dir)
+                _carry_out(state_dir, shadow, old, new, place)
+        except AudiencekitError:
+            if not os.path.lexists(shadow / READY):
+                undo(state_dir)
+            raise
+    return place
+
+
+def _check_fresh(fresh: StateKey | None, old: StateKey, place: KeyPlace) -> None:
+    """Raises UsageError for a new key that is missing, not wanted, or the one of now."""
     if fresh is None and place in ("environment", "command"):
         hint = "give the new key by AUDIENCEKIT_NEW_KEY, and bring it to its place after the rotation"
         raise UsageError(f"the state key comes from the {place}, where a new one cannot be put", hint=hint)
-    drawn = fresh or StateKey(secrets.token_bytes(KEY_BYTES))
-    new = StateKey(drawn.unwrap(), (old, *old.earlier))
-    with changing_key(state_dir), nothing_at_work(state_dir):
-        refuse_unfinished(state_dir)
-        shadow = begin(state_dir)
-        put_next(shadow, new, place)
-        write_earlier(shadow, new)
-        mark = _write_memory(state_dir, shadow, old, new)
-        stale = list(_write_snapshots(state_dir, shadow, old, new))
-        CredentialStore(state_dir, "", given).write_sealed(shadow, old, new)
-        commit(state_dir, KEYRING_NAME, stale)
-        if mark is not None:
-            Witness.of_user().note(state_dir, mark)
-    return place
+    if fresh is not None and fresh.unwrap() in [one.unwrap() for one in (old, *old.earlier)]:
+        raise UsageError(
+            "the new key is the one of now, or one before it: nothing was changed", hint="draw another one"
+        )
+
+
+def _carry_out(state_dir: Path, shadow: Path, old: StateKey, new: StateKey, place: KeyPlace) -> None:
+    entry = read_entry_name(state_dir) if place == "keyring" else ""
+    put_next(shadow, new, place)
+    write_earlier(shadow, new)
+    mark = _write_memory(state_dir, shadow, old, new)
+    stale = list(_write_snapshots(state_dir, shadow, old, new))
+    CredentialStore(state_dir, "").write_sealed(shadow, old, new)
+    commit(state_dir, stale=stale, entry=entry)
+    if mark is not None:
+        Witness.of_user().note(state_dir, mark)
 
 
 def _write_memory(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Mark | None:
     """The mark of the memory under the new key; None where there is none."""
-    with alone(state_dir):
-        memory = read_memory(state_dir, old)
-        if memory is None:
-            return None
-        # Its digest is another one: to those who have noted the one before it is a later state.
-        fresh = write_memory(shadow, new, memory.with_new_key(), identity=memory.identity, serial=memory.serial + 1)
-        write_serial(shadow, new, fresh.mark)
-        return fresh.mark
+    memory = read_memory(state_dir, old)
+    if memory is None:
+        return None
+    # Its digest is another one: to those who have noted the one before it is a later state.
+    fresh = write_memory(shadow, new, memory.with_new_key(), identity=memory.identity, serial=memory.serial + 1)
+    write_serial(shadow, new, fresh.mark)
+    return fresh.mark
 
 
 def _write_snapshots(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Iterator[Path]:

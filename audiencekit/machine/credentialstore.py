@@ -17,6 +17,7 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keyplaces import place_of_key
 from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
+from audiencekit.machine.keyrotation import settle_rotation
 from audiencekit.machine.keys import StateKey, existing_state_key, find_state_key
 from audiencekit.machine.privatefiles import check_private, explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
@@ -88,6 +89,7 @@ class CredentialStore:
 
     def _read_file(self) -> _Document:
         check_root(self._path.parent)
+        settle_rotation(self._path.parent)
         with explained("the kept credentials cannot be read", self._path):
             if not os.path.lexists(self._path):
                 return _Document({})

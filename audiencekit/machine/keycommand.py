@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from typing import Final, TypeAlias
 
@@ -28,6 +29,10 @@ class KeyCommand:
             self._words = shlex.split(command)
         except ValueError:
             self._words = []
+        self._program = shutil.which(self._words[0]) if self._words else None
+        if self._program is not None and not os.path.isabs(self._program):
+            told = f"{COMMAND_VARIABLE} names a program by a path that means another one in every working directory"
+            raise UsageError(told, hint="give its path in full")
         if not self._words:
             raise UsageError(f"{COMMAND_VARIABLE} is not a command", hint="give a program and its arguments")
         self._found: Secret | None = None

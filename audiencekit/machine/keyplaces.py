@@ -9,12 +9,12 @@ from typing import Final, Literal, TypeAlias
 from audiencekit.errors import UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
-from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
-from audiencekit.machine.keyrotation import NEXT_NAME, changing_key
+from audiencekit.machine.keyentry import KEYRING_NAME, NAME_FILE, clear_entry, read_entry, read_entry_name, write_entry
+from audiencekit.machine.keyrings import KEYRING_SERVICE
+from audiencekit.machine.keyrotation import changing_key, settle
 from audiencekit.machine.keys import (
     KEY_FILE,
     KEY_VARIABLE,
-    KEYRING_NAME,
     StateKey,
     existing_state_key,
     key_of_file,
@@ -26,7 +26,6 @@ from audiencekit.machine.statedirectory import make_directory
 
 KeyPlace: TypeAlias = Literal["environment", "command", "keyring", "file"]
 PLACES: Final[tuple[KeyPlace, ...]] = ("environment", "command", "keyring", "file")
-_HINT: Final = "unlock the keyring"
 _FINGERPRINT_DIGITS: Final = 8
 
 
@@ -36,7 +35,7 @@ def place_of_key(state_dir: Path, given: GivenKey) -> KeyPlace | None:
         return "command"
     if given is not None:
         return "environment"
-    if read_keyring(KEYRING_NAME, hint=_HINT) is not None:
+    if read_entry(state_dir) is not None:
         return "keyring"
     return "file" if os.path.lexists(state_dir / KEY_FILE) else None
 
@@ -54,23 +53,25 @@ def move_key(state_dir: Path, given: GivenKey, place: KeyPlace) -> tuple[KeyPlac
     InputOutputFailed and CredentialsRefused.
     """
     make_directory(state_dir)
-    key = _key_to_move(state_dir, given, place)
     with changing_key(state_dir):
+        settle(state_dir)
+        key = _key_to_move(state_dir, given, place)
         pass_point("before key")
-        if place == "keyring":
-            _to_keyring(key)
+        if place == "keyring" and not read_entry_name(state_dir):
+            _to_keyring(state_dir, key)
         elif place == "file":
+            _refuse_shared_entry(state_dir)
             write_key_file(state_dir, key)
         pass_point("after key")
         return tuple(left for left in ("keyring", "file") if left != place and _leave(state_dir, left))
 
 
 def put_next(directory: Path, key: StateKey, place: KeyPlace) -> None:
-    """Put `key` where a rotation takes it from: a file in `directory`, or the keyring. Raises as `move_key` does."""
+    """Put `key` where a rotation takes it from, in `directory`. Raises as `move_key` does."""
     if place == "file":
         write_key_file(directory, key)
     elif place == "keyring":
-        write_keyring(NEXT_NAME, key.in_hex(), hint=_HINT)
+        _to_keyring(directory, key)
 
 
 def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
@@ -81,7 +82,7 @@ def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
     key = existing_state_key(state_dir, given)
     if key is None:
         raise UsageError("there is no state key yet", hint="it is made by the first run")
-    own = (key_of_file(state_dir), _key_of_keyring())
+    own = (key_of_file(state_dir), _key_of_keyring(state_dir))
     if any(other is not None and other != key for other in own):
         raise UsageError(
             "the keyring or the key file holds another key than the one that is used: nothing was moved",
@@ -90,25 +91,38 @@ def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
     return key
 
 
-def _key_of_keyring() -> StateKey | None:
-    kept = read_keyring(KEYRING_NAME, hint=_HINT)
+def _key_of_keyring(state_dir: Path) -> StateKey | None:
+    """That of the directory's own entry."""
+    kept = read_entry(state_dir) if read_entry_name(state_dir) else None
     return None if kept is None else parse_key(kept, "the key in the keyring")
 
 
-def _to_keyring(key: StateKey) -> None:
-    if not write_keyring(KEYRING_NAME, key.in_hex(), hint=_HINT):
+def _to_keyring(directory: Path, key: StateKey) -> None:
+    if not write_entry(directory, key.in_hex()):
         hint = "pip install 'audiencekit[keyring]', or give the key by AUDIENCEKIT_KEY_COMMAND"
-        raise UsageError("this machine has no keyring: nothing was moved", hint=hint)
+        raise UsageError("this machine has no keyring: nothing was changed", hint=hint)
+
+
+def _refuse_shared_entry(state_dir: Path) -> None:
+    """Raises UsageError where the entry of all state directories would be used before the file."""
+    if not read_entry_name(state_dir) and read_entry(state_dir) is not None:
+        command = f"`keyring del {KEYRING_SERVICE} {KEYRING_NAME}`"
+        hint = f"remove it yourself where it opens no other state directory: {command}"
+        raise UsageError(f"the entry {KEYRING_NAME!r} of the keyring comes before a file: nothing was moved", hint=hint)
 
 
 def _leave(state_dir: Path, place: str) -> bool:
-    """Whether the key was there; it is no more."""
-    if place == "keyring":
-        if read_keyring(KEYRING_NAME, hint=_HINT) is None:
-            return False
-        clear_keyring(KEYRING_NAME, hint=_HINT)
-        return True
-    return _destroy(state_dir / KEY_FILE)
+    """Whether the key was there, in a place of this directory alone; it is no more."""
+    if place == "file":
+        return _destroy(state_dir / KEY_FILE)
+    name = read_entry_name(state_dir)
+    if not name:
+        return False
+    clear_entry(name)
+    with explained("the name of the keyring's entry cannot be removed", state_dir / NAME_FILE):
+        os.unlink(state_dir / NAME_FILE)
+        sync_directory(state_dir)
+    return True
 
 
 def _destroy(path: Path) -> bool:

@@ -19,15 +19,13 @@ import orjson
 from audiencekit.errors import AudienceBusy
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import locked
-from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
+from audiencekit.machine.keyentry import clear_entry, read_entry_name
 from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
 
 ROTATION: Final = ".rotation"
 READY: Final = "ready"
-NEXT_NAME: Final = "state-key-next"  # of the entry of the keyring, until the moment of no return
 _MOST_BYTES: Final = 100_000_000
 _LOCK: Final = ".key.lock"
-_HINT: Final = "unlock the keyring"
 
 
 @contextlib.contextmanager
@@ -46,32 +44,34 @@ def changing_key(state_dir: Path) -> Iterator[None]:
         yield
 
 
-def settle_rotation(state_dir: Path, keyring_name: str) -> None:
+def settle_rotation(state_dir: Path) -> None:
     """Finish, or undo, a rotation that was killed. Raises as `changing_key` does."""
     if os.path.lexists(state_dir / ROTATION):
         with changing_key(state_dir):
-            settle(state_dir, keyring_name)
+            settle(state_dir)
 
 
-def settle(state_dir: Path, keyring_name: str) -> None:
+def settle(state_dir: Path) -> None:
     """The same, for a process that holds the lock."""
     if os.path.lexists(state_dir / ROTATION / READY):
-        _go_on(state_dir, keyring_name)
+        _go_on(state_dir)
     else:
-        _remove(state_dir)
+        undo(state_dir)
 
 
 def begin(state_dir: Path) -> Path:
-    """The directory for what is sealed anew, empty."""
-    _remove(state_dir)
+    """The directory for what is sealed anew, empty. From now on no other process gets the key."""
     with explained("the rotation cannot begin", state_dir / ROTATION):
         make_private_directory(state_dir / ROTATION)
         sync_directory(state_dir)
     return state_dir / ROTATION
 
 
-def commit(state_dir: Path, keyring_name: str, gone: Iterable[Path]) -> None:
-    """All is there, and durable: it takes the place of what was sealed before, and what is `gone` goes."""
+def commit(state_dir: Path, *, stale: Iterable[Path], entry: str) -> None:
+    """All is there, and durable: it takes the place of what was sealed before.
+
+    The files that are `stale` go, and the `entry` of the keyring that holds the key before; empty for none.
+    """
     shadow = state_dir / ROTATION
     with explained("the rotation cannot go on", shadow):
         for directory, _, names in os.walk(shadow):
@@ -79,42 +79,45 @@ def commit(state_dir: Path, keyring_name: str, gone: Iterable[Path]) -> None:
                 _sync(Path(directory) / name)
             sync_directory(Path(directory))
         pass_point("before ready")
-        names = [str(path.relative_to(state_dir)) for path in gone]
-        replace_file(shadow / READY, orjson.dumps(names))
+        order = {"stale": [str(path.relative_to(state_dir)) for path in stale], "entry": entry}
+        replace_file(shadow / READY, orjson.dumps(order))
         pass_point("after ready")
-    _go_on(state_dir, keyring_name)
+    _go_on(state_dir)
 
 
-def _go_on(state_dir: Path, keyring_name: str) -> None:
+def undo(state_dir: Path) -> None:
+    """Leave all as it was before; an entry of the keyring that was made for the new key goes."""
+    shadow = state_dir / ROTATION
+    if os.path.lexists(shadow):
+        clear_entry(read_entry_name(shadow))
+        with explained("what is left of a rotation cannot be removed", shadow):
+            shutil.rmtree(shadow)
+            sync_directory(state_dir)
+
+
+def _go_on(state_dir: Path) -> None:
     """Move what is still to be moved; it may have been done in part."""
     shadow = state_dir / ROTATION
-    if (fresh := read_keyring(NEXT_NAME, hint=_HINT)) is not None:
-        write_keyring(keyring_name, fresh, hint=_HINT)
     with explained("the rotation cannot be finished", shadow):
-        for name in orjson.loads(read_file(shadow / READY, _MOST_BYTES)):
+        order = orjson.loads(read_file(shadow / READY, _MOST_BYTES))
+        for name in order["stale"]:
             (state_dir / name).unlink(missing_ok=True)
         for directory, _, names in os.walk(shadow):
-            target = state_dir / Path(directory).relative_to(shadow)
-            for name in sorted(set(names) - {READY}):
-                pass_point("before forward")
-                os.replace(Path(directory) / name, target / name)
-                pass_point("after forward")
-            sync_directory(target)
-    if fresh is not None:
-        clear_keyring(NEXT_NAME, hint=_HINT)
-    _remove(state_dir)
-
-
-def _remove(state_dir: Path) -> None:
-    """Remove the directory, what makes it valid last: it holds nothing then that is still to be moved."""
-    shadow = state_dir / ROTATION
-    if not os.path.lexists(shadow):
-        return
+            _move(Path(directory), state_dir / Path(directory).relative_to(shadow), sorted(set(names) - {READY}))
+    clear_entry(order["entry"])
     with explained("what is left of a rotation cannot be removed", shadow):
-        if not os.path.lexists(shadow / READY) and read_keyring(NEXT_NAME, hint=_HINT) is not None:
-            clear_keyring(NEXT_NAME, hint=_HINT)
         shutil.rmtree(shadow)
         sync_directory(state_dir)
+
+
+def _move(directory: Path, target: Path, names: list[str]) -> None:
+    """Move files into `target`, unless that was removed meanwhile."""
+    if target.is_dir():
+        for name in names:
+            pass_point("before forward")
+            os.replace(directory / name, target / name)
+            pass_point("after forward")
+        sync_directory(target)
 
 
 def _sync(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import secrets
@@ -13,9 +14,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.errors import AudiencekitError, CredentialsRefused, UsageError
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
-from audiencekit.machine.keyrings import read_keyring
+from audiencekit.machine.keyentry import read_entry, read_entry_name
 from audiencekit.machine.keyrotation import settle_rotation
 from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
@@ -25,12 +26,13 @@ KEY_BYTES: Final = 32
 KEY_FILE: Final = "key"
 EARLIER_FILE: Final = "key.earlier"
 KEY_VARIABLE: Final = "AUDIENCEKIT_KEY"
-KEYRING_NAME: Final = "state-key"
 DIGESTS: Final = "digests"  # purposes: keys for one are of no use for another
 SPOOL: Final = "spool"
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{64}")
+_BASE64: Final = re.compile(r"[0-9A-Za-z+/]{43}=")
 _GROUP: Final = 16  # digits
+_NO_ENTRY_HINT: Final = "unlock the keyring that has it; or put the key of then into AUDIENCEKIT_KEY"
 _EARLIER, _NONCE_BYTES, _MOST_EARLIER_BYTES = "earlier keys", 12, 100_000
 
 
@@ -68,7 +70,7 @@ def find_state_key(state_dir: Path, given: GivenKey) -> StateKey:
     CredentialsRefused for a keyring that cannot be read, and a command that gives no key.
     """
     check_root(state_dir)
-    settle_rotation(state_dir, KEYRING_NAME)
+    settle_rotation(state_dir)
     key = _find(state_dir, given)
     return StateKey(key.unwrap(), read_earlier(state_dir, key))
 
@@ -78,12 +80,20 @@ def _find(state_dir: Path, given: GivenKey) -> StateKey:
         return parse_key(given.read(), f"the output of the command of {COMMAND_VARIABLE}")
     if given is not None:
         return parse_key(given, KEY_VARIABLE)
-    kept = read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
-    return _read_or_make(state_dir / KEY_FILE) if kept is None else parse_key(kept, "the key in the keyring")
+    kept = read_entry(state_dir)
+    if kept is not None:
+        return parse_key(kept, "the key in the keyring")
+    name = read_entry_name(state_dir)
+    if name and not os.path.lexists(state_dir / KEY_FILE):
+        raise CredentialsRefused(f"the keyring has no entry {name!r}, which holds the state key", hint=_NO_ENTRY_HINT)
+    return _read_or_make(state_dir / KEY_FILE)
 
 
 def read_earlier(state_dir: Path, key: StateKey) -> tuple[StateKey, ...]:
-    """The keys before `key`, the last one first; none where it opens no file of them. Raises InputOutputFailed."""
+    """The keys before `key`, the last one first.
+
+    Raises CredentialsRefused where the state directory has gone over to another key, and InputOutputFailed.
+    """
     path = state_dir / EARLIER_FILE
     if not os.path.lexists(path):
         return ()
@@ -93,7 +103,13 @@ def read_earlier(state_dir: Path, key: StateKey) -> tuple[StateKey, ...]:
         own = AESGCM(key.derive(_EARLIER).unwrap())
         keys = own.decrypt(content[:_NONCE_BYTES], content[_NONCE_BYTES:], _EARLIER.encode())
     except (InvalidTag, ValueError):
-        return ()
+        keys = None
+    if keys is None:
+        raise CredentialsRefused(
+            f"{str(state_dir)!r} is under another state key than is given: it was rotated, or the file"
+            f" {EARLIER_FILE!r} is damaged: nothing was sent",
+            hint="give the key of now; `audiencekit key show` says the fingerprint of one that is given",
+        )
     return tuple(StateKey(keys[start : start + KEY_BYTES]) for start in range(0, len(keys), KEY_BYTES))
 
 
@@ -108,7 +124,8 @@ def write_earlier(directory: Path, key: StateKey) -> None:
 
 def existing_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
     """The key as `find_state_key` gives it; None where that would make one. Raises as it does."""
-    kept = given or read_keyring(KEYRING_NAME, hint=f"unlock it, or give {KEY_VARIABLE}")
+    settle_rotation(state_dir)
+    kept = given or read_entry(state_dir)
     if kept is None and not os.path.lexists(state_dir / KEY_FILE):
         return None
     return find_state_key(state_dir, kept)
@@ -123,11 +140,16 @@ def known_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
 
 
 def parse_key(text: Secret, where: str) -> StateKey:
-    """The key that `text` is, with or without dashes. Raises UsageError, which names `where`."""
-    digits = text.unwrap().strip().replace("-", "")
-    if not _HEX.fullmatch(digits):
-        raise UsageError(f"{where} is not a key", hint="a key is 64 hex digits, such as `openssl rand -hex 32` makes")
-    return StateKey(bytes.fromhex(digits))
+    """The key that `text` is: 64 hex digits, with or without dashes, or base64 of 32 bytes.
+
+    Raises UsageError, which names `where`.
+    """
+    written = text.unwrap().strip()
+    if _HEX.fullmatch(digits := written.replace("-", "")):
+        return StateKey(bytes.fromhex(digits))
+    if _BASE64.fullmatch(written):  # as key management services print bytes
+        return StateKey(base64.b64decode(written))
+    raise UsageError(f"{where} is not a key", hint="a key is 64 hex digits, such as `openssl rand -hex 32` makes")
 
 
 def key_of_file(state_dir: Path) -> StateKey | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,8 +19,10 @@ from audiencekit.audiences.sealedfiles import count_sealed
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
-from audiencekit.errors import AudienceBusy, PlanRefused, UsageError
+from audiencekit.errors import AudienceBusy, CredentialsRefused, PlanRefused, UsageError
+from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.keyplaces import move_key
 from audiencekit.machine.keyrotation import ROTATION, changing_key
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import Secret
@@ -77,7 +82,8 @@ async def test_the_key_before_opens_nothing_that_says_who_is_where(filled: Setti
     rotate_key(filled.state_dir, filled.key, None)
     counts = _counts(filled, old)
     assert {kind for kind, found in counts.items() if found["opened"]} == {"journals"}
-    assert find_state_key(filled.state_dir, Secret(old.unwrap().hex())).earlier == ()
+    with pytest.raises(CredentialsRefused, match="it was rotated"):
+        find_state_key(filled.state_dir, Secret(old.unwrap().hex()))
 
 
 async def test_people_erased_later_are_under_a_new_tag_key(filled: Settings) -> None:
@@ -100,6 +106,67 @@ async def test_again_and_again(filled: Settings) -> None:
     assert len({key.unwrap() for key in keys}) == 3
     assert len(keys[-1].earlier) == 3
     assert not any(found["refused"] for found in _counts(filled, keys[-1]).values())
+
+
+async def test_keys_in_the_keyring_of_two_directories(
+    filled: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has an entry of its own; that of the key before is gone."""
+    kept = keyring_in_place(monkeypatch)
+    other = find_state_key(tmp_path / "other", None)
+    for directory in (filled.state_dir, tmp_path / "other"):
+        move_key(directory, None, "keyring")
+    before = find_state_key(filled.state_dir, None)
+    assert rotate_key(filled.state_dir, None, None) == "keyring"
+    assert find_state_key(filled.state_dir, None).earlier == (before,)
+    assert find_state_key(tmp_path / "other", None) == other
+    assert len(kept) == 2
+    assert not any(before.unwrap().hex() in entry.replace("-", "") for entry in kept.values())
+
+
+async def test_a_snapshot_that_was_removed_meanwhile_holds_nothing_up(filled: Settings) -> None:
+    """After a kill behind the moment of no return."""
+    set_hook(_end_at("after ready"))
+    try:
+        with contextlib.suppress(Killed):
+            rotate_key(filled.state_dir, filled.key, None)
+    finally:
+        set_hook(None)
+    shutil.rmtree(next((filled.state_dir / "snapshots").iterdir()))
+    key = find_state_key(filled.state_dir, filled.key)
+    assert len(key.earlier) == 1
+    assert not (filled.state_dir / ROTATION).exists()
+
+
+class Killed(BaseException):
+    """The process has ended."""
+
+
+def _end_at(point: str) -> Callable[[str], None]:
+    def end(passed: str) -> None:
+        if passed == point:
+            raise Killed
+
+    return end
+
+
+def keyring_in_place(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What a keyring in the place of the library holds."""
+    kept: dict[str, str] = {}
+    module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
+    module.get_password = lambda service, name: kept.get(name)  # type: ignore[attr-defined]
+    module.set_password = lambda service, name, content: kept.update({name: content})  # type: ignore[attr-defined]
+    module.delete_password = lambda service, name: kept.pop(name)  # type: ignore[attr-defined]
+    errors.NoKeyringError = KeyError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    return kept
+
+
+async def test_the_key_of_now_is_no_new_one(filled: Settings) -> None:
+    key = find_state_key(filled.state_dir, filled.key)
+    with pytest.raises(UsageError, match="is the one of now"):
+        rotate_key(filled.state_dir, filled.key, key)
 
 
 async def test_a_key_from_elsewhere_is_given(filled: Settings) -> None:

@@ -66,7 +66,7 @@ async def test_all_is_under_one_key(
 
 
 async def _the_one(driver: Driver, directory: Path, env: dict[str, str], *keys: str) -> str:
-    """That of `keys` which opens everything: one does, and the other opens journals at most."""
+    """That of `keys` which opens everything; the other is refused, or opens journals at most."""
     codes = [(await driver.run(directory, env | {"AUDIENCEKIT_KEY": key}, "key", "show")).code for key in keys]
-    assert sorted(codes) == [0, 3]
+    assert sorted(codes) in ([0, 3], [0, 77])
     return keys[codes.index(0)]

@@ -81,5 +81,16 @@ def test_what_is_no_command_is_said_at_once(text: str) -> None:
         KeyCommand(text)
 
 
+def test_a_program_of_the_working_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "give").write_text("#!/bin/sh")
+    (tmp_path / "give").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="another one in every working directory"):
+        KeyCommand("./give")
+    monkeypatch.setenv("PATH", ".")
+    with pytest.raises(UsageError, match="another one in every working directory"):
+        KeyCommand("give")
+
+
 def test_it_is_not_shown() -> None:
     assert repr(KeyCommand("vault kv get secret")) == "<KeyCommand>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import sys
 from pathlib import Path
@@ -9,11 +10,12 @@ from types import ModuleType
 
 import pytest
 
-from audiencekit.errors import UsageError
+from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.machine.crashpoints import KEY_POINTS, set_hook
 from audiencekit.machine.keycommand import GivenKey, KeyCommand
+from audiencekit.machine.keyentry import KEYRING_NAME, NAME_FILE
 from audiencekit.machine.keyplaces import KeyPlace, fingerprint, move_key, place_of_key
-from audiencekit.machine.keys import KEY_FILE, KEYRING_NAME, find_state_key
+from audiencekit.machine.keys import KEY_FILE, StateKey, find_state_key, write_earlier
 from audiencekit.personal import Secret
 
 OTHER = "6b" * 32
@@ -43,18 +45,61 @@ def _brought(place: str, digits: str) -> GivenKey:
 
 @pytest.mark.parametrize("place", ["environment", "command", "keyring", "file"])
 @pytest.mark.parametrize("first", ["file", "keyring"])
-def test_it_is_in_one_place_in_the_end(first: str, place: KeyPlace, tmp_path: Path, keyring: dict[str, str]) -> None:
+def test_it_is_in_one_place_in_the_end(
+    first: KeyPlace, place: KeyPlace, tmp_path: Path, keyring: dict[str, str]
+) -> None:
     """And the same key."""
-    if first == "keyring":
-        keyring[KEYRING_NAME] = OTHER
     key = find_state_key(tmp_path, None)
+    move_key(tmp_path, None, first)
     given = _brought(place, key.unwrap().hex())
     left = move_key(tmp_path, given, place)
     assert left == (() if place == first else (first,))
     assert place_of_key(tmp_path, given) == place
-    assert ((tmp_path / KEY_FILE).exists(), KEYRING_NAME in keyring) == (place == "file", place == "keyring")
+    assert ((tmp_path / KEY_FILE).exists(), len(keyring)) == (place == "file", place == "keyring")
+    assert (tmp_path / NAME_FILE).exists() == (place == "keyring")
     assert find_state_key(tmp_path, given) == key
     assert move_key(tmp_path, given, place) == ()
+
+
+def test_two_state_directories_have_two_entries(tmp_path: Path, keyring: dict[str, str]) -> None:
+    """A move of one does nothing to the other."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    keys = [find_state_key(directory, None) for directory in (one, other)]
+    move_key(one, None, "keyring")
+    assert [find_state_key(directory, None) for directory in (one, other)] == keys
+    move_key(other, None, "keyring")
+    assert [find_state_key(directory, None) for directory in (one, other)] == keys
+    move_key(one, None, "file")
+    assert [find_state_key(directory, None) for directory in (one, other)] == keys
+
+
+def test_the_entry_of_all_state_directories_is_read_and_never_changed(tmp_path: Path, keyring: dict[str, str]) -> None:
+    """It is that of earlier versions, and may open others."""
+    keyring[KEYRING_NAME] = OTHER
+    key = find_state_key(tmp_path, None)
+    with pytest.raises(UsageError, match="comes before a file: nothing was moved"):
+        move_key(tmp_path, None, "file")
+    assert move_key(tmp_path, None, "keyring") == ()
+    assert move_key(tmp_path, Secret(OTHER), "environment") == ("keyring",)
+    assert (find_state_key(tmp_path, None), keyring) == (key, {KEYRING_NAME: OTHER})
+
+
+def test_an_entry_that_is_gone_makes_no_other_key(tmp_path: Path, keyring: dict[str, str]) -> None:
+    find_state_key(tmp_path, None)
+    move_key(tmp_path, None, "keyring")
+    keyring.clear()
+    with pytest.raises(CredentialsRefused, match="the keyring has no entry"):
+        find_state_key(tmp_path, None)
+    assert not (tmp_path / KEY_FILE).exists()
+
+
+def test_a_key_of_before_a_rotation_is_refused(tmp_path: Path, keyring: dict[str, str]) -> None:
+    """Whatever it would write, the key of now would not open."""
+    new = StateKey(bytes.fromhex(OTHER), (StateKey(b"o" * 32),))
+    write_earlier(tmp_path, new)
+    assert find_state_key(tmp_path, Secret(OTHER)).earlier == new.earlier
+    with pytest.raises(CredentialsRefused, match="it was rotated"):
+        find_state_key(tmp_path, Secret(b"o".hex() * 32))
 
 
 @pytest.mark.parametrize("place", ["environment", "keyring"])
@@ -102,7 +147,7 @@ def test_another_key_is_never_destroyed(place: KeyPlace, tmp_path: Path, keyring
 def test_without_a_keyring_nothing_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
     key = find_state_key(tmp_path, None)
-    with pytest.raises(UsageError, match="no keyring: nothing was moved"):
+    with pytest.raises(UsageError, match="no keyring: nothing was changed"):
         move_key(tmp_path, None, "keyring")
     assert find_state_key(tmp_path, None) == key
 
@@ -117,6 +162,12 @@ def test_a_fingerprint_tells_keys_apart_and_is_no_part_of_them(tmp_path: Path) -
     one, other = find_state_key(tmp_path, Secret(OTHER)), find_state_key(tmp_path, Secret("7c" * 32))
     assert fingerprint(one) != fingerprint(other)
     assert fingerprint(one) not in OTHER
+
+
+def test_a_key_may_be_in_base64(tmp_path: Path) -> None:
+    """As key management services print it."""
+    given = Secret(base64.b64encode(bytes.fromhex(OTHER)).decode())
+    assert find_state_key(tmp_path, given).unwrap() == bytes.fromhex(OTHER)
 
 
 def test_the_content_of_the_file_can_be_given_as_it_is(tmp_path: Path, keyring: dict[str, str]) -> None:

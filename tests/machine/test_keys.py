@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
+from audiencekit.machine.keyentry import KEYRING_NAME
 from audiencekit.machine.keyrings import KEYRING_SERVICE
-from audiencekit.machine.keys import KEYRING_NAME, find_state_key
+from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
 
 HEX = "00112233445566778899aabbccddeeff" * 2

@@ -92,6 +92,7 @@ async def forget_async(
     async with closed_to_its_end(client):
         await check_access(client, settings.require_account())
         with store.locked() as note:
+            key = find_state_key(settings.state_dir, settings.key)  # it may have been rotated until now
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
             if receipt is None:
                 receipt = begun(asked, records, key, settings, do_not_reach=do_not_reach)

@@ -18,7 +18,7 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keycommand import GivenKey
-from audiencekit.machine.keys import StateKey, SubKey, find_state_key
+from audiencekit.machine.keys import StateKey, SubKey, find_state_key, read_earlier
 from audiencekit.machine.statedirectory import check_root
 from audiencekit.machine.witness import Mark, Witness
 from audiencekit.personal import HashedRecords, guarded
@@ -132,6 +132,7 @@ def add_parts(
     """
     witness = witness or Witness.of_user()
     with alone(state_dir):
+        read_earlier(state_dir, key)  # refuses a key that was rotated meanwhile
         notes = gather_notes(state_dir, witness, key)
         known = read_memory(state_dir, key)
         check_memory(known, notes, state_dir, witness)
