@@ -9,9 +9,9 @@ from typing import Any, Final
 
 # In the place of an id: a client that makes a path of it, or an address, comes out elsewhere.
 HOSTILE_IDS: Final = (
-    "../../../../../../tmp/audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b", "a\\b", "%2e%2e%2fx", "a?b", "a#b",
-    "a b", "a\r\nb", "a\u0000b", "A", "-a", "\u202ea", "\u0661", "a" * 33, "a" * 100_000,
-    7, None, True, ["a"], {"id": "a"},
+    "../../../../../../tmp/audiencekit-astray/x", "../../../../audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b",
+    "a\\b", "%2e%2e%2fx", "a?b", "a#b", "a b", "a\r\nb", "a\u0000b", "A", "-a", "\u202ea", "\u0661", "a" * 33,
+    "a" * 100_000, 7, None, True, ["a"], {"id": "a"},
 )  # fmt: skip
 
 Document = dict[str, Any]
