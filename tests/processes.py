@@ -106,6 +106,7 @@ class Forked:
         for end in theirs:
             os.close(end)
         self.returncode: int | None = None
+        self.peak_bytes = 0  # the most memory that it had, once it has ended
         self.pid = int(self._listening.recv(MAX_NUMBER_BYTES))
 
     def poll(self) -> int | None:
@@ -118,7 +119,7 @@ class Forked:
         if self.returncode is None:
             if not select.select([self._listening], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("audiencekit", timeout or 0)
-            self.returncode = int(self._listening.recv(MAX_NUMBER_BYTES))
+            self.returncode, self.peak_bytes = map(int, self._listening.recv(MAX_NUMBER_BYTES).split())
             self._listening.close()
         return self.returncode
 

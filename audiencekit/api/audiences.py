@@ -61,7 +61,7 @@ class AudienceCalls(Calls):
     async def get_custom_audience(self, audience_id: str, *, with_deleted: bool | None = None) -> Answer:
         """One audience. Raises NotFound, for a deleted one too unless `with_deleted`."""
         parameters = {"custom_audience_id": audience_id, "with_deleted": with_deleted}
-        return require_entity(await self.call("get_custom_audience", parameters), named=True)
+        return require_entity(await self.call("get_custom_audience", parameters), named=True, asked=audience_id)
 
     async def update_custom_audience(
         self, audience_id: str, *, name: str | None = None, description: str | None = None
@@ -70,11 +70,12 @@ class AudienceCalls(Calls):
         if name is None and description is None:
             raise UsageError("a change of an audience needs a name or a description")
         parameters = {"custom_audience_id": audience_id, "name": name, "description": description}
-        return require_entity(await self.call("update_custom_audience", parameters))
+        return require_entity(await self.call("update_custom_audience", parameters), asked=audience_id)
 
     async def delete_custom_audience(self, audience_id: str) -> Answer:
         """The audience as deleted. There is no way back."""
-        return require_entity(await self.call("delete_custom_audience", {"custom_audience_id": audience_id}))
+        parameters = {"custom_audience_id": audience_id}
+        return require_entity(await self.call("delete_custom_audience", parameters), asked=audience_id)
 
     async def list_targeted(
         self, audience_id: str, *, with_active: bool | None = None, cursor: str | None = None

@@ -115,10 +115,11 @@ def check_counts(counts: Counts, *, sent: int) -> None:
         raise CountMismatch(sent=sent, success_count=counts.success_count, total_count=counts.total_count)
 
 
-def require_entity(answer: Answer, *, named: bool = False) -> Answer:
+def require_entity(answer: Answer, *, named: bool = False, asked: str | None = None) -> Answer:
     """The answer with one object as `data`, also when it came in a list of one; raises MalformedAnswer.
 
-    An `id` of it must be one of this service; when it is `named`, it must have one.
+    An `id` of it must be one of this service, and where one was `asked` for, that one; when it is `named`, it must have
+    one.
     """
     data = answer.data
     if isinstance(data, list) and len(data) == 1:
@@ -126,6 +127,8 @@ def require_entity(answer: Answer, *, named: bool = False) -> Answer:
     if not isinstance(data, dict):
         raise _malformed(answer.status, "does not hold one object")
     _check_id(data, answer.status, named=named)
+    if asked is not None and data.get("id", asked) != asked:
+        raise _malformed(answer.status, "is about another than was asked for")
     return replace(answer, data=data)
 
 

@@ -1,7 +1,8 @@
 """The fault catalogue: what can go wrong with an upload, how it shows, and what follows from it.
 
 `retry` reads its rules here, so this table decides; nothing else does. Source of the rows and their letters:
-the reliability bar, section 3. Faults that no exchange can show name what meets them.
+the reliability bar, section 3; from 37 on, where answers mean harm, the security review, section 2. Faults that no
+exchange can show name what meets them.
 """
 
 from __future__ import annotations
@@ -169,6 +170,9 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(34, "signals, kills, sleep", (INTERRUPTED,), met_by="drain and journal"),
     Fault(35, "proxies", (WRONG_CALL, LOST), met_by="only the proxy of AUDIENCEKIT_PROXY is used"),
     Fault(36, "create whose answer is lost", met_by="uploads create nothing"),
+    Fault(37, "texts that act, or quote the request", (BAD_RECORDS,), met_by="escapes; no word of the service is kept"),
+    Fault(38, "an answer that does not end, or inflates", (LOST,)),
+    Fault(39, "the answer to another request", (MISCOUNTED,), met_by="an audience is asked for by its id"),
 )
 CLASSES: Final = (
     LOST, STALE, BUSY, GATEWAY, SENSELESS, MISCOUNTED, LIMITED, BAD_RECORDS, WRONG_CALL, REVOKED, CLOCK_OFF, FORBIDDEN,

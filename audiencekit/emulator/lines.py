@@ -25,6 +25,8 @@ class Line(asyncio.Protocol):
         self._gone = asyncio.Event()
         self._requests = 0
         self._early = b""
+        self._writable = asyncio.Event()
+        self._writable.set()
 
     @classmethod
     def of(cls, request: web.BaseRequest) -> Line | None:
@@ -54,9 +56,11 @@ class Line(asyncio.Protocol):
         self._server.connection_lost(error)
 
     def pause_writing(self) -> None:
+        self._writable.clear()
         self._server.pause_writing()
 
     def resume_writing(self) -> None:
+        self._writable.set()
         self._server.resume_writing()
 
     def count_request(self) -> int:
@@ -105,5 +109,12 @@ class Line(asyncio.Protocol):
             if self._transport is None or self._transport.is_closing() or self._end.is_set():
                 break
             self._transport.write(content)
+            await self._drain()
         if self._transport is not None:
             self._transport.close()
+
+    async def _drain(self) -> None:
+        """Waits until the other end has taken most of what was sent: an answer without end must not pile up here."""
+        await asyncio.sleep(0)
+        if not self._writable.is_set():
+            await self.pause(None, until=asyncio.ensure_future(self._writable.wait()))

@@ -149,6 +149,7 @@ class Reception:
         else:
             received = received or await take_in(arrival, entry)
             answer = await self._handle(arrival, admission, received)
+        answer = arrival.trial.reword(answer, arrival.header("Authorization").encode() + received.content)
         entry.status = answer.status
         if self._state is not None:
             self._state.add_request(entry)

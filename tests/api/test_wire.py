@@ -200,6 +200,14 @@ def test_entity_in_both_shapes(data: Any) -> None:
     assert require_entity(Answer(status=200, data=data)).data == {"id": "a"}
 
 
+def test_entity_is_the_one_that_was_asked_for() -> None:
+    """Another's answer is none; one without an id says nothing of that."""
+    assert require_entity(Answer(status=200, data={"id": "a"}), asked="a").data == {"id": "a"}
+    assert require_entity(Answer(status=200, data={}), asked="a").data == {}
+    with pytest.raises(MalformedAnswer, match="another than was asked for"):
+        require_entity(Answer(status=200, data=[{"id": "b"}]), asked="a")
+
+
 @pytest.mark.parametrize("data", [None, [], "a", 7, [{"id": "a"}, {"id": "b"}], [None]])
 def test_no_entity(data: Any) -> None:
     """Nothing, several, or something else is not one entity."""

@@ -47,6 +47,11 @@ class Service:
         with urllib.request.urlopen(request) as answer:
             assert answer.status == 200
 
+    def clear(self) -> None:
+        """Nothing goes wrong any more."""
+        request = urllib.request.Request(f"{self.ready['ads_url']}/__faults", method="DELETE")
+        urllib.request.urlopen(request).close()
+
 
 @pytest.fixture
 def run(commands: Commands, tmp_path: Path) -> Run:

@@ -11,8 +11,8 @@ import click
 import pytest
 
 import audiencekit.cli
+from audiencekit.emulator.faults.texts import FORGED
 from tests.commandtree import commands_of
-from tests.hostileservice import FORGED
 
 HOSTILE = f"x\n{FORGED}\r{FORGED}\x1b]0;owned\x07\x9b31m\u202e\u2028"
 SERVERS = ("demo", "emulator")  # which would begin to work for some of these

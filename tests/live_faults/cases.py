@@ -100,5 +100,9 @@ CASES: Final = (
     Case(32, {"kind": "expired"}, exit_code=75, codes=_REFUSED, over="https", is_lasting=True),
     Case(35, {"kind": "auth"}, over="proxy", spared=_EVERYWHERE, is_lasting=True),
     Case(36, is_lasting=True, spared=_EVERYWHERE),
+    Case(37, {"kind": "all"}, is_lasting=True),
+    Case(38, {"kind": "gzip"}),
+    Case(38, {"kind": "endless"}),
+    Case(39, {"kind": "shape"}),
 )
 OUTSIDE: Final = frozenset({33, 34})  # the client's own disk and process: tests/crashes

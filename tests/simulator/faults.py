@@ -161,5 +161,8 @@ EFFECTS: dict[int, list[Effect]] = {
     PROCESS: [Effect(), Effect("late", raised=lost, wait=TIMEOUT)],
     35: [Effect("never", status(407)), Effect("never", raised=unreached)],
     36: [Effect()],  # uploads create nothing
+    37: [Effect(), Effect("never", status(400))],
+    38: unanswered(2),
+    39: [Effect("soon", counted(lambda n: (2 * n, 2 * n)))],
 }  # fmt: skip
-BLAMING = frozenset({18, 19, 20, 21})  # refuse records that are good
+BLAMING = frozenset({18, 19, 20, 21, 37})  # refuse records that are good

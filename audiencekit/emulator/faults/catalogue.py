@@ -1,4 +1,4 @@
-"""The catalogue: the 36 faults, what the emulator does for each, where, and what each can be told."""
+"""The catalogue: the 39 faults, what the emulator does for each, where, and what each can be told."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from audiencekit.emulator.faults import deliveries, records, replies, settings, successes, traffic
+from audiencekit.emulator.faults import deliveries, records, replies, settings, successes, texts, traffic
 from audiencekit.emulator.faults.fault import Place
 from audiencekit.emulator.faults.kinds import Kind
 from audiencekit.emulator.faults.settings import Setting
@@ -68,7 +68,7 @@ _KINDS: Final = {
     ),
     6: Kind(
         "429 with a wrong reset",
-        "429 whose `reset` is missing, past, far_future, text, negative, float or milliseconds",
+        "429 whose `reset` is missing, past, far_future, text, negative, float, milliseconds or huge",
         (_BEFORE, _HEADERS),
         act=replies.limit_token,
         settings={**_RESET, "reset": settings.reset("missing"), "body": _BODIES},
@@ -97,7 +97,7 @@ _KINDS: Final = {
     ),
     10: Kind(
         "503",
-        "503 with `code`, and `retry_after` in seconds, as a date, or missing",
+        "503 with `code`, and `retry_after` in seconds, as a date, as no number, or missing",
         (_BEFORE, _HEADERS, _AFTER),
         act=replies.overload,
         settings={
@@ -158,7 +158,7 @@ _KINDS: Final = {
     ),
     17: Kind(
         "wrong counts",
-        "counts too short, too long, of operations, strings, fractions, null or missing",
+        "counts too short, too long, of operations, strings, fractions, booleans, negative, huge, null or missing",
         (_AFTER, _BEFORE),
         act=successes.miscount,
         settings={
@@ -170,6 +170,9 @@ _KINDS: Final = {
                 "operations",
                 "strings",
                 "floats",
+                "negative",
+                "booleans",
+                "huge",
                 "null",
                 "missing",
             )
@@ -324,6 +327,30 @@ _KINDS: Final = {
         act=traffic.lose_creation,
         settings={"meanwhile": settings.choice("reset", "hold", "status"), "delay_seconds": settings.seconds(None)},
         when=lambda fault, situation: situation.method == "POST" and situation.path.endswith("/custom_audiences"),
+    ),
+    37: Kind(
+        "texts that act",
+        "escapes, marks of direction and forged lines behind every text of the answer, whatever its status; or a "
+        "refusal that quotes the request",
+        (_HEADERS,),
+        act=texts.reword,
+        settings={"kind": settings.choice("shown", "all", "echo")},
+        times=_EVERY,
+    ),
+    38: Kind(
+        "bomb",
+        "the answer, and behind it `bytes` that came packed, or bytes without end",
+        (_AFTER, _BEFORE),
+        act=deliveries.bomb,
+        settings={"kind": settings.choice("gzip", "endless"), "bytes": settings.whole(2_000_000_000, 100_000_000_000)},
+    ),
+    39: Kind(
+        "another's answer",
+        "the answer to another request: other ids, or one where several were asked for and the other way round",
+        (_AFTER, _BEFORE),
+        act=successes.confuse,
+        settings={"kind": settings.choice("ids", "shape")},
+        when=lambda fault, situation: successes.is_document(situation),
     ),
 }
 

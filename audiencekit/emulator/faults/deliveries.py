@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -16,6 +17,7 @@ from audiencekit.emulator.faults.successes import genuine
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096
 _ENDLESS_PAUSE_SECONDS: Final = 0.01
+_BLOCK: Final = b" " * 1_000_000  # behind a JSON document spaces mean nothing: whoever reads to the end has an answer
 
 
 def _head(status: int, headers: Mapping[str, str], version: str = "1.1") -> bytes:
@@ -91,6 +93,34 @@ def _padded(strike: Strike) -> Delivery:
             line = b"x-padding-%d: " % number
             yield Piece(line.ljust(_HUGE_LINE - 2, b"a") + b"\r\n", _ENDLESS_PAUSE_SECONDS if endless else 0.0)
         yield Piece(b"\r\n" + body)
+
+    return deliver
+
+
+def bomb(strike: Strike) -> Reply:
+    """38: an answer that is right, and behind it more than a machine has room for."""
+    return _deliver(strike, _packed(strike["bytes"] // len(_BLOCK)) if strike["kind"] == "gzip" else _endless)
+
+
+def _endless(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+    yield Piece(_head(status, {**headers, **_CLOSE}) + body)
+    while True:
+        yield Piece(_BLOCK)
+
+
+def _packed(blocks: int) -> Delivery:
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+        yield Piece(_head(status, {**headers, "Content-Encoding": "gzip", **_CLOSE}))
+        packer = zlib.compressobj(wbits=31)
+        yield Piece(packer.compress(body) + packer.flush(zlib.Z_FULL_FLUSH))
+        # After a full flush each block stands for itself: one is packed, and sent again and again.
+        alone = zlib.compressobj(wbits=-15)
+        block, check = alone.compress(_BLOCK) + alone.flush(zlib.Z_FULL_FLUSH), zlib.crc32(body)
+        for _ in range(blocks):
+            yield Piece(block)
+            check = zlib.crc32(_BLOCK, check)
+        size = (len(body) + blocks * len(_BLOCK)) % 2**32
+        yield Piece(b"\x03\x00" + check.to_bytes(4, "little") + size.to_bytes(4, "little"))
 
     return deliver
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from audiencekit.emulator.envelope import Answer
@@ -76,6 +77,14 @@ class Unannounced:
 
 
 @dataclass(frozen=True, slots=True)
+class Reword:
+    """What is answered in the end, whatever its status, is what `change` makes of it and of what was sent: the
+    Authorization header and the body."""
+
+    change: Callable[[Answer, bytes], Answer]
+
+
+@dataclass(frozen=True, slots=True)
 class Handshake:
     """What the handshake of the https address comes to: another certificate, or a TLS alert."""
 
@@ -90,4 +99,4 @@ class Detour:
     status: int | None
 
 
-Effect = Wait | Cut | Hold | Throttle | Reply | Outage | Skew | Late | Unannounced | Handshake | Detour
+Effect = Wait | Cut | Hold | Throttle | Reply | Outage | Skew | Late | Unannounced | Reword | Handshake | Detour

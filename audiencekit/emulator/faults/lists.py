@@ -1,4 +1,4 @@
-"""Lists that lead astray: ids that are paths, and pages without an end."""
+"""Answers that lead astray: ids that are paths, and pages without an end."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any, Final
 
 # In the place of an id: a client that makes a path of it, or an address, comes out elsewhere.
 HOSTILE_IDS: Final = (
-    "../../../../../../tmp/audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b", "a\\b", "%2e%2e%2fx", "a?b", "a#b",
-    "a b", "a\r\nb", "a\u0000b", "A", "-a", "\u202ea", "\u0661", "a" * 33, 7, None, True, ["a"], {"id": "a"},
+    "../../../../../../tmp/audiencekit-astray/x", "../../../../audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b",
+    "a\\b", "%2e%2e%2fx", "a?b", "a#b", "a b", "a\r\nb", "a\u0000b", "A", "-a", "\u202ea", "\u0661", "a" * 33,
+    "a" * 100_000, 7, None, True, ["a"], {"id": "a"},
 )  # fmt: skip
 
 Document = dict[str, Any]
 
 
 def _put_ids(document: Document, chance: random.Random) -> None:
-    for entry in document["data"]:
+    data = document["data"]
+    for entry in data if isinstance(data, list) else [data]:
         entry["id"] = chance.choice(HOSTILE_IDS)
 
 
@@ -52,7 +54,9 @@ def mislead(kind: str, page: Document | None, chance: random.Random) -> Document
     return document
 
 
-def is_list(document: Any) -> bool:
-    """Whether it is a page of a list that names what is in it."""
+def can_mislead(kind: str, document: Any) -> bool:
+    """Whether it is a page of a list that names what is in it; for hostile ids also a single thing with a name."""
     data = document.get("data") if isinstance(document, dict) else None
+    if kind == "hostile_ids" and isinstance(data, dict):
+        return "id" in data
     return isinstance(data, list) and bool(data) and all(isinstance(entry, dict) and "id" in entry for entry in data)

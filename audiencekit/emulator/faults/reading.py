@@ -43,7 +43,7 @@ def read_fault(item: object) -> Fault:
         raise FaultError("expected an object")
     number = item.get("fault")
     if not isinstance(number, int) or isinstance(number, bool) or number not in CATALOGUE:
-        raise FaultError('"fault": expected a number from 1 to 36')
+        raise FaultError('"fault": expected a number from 1 to 39')
     kind = CATALOGUE[number]
     if kind.outside is not None:
         raise FaultError(f'"fault": {number} ({kind.name}) is outside of what a server can do; {kind.outside}')

@@ -52,7 +52,7 @@ def overload(strike: Strike) -> Reply:
     if isinstance(given, dict):
         headers["retry-after"] = formatdate(strike.situation.now + given["date"], usegmt=True)
     elif given != "missing":
-        headers["retry-after"] = f"{given:g}"
+        headers["retry-after"] = given if isinstance(given, str) else f"{given:.12g}"
     return Reply(plain_status(503, strike["body"], strike["code"], headers))
 
 
@@ -85,6 +85,7 @@ def write_reset(reset: float | str, now: float) -> str:
         "negative": "-1",
         "float": f"{now + 1.5:.3f}",
         "milliseconds": str(int(1_000 * (now + 2))),
+        "huge": "9" * 400,
     }
     return wrong[reset] if isinstance(reset, str) else str(int(now + reset + 0.999))
 

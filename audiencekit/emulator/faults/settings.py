@@ -10,7 +10,8 @@ from typing import Any, Final
 
 _PREFIX: Final = re.compile(r"[0-9a-f]{1,64}", re.ASCII)
 _ADDRESS: Final = re.compile(r"[!-~]{1,2000}", re.ASCII)
-_RESETS: Final = ("missing", "past", "far_future", "text", "negative", "float", "milliseconds")
+_RESETS: Final = ("missing", "past", "far_future", "text", "negative", "float", "milliseconds", "huge")
+_RETRIES: Final = ("missing", "nan", "1e400")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +76,15 @@ def reset(default: float | str) -> Setting:
 
 
 def retry_after() -> Setting:
-    """A number of seconds, a date that many seconds ahead, or nothing."""
+    """A number of seconds, a date that many seconds ahead, what is no number, or nothing."""
     return Setting(
         1,
-        'seconds from 0 to 86400, "missing", or {"date": seconds}',
+        f'seconds from -1e8 to 1e8, one of {", ".join(_RETRIES)}, or {{"date": seconds}}',
         lambda given: (
-            given == "missing"
-            or is_number(given, 0, 86_400)
-            or (isinstance(given, dict) and set(given) == {"date"} and is_number(given["date"], 0, 86_400))
+            given in _RETRIES
+            if isinstance(given, str)
+            else is_number(given, -1e8, 1e8)
+            or (isinstance(given, dict) and set(given) == {"date"} and is_number(given["date"], -1e8, 1e8))
         ),
     )
 

@@ -12,10 +12,11 @@ import orjson
 from audiencekit.emulator.envelope import JSON, Answer, problem, success
 from audiencekit.emulator.faults.effects import Reply
 from audiencekit.emulator.faults.fault import Fault, Situation, Strike
-from audiencekit.emulator.faults.lists import MISLEADING, is_list, mislead
+from audiencekit.emulator.faults.lists import MISLEADING, can_mislead, mislead
 from audiencekit.emulator.faults.records import list_operations
 
 _HTML: Final = "text/html;charset=utf-8"
+ANOTHER_ID: Final = "18ce5other"
 
 
 def genuine(situation: Situation) -> Answer:
@@ -51,7 +52,7 @@ def can_be_garbled(fault: Fault, situation: Situation) -> bool:
         return True
     if situation.answer is None:
         return situation.method == "GET"
-    return is_document(situation) and is_list(orjson.loads(_content(situation.answer)))
+    return is_document(situation) and can_mislead(fault.settings["kind"], orjson.loads(_content(situation.answer)))
 
 
 _GARBLED: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType(
@@ -90,6 +91,9 @@ def _miscounted(kind: str, total: int, operations: int) -> dict[str, Any]:
         "operations": (operations, operations),
         "strings": (str(total), str(total)),
         "floats": (total + 0.5, total + 0.5),
+        "negative": (-total, -total),
+        "booleans": (True, True),
+        "huge": (10**18, 10**18),
         "null": (None, None),
         "missing": (0, 0),
     }
@@ -120,3 +124,24 @@ def contradict(strike: Strike) -> Reply:
     trouble = problem("INTERNAL_ERROR", "Something went wrong")
     document[kind] = [trouble] if kind == "errors" else [[trouble]]
     return Reply(replace(answer, body=orjson.dumps(document)))
+
+
+def confuse(strike: Strike) -> Reply:
+    """39: the answer to another request, as a broken cache gives it."""
+    answer = genuine(strike.situation)
+    document = orjson.loads(_content(answer))
+    if strike["kind"] == "shape":
+        data = document.get("data")
+        document["data"] = (data[0] if data else {}) if isinstance(data, list) else [data, data]
+    else:
+        document = _renamed(document)
+    return Reply(replace(answer, body=orjson.dumps(document)))
+
+
+def _renamed(found: Any, name: str = "") -> Any:
+    """The same of something else: another stands for each id, also in the echo of the parameters."""
+    if isinstance(found, dict):
+        return {key: _renamed(value, key) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_renamed(each, name) for each in found]
+    return ANOTHER_ID if isinstance(found, str) and (name == "id" or name.endswith("_id")) else found

@@ -15,6 +15,7 @@ from audiencekit.emulator.faults.effects import (
     Late,
     Outage,
     Reply,
+    Reword,
     Skew,
     Throttle,
     Unannounced,
@@ -52,6 +53,7 @@ class Trial:
         self.skew_seconds = 0.0
         self.announced = True  # whether 100 Continue is said to those who wait for it
         self.late: Late | None = None
+        self.reword: Callable[[Answer, bytes], Answer] = lambda answer, sent: answer
 
     async def begin(self, number: int, now: float) -> None:
         """Meets the faults of headers and body. `number` is that of the request in `/__requests`."""
@@ -116,6 +118,8 @@ class Trial:
                 self.late = effect
             case Unannounced():
                 self.announced = False
+            case Reword(change):
+                self.reword = change
             case _:
                 raise RuntimeError("a fault struck where it has no effect")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+import resource
 import zlib
 from typing import Any
 
@@ -135,3 +137,29 @@ async def test_a_used_connection_is_reset_when_the_next_request_is_there(bench: 
     writer.close()
     assert await bench.fired() == [(14, "headers", 2, False)]
     assert len(await bench.log()) == 2
+
+
+async def test_a_bomb_is_small_until_it_is_unpacked(bench: Any) -> None:
+    """A sound answer in sound gzip, with spaces behind it."""
+    await bench.order(38, bytes=50_000_000)
+    line, headers, content = _split(await bench.exchange(bench.request()))
+    assert line == b"HTTP/1.1 200 OK"
+    assert headers["content-encoding"] == "gzip"
+    assert len(content) < 200_000
+    whole = gzip.decompress(content)
+    assert len(whole) > 50_000_000
+    assert json.loads(whole)["data"]["total_count"] == 3
+
+
+async def test_a_body_without_end_waits_for_its_reader(bench: Any) -> None:
+    """It goes on as long as somebody reads; meanwhile others are answered, and nothing piles up."""
+    await bench.order(38, kind="endless")
+    reader, writer = await bench.connect()
+    writer.write(bench.request())
+    read = sum([len(await reader.readexactly(1_000_000)) for _ in range(20)])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert (await bench.upload()).body["data"]["total_count"] == 3
+    await asyncio.sleep(0.2)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
+    assert read == 20_000_000
+    writer.close()

@@ -72,6 +72,7 @@ async def test_a_body_is_json_html_or_nothing(bench: Any, body: str, start: byte
         (6, {"reset": "text"}, {HEADER: "soon"}),
         (6, {"reset": "negative"}, {HEADER: "-1"}),
         (6, {"reset": "float"}, {HEADER: "1800000001.750"}),
+        (6, {"reset": "huge"}, {HEADER: "9" * 400}),
         (6, {"reset": "milliseconds"}, {HEADER: "1800000002250"}),
         (7, {}, {HEADER: "1800000003"}),
     ],
@@ -96,7 +97,14 @@ async def test_a_burst_is_ten(bench: Any) -> None:
 
 @pytest.mark.parametrize(
     ("given", "header"),
-    [(3, "3"), (0.5, "0.5"), ("missing", None), ({"date": 10}, "Fri, 15 Jan 2027 08:00:10 GMT")],
+    [
+        (3, "3"),
+        (0.5, "0.5"),
+        (-1e8, "-100000000"),
+        ("nan", "nan"),
+        ("missing", None),
+        ({"date": 10}, "Fri, 15 Jan 2027 08:00:10 GMT"),
+    ],
 )
 async def test_retry_after_comes_in_each_form(bench: Any, given: Any, header: str | None) -> None:
     """Seconds, a date, or not at all."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator.faults.lists import HOSTILE_IDS
+from audiencekit.emulator.faults.successes import ANOTHER_ID
 
 PLACES = pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])
 COUNTS = {"success_count": 3, "total_count": 3}
@@ -47,6 +48,9 @@ async def test_a_200_is_no_answer(bench: Any, where: str, applied: int, kind: st
         ("operations", 2, 2),
         ("strings", "3", "3"),
         ("floats", 3.5, 3.5),
+        ("negative", -3, -3),
+        ("booleans", True, True),
+        ("huge", 10**18, 10**18),
         ("null", None, None),
     ],
 )
@@ -113,11 +117,13 @@ async def _audiences(bench: Any, *cursors: str) -> list[Any]:
 
 
 async def test_a_list_names_what_is_no_id(bench: Any) -> None:
-    """In every entry; what is no list stays as it is."""
+    """In every entry, and of a single thing; what has no id stays as it is."""
     await bench.order(16, kind="hostile_ids", times=None)
     (page,) = await _audiences(bench)
     assert page["data"]
     assert all(entry["id"] in HOSTILE_IDS for entry in page["data"])
+    audience = await bench.caller.call("GET", f"{bench.caller.audiences}/{bench.emulator.audience_id}")
+    assert audience.body["data"]["id"] in HOSTILE_IDS
     assert (await bench.upload()).body["data"] == COUNTS
 
 
@@ -130,3 +136,23 @@ async def test_a_list_does_not_end(bench: Any, kind: str, cursors: int, pages: i
     given = await _audiences(bench, "one", "two")
     assert len({page["next_cursor"] for page in given}) == cursors
     assert len({page["data"][0]["id"] for page in given}) == pages
+
+
+@PLACES
+@pytest.mark.parametrize(("kind", "data"), [("ids", COUNTS), ("shape", [COUNTS, COUNTS])])
+async def test_an_answer_is_that_to_another_request(bench: Any, where: str, applied: int, kind: str, data: Any) -> None:
+    """Other ids in the data and in the echo, or a list in place of an object."""
+    await bench.order(39, where=where, kind=kind)
+    reply = await bench.upload()
+    assert reply.body["data"] == data
+    assert (ANOTHER_ID in reply.content.decode()) is (kind == "ids")
+    assert len(await bench.log()) == applied
+
+
+@pytest.mark.parametrize(("kind", "one"), [("ids", ANOTHER_ID), ("shape", None)])
+async def test_an_object_stands_where_a_list_was_asked_for(bench: Any, kind: str, one: str | None) -> None:
+    """Or a list of others."""
+    await bench.order(39, kind=kind)
+    (page,) = await _audiences(bench)
+    assert isinstance(page["data"], dict) is (kind == "shape")
+    assert one is None or [entry["id"] for entry in page["data"]] == [one]

@@ -1,0 +1,157 @@
+"""Every command that asks the service, on a terminal, before every answer that means harm.
+
+Their waits pass FASTER_TIMES as fast, so what takes a minute here takes hours at a service.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cli.conftest import Service
+from tests.hostile_service.harm import AUDIENCES, FARTHER_ASTRAY, HARMS, LISTS, Harm, seed_of
+from tests.hostile_service.machine import PEOPLE, Machine
+from tests.hostile_service.terminal import PATIENCE_SECONDS, Shown
+from tests.processes import COMMAND, ROOT, Commands
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked, and measured, on Linux only")
+
+AT_A_TIME: Final = 4
+MOST_BYTES: Final = 250_000_000  # a command that sends a short list has half of it
+RESUME: Final = ("resume", "last")
+FORGET: Final = ("forget", "--from", "people", "--no-header", "--map", "email=column1")
+
+
+def _asking(audience_id: str) -> list[tuple[str, ...]]:
+    return [
+        ("whoami",), ("doctor",), ("audiences", "list"), ("audiences", "show", audience_id),
+        ("audiences", "wait", audience_id, "--timeout", "1s", "--interval", "1s"), ("do-not-reach", "show"),
+        ("api", "list_custom_audiences", "--all"), ("api", "list_accounts", "--json"),
+    ]  # fmt: skip
+
+
+def _sending(audience_id: str) -> list[tuple[str, ...]]:
+    return [
+        ("audiences", "create", "fresh"), ("do-not-reach", "upload", "list.csv"),
+        ("upload", "list.csv", "--audience", audience_id), ("sync", "list.csv", "--audience", audience_id),
+        FORGET, RESUME,
+    ]  # fmt: skip
+
+
+def _prepared(command: tuple[str, ...], root: Path, commands: Commands, service: Service) -> Machine:
+    """Where `command` can run: there is a run to be resumed, if that is what it does."""
+    machine = Machine(root, commands, service)
+    if command == RESUME:
+        service.order({"fault": 22, "match": {"path": "*/users"}})
+        assert machine.run("upload", "list.csv", "--audience", service.audience_id).code in (75, 77)
+        service.clear()
+    return machine
+
+
+def _told(shown: Shown, service: Service) -> list[str]:
+    """What of people or credentials is printed: its name, or its place among the people."""
+    secrets = {name: text for name, text in service.env.items() if name.endswith(("_KEY", "_SECRET", "_TOKEN"))}
+    people = {f"person {place}": person for place, person in enumerate(PEOPLE)}
+    hashes = {f"hash of {name}": hashlib.sha256(person.encode()).hexdigest() for name, person in people.items()}
+    return [name for name, text in {**secrets, **people, **hashes}.items() if text in shown.text]
+
+
+def _faults(shown: Shown, machine: Machine, service: Service, harm: Harm) -> list[object]:
+    """All that is wrong with how a command ended."""
+    wrong: list[object] = [*shown.acting, *machine.written_astray(), *_told(shown, service)]
+    wrong += [word for word in ("Traceback", "bug:") if word in shown.text]
+    if shown.code not in harm.codes:
+        wrong.append(f"code {shown.code}")
+    if shown.peak_bytes > MOST_BYTES:
+        wrong.append(f"{shown.peak_bytes} bytes")
+    return wrong
+
+
+@pytest.mark.parametrize("harm", HARMS, ids=str)
+def test_no_answer_does_harm(harm: Harm, service: Service, commands: Commands, tmp_path: Path) -> None:
+    """Each command ends, with a code that says what it came to; it shows and writes nothing that it should not."""
+    asking = [] if harm.late else _asking(service.audience_id)
+    calls = [*asking, *_sending(service.audience_id)]
+    machines = [_prepared(call, tmp_path / str(number), commands, service) for number, call in enumerate(calls)]
+    service.order(harm.order)
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        shown = list(pool.map(lambda machine, call: machine.run(*call), machines, calls))
+    found = {
+        " ".join(call): wrong
+        for call, machine, one in zip(calls, machines, shown, strict=True)
+        if (wrong := _faults(one, machine, service, harm))
+    }
+    assert found == {}
+    assert json.loads(service.get("/__faults"))["fired"]
+
+
+def test_no_redirect_is_followed(service: Service, commands: Commands, tmp_path: Path) -> None:
+    """The other host hears nothing of any command."""
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        elsewhere.setblocking(False)
+        location = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/12/accounts"
+        service.order({"fault": 30, "times": None, "location": location})
+        for number, call in enumerate([*_asking(service.audience_id), *_sending(service.audience_id)[:-1]]):
+            assert Machine(tmp_path / str(number), commands, service).run(*call).code in (3, 75)
+        with pytest.raises(BlockingIOError):
+            elsewhere.accept()
+
+
+WRITING: Final = re.compile(
+    r"\bO_(?:WRONLY|RDWR|CREAT|TMPFILE)\b|^\S+ +(?:mkdir|rename|unlink|chmod|(?:sym)?link|mknod)"
+)
+PATHS: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is missing")
+@pytest.mark.parametrize(
+    ("call", "path"),
+    [(FORGET, AUDIENCES), (("do-not-reach", "upload", "list.csv"), LISTS)],
+    ids=["forget", "do-not-reach"],
+)
+def test_no_file_is_opened_elsewhere(
+    call: tuple[str, ...], path: str, service: Service, commands: Commands, tmp_path: Path
+) -> None:
+    """As the system sees it: every file that a command would write is of its own, whatever things are called."""
+    machine, trace = Machine(tmp_path / "machine", commands, service), tmp_path / "trace"
+    service.order(
+        {"fault": 16, "kind": "hostile_ids", "times": 2, "seed": seed_of(FARTHER_ASTRAY), "match": {"path": path}}
+    )
+    tracing = ["strace", "-f", "-qq", "-s", "4096", "-e", "trace=%file", "-o", str(trace)]
+    env = {**machine.env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*tracing, *COMMAND, *call], env=env, cwd=machine.work, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
+    if not trace.exists() or "ptrace" in done.stderr.lower():
+        pytest.skip("processes are not traced here")
+    lines = [line for line in trace.read_text().splitlines() if WRITING.search(line)]
+    allowed = (
+        *map(str, machine.own),
+        str(machine.root / "temporary"),
+        env["XDG_CACHE_HOME"],
+        "/dev/null",
+        "/dev/tty",
+        "/proc/self",
+    )
+    astray = [line for line in lines if not all(_lies_in(allowed, path) for path in PATHS.findall(line))]
+    assert json.loads(service.get("/__faults"))["fired"]
+    assert lines, done.stderr
+    assert astray == []
+
+
+def _lies_in(directories: tuple[str, ...], path: str) -> bool:
+    """Whether a path is below one of `directories`; one that is relative leads out of none."""
+    if not path.startswith("/"):
+        return ".." not in Path(path).parts
+    return any(Path(os.path.normpath(path)).is_relative_to(directory) for directory in directories)

@@ -1,0 +1,115 @@
+"""Calls of the exports of `door/reading.rs`."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import re
+from typing import Any
+
+from tests.kernelfuzz.drawing import Draw
+from tests.kernelfuzz.layouts import (
+    DONE,
+    I32,
+    Called,
+    Library,
+    Lines,
+    Pointer,
+    ReadColumn,
+    Shape,
+    Size,
+    is_utf8,
+    slice_of,
+)
+
+
+def _piece(draw: Draw) -> bytes:
+    """Lines of cells, more or less."""
+    if draw.often(0.1):
+        return draw.bytes()
+    letters, weights = (b"abc1", None) if draw.often(0.7) else (b'ab\xc3\xa4"\x00,', (9, 9, 3, 3, 1, 0.2, 0.3))
+
+    def cell() -> bytes:
+        return bytes(draw.chance.choices(letters, weights, k=draw.chance.randrange(12)))
+
+    width, end = draw.chance.randint(1, 5), draw.chance.choice((b"\n", b"\r\n"))
+    lines = [b",".join(cell() for _ in range(width)) + end for _ in range(draw.chance.randrange(60))]
+    return b"".join(lines) + draw.chance.choice((b"", b"", b"a,b"))
+
+
+def count_lines(draw: Draw, library: Library) -> Called:
+    piece, found = _piece(draw), Size()
+    code = library.audiencekit_count_lines(ctypes.byref(draw.slice(piece)), ctypes.byref(found))
+    return Called(code, 1, found.value == len(re.findall(rb"[^\r\n][\r\n]", piece)))
+
+
+def are_plain(draw: Draw, library: Library) -> Called:
+    piece, found = _piece(draw), I32()
+    lines = draw.chance.choice((piece.count(b"\n"), draw.number("Q", 9)))
+    most = draw.chance.choice((100, draw.number("Q", 60)))
+    code = library.audiencekit_are_plain(ctypes.byref(draw.slice(piece)), Size(lines), Size(most), ctypes.byref(found))
+    is_short = all(len(line) <= most for line in re.findall(rb"[^\n]*\n", piece))
+    returns = piece.count(b"\r") == piece.count(b"\r\n")
+    expected = piece.endswith(b"\n") and piece.count(b"\n") == lines and is_short and returns and b"\0" not in piece
+    return Called(code, 1, bool(found.value) == (expected and is_utf8(piece)))
+
+
+def index_cells(draw: Draw, library: Library) -> Called:
+    return _read_cells(draw, library, lies=False)
+
+
+def copy_cells(draw: Draw, library: Library) -> Called:
+    return _read_cells(draw, library, lies=True)
+
+
+def _read_cells(draw: Draw, library: Library, *, lies: bool) -> Called:
+    """Index a piece and copy out of it; with `lies` what was found there is told wrongly afterwards."""
+    piece = _piece(draw)
+    given, first = draw.slice(piece), piece.partition(b"\n")[0]
+    width = first.count(b",") + 1 if draw.often(0.9) else draw.number("Q", 6)
+    shape, lines = Shape(ord(","), width, 100 if draw.often(0.9) else draw.number("Q", 200)), Lines()
+    count = len(piece) + 64 if draw.often(0.9) else draw.count()
+    positions = [draw.number("Q", max(width - 1, 0)) for _ in range(draw.chance.randint(1, 3))]
+    ends, sizes = draw.room("I", count), draw.room("Q", len(positions))
+    room = Pointer(ends), Size(count), ctypes.byref(draw.numbers("Q", positions)), Pointer(sizes)
+    code = library.audiencekit_index_cells(ctypes.byref(given), ctypes.byref(shape), *room, ctypes.byref(lines))
+    if code != DONE or not lines.count:
+        return Called(code, 1)
+    whole = list(draw.read("I", ends, min(lines.count * width, count)))
+    bytes_of = list(draw.read("Q", sizes, len(positions)))
+    if lies:
+        _lie(draw, lines, whole, bytes_of)
+    columns = [_room_for(draw, one, lines.count, size) for one, size in zip(positions, bytes_of, strict=True)]
+    arguments = given, shape, lines, draw.numbers("I", whole), slice_of(draw, columns)
+    code = library.audiencekit_copy_cells(*map(ctypes.byref, arguments))
+    fits = all(one.position < width and one.offset_count == lines.count + 1 for one in columns)
+    if lies or not fits or b'"' in piece:
+        return Called(code, 1)
+    rows = [line.rstrip(b"\r").split(b",") for line in piece.split(b"\n")[: lines.count]]
+    right = all(_texts(draw, one) == [row[one.position] for row in rows] for one in columns)
+    return Called(code, len(rows), right)
+
+
+def _lie(draw: Draw, lines: Any, ends: list[int], sizes: list[int]) -> None:
+    what = draw.chance.randrange(4)
+    if what == 0:
+        lines.count = min(draw.number("Q", 20), 10_000)
+    elif what == 1 and ends:
+        ends[draw.chance.randrange(len(ends))] = draw.number("I", ends[-1])
+    elif what == 2:
+        sizes[0] = draw.chance.randint(0, sizes[0])
+    else:
+        lines.quotes = draw.number("i", 1)
+
+
+def _room_for(draw: Draw, position: int, lines: int, size: int) -> Any:
+    offsets = lines + 1 if draw.often(0.99) else draw.count()
+    return ReadColumn(position, draw.room("i", offsets), offsets, draw.room("B", size), size)
+
+
+def _texts(draw: Draw, column: Any) -> list[bytes] | None:
+    offsets = draw.read("i", column.offsets or 0, column.offset_count)
+    if not all(0 <= begin <= end <= column.data_bytes for begin, end in itertools.pairwise(offsets)):
+        return None
+    bounds = itertools.pairwise(offsets)
+    return [ctypes.string_at(column.data + begin, end - begin) if end > begin else b"" for begin, end in bounds]
