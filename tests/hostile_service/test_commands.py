@@ -36,6 +36,7 @@ FORGET: Final = ("forget", "--from", "people", "--no-header", "--map", "email=co
 def _asking(audience_id: str) -> list[tuple[str, ...]]:
     return [
         ("whoami",), ("doctor",), ("audiences", "list"), ("audiences", "show", audience_id),
+        ("audiences", "health", audience_id),
         ("audiences", "wait", audience_id, "--timeout", "1s", "--interval", "1s"), ("do-not-reach", "show"),
         ("api", "list_custom_audiences", "--all"), ("api", "list_accounts", "--json"),
     ]  # fmt: skip

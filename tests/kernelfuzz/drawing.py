@@ -126,8 +126,11 @@ class Draw:
         offsets, is_true = self.offsets(list(map(len, values)), len(before))
         if self.often(0.02):
             offsets, values, is_true = [], [], True
-        data = before + b"".join(values) + behind if self.often(0.9) else b""
-        is_true = is_true and (bool(data) or not any(values))
+        if self.often(0.1):  # nothing is there
+            before, behind, data = b"", b"", b""
+        else:
+            data = before + b"".join(values) + behind
+        is_true = is_true and (not offsets or offsets[-1] <= len(data))
         laid_out = Texts(self.numbers("i", offsets), self.slice(data))
         return Column(laid_out, max(len(offsets) - 1, 0), values if is_true else None, (before, behind))
 

@@ -1,4 +1,4 @@
-"""Memory between guard pages: whoever reads or writes beyond a buffer ends there, and the process with it."""
+"""Memory between guard pages: a read or a write beyond a buffer ends the process."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from audiencekit.emulator.faults.successes import genuine
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096
 _ENDLESS_PAUSE_SECONDS: Final = 0.01
-_BLOCK: Final = b" " * 1_000_000  # behind a JSON document spaces mean nothing: whoever reads to the end has an answer
+_BLOCK: Final = b" " * 1_000_000  # behind a JSON document spaces mean nothing: it is an answer still
 
 
 def _head(status: int, headers: Mapping[str, str], version: str = "1.1") -> bytes:
