@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.workers import cores, in_order
@@ -24,8 +25,18 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.tags import TAG, Places, TaggedKeys, Tagger, Tags, are_among, hashes_by_kind
-from audiencekit.selection.valuecounts import FOUND, Slots, ValueCounts, slots_of
+from audiencekit.selection.tags import (
+    TAG,
+    Offsets,
+    Places,
+    TaggedKeys,
+    Tagger,
+    Tags,
+    are_among,
+    offsets_by_kind,
+    starts_of,
+)
+from audiencekit.selection.valuecounts import FOUND, SlotCounts, Slots, ValueCounts, are_slots_in, slots_of
 
 MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared
 _SINGLE_BITS: Final = 6  # parts in which the people of values are told apart
@@ -114,6 +125,7 @@ class CountedBatch:
     """The values of one batch: by what all of them are counted, and of those that came often by then the rest, too."""
 
     slots: Slots = field(repr=False)
+    found: Slots = field(repr=False)
     candidates: Candidates = field(repr=False)
     pairs: Pairs = field(repr=False)
 
@@ -125,9 +137,12 @@ class SharedValueSearch:
     before is found at the end, by what was put aside of each value. What does not fit a fixed memory goes to `chunks`.
     """
 
-    def __init__(self, chunks: Chunks, most: int, counts: ValueCounts | None = None) -> None:
+    def __init__(
+        self, chunks: Chunks, most: int, counts: ValueCounts | None = None, found: SlotCounts | None = None
+    ) -> None:
         self._chunks, self._counts = chunks, counts or ValueCounts(most)
         self._slots: list[int] = []  # chunks, one a batch
+        self._found = found or SlotCounts()  # of the values that were found while they were counted
         self._candidates: list[list[int]] = []  # chunks of each batch
         self._people = PeopleOfValues(chunks, most)
 
@@ -137,14 +152,16 @@ class SharedValueSearch:
     def count(self, records: Any, tagged: TaggedKeys) -> CountedBatch:
         """Count the values of a batch of `records` (RECORD_SCHEMA), of which these are the tags. For any thread."""
         slots = slots_of(tagged.tags)
-        found = self._counts.count(slots)
-        slots[found] |= FOUND
-        return CountedBatch(slots, *_candidates_of_source(found, records, tagged))
+        places = self._counts.count(slots)
+        found = slots[places]
+        slots[places] |= FOUND
+        return CountedBatch(slots, found, *_candidates_of_source(places, records, tagged))
 
     def add(self, counted: CountedBatch) -> None:
         """Gather what `count` gave back, batch by batch."""
         slots = counted.slots.view(np.uint8).data
         self._slots += self._chunks.append_all([slots]) if len(slots) else [NO_CHUNK]
+        self._found.add(counted.found)
         self._candidates.append([])
         self._gather(len(self._candidates) - 1, counted.candidates, counted.pairs)
 
@@ -160,23 +177,67 @@ class SharedValueSearch:
         """
         if not any(self._candidates):
             return SharedValues(np.zeros(0, dtype=TAG)), self._candidates
-        look = partial(self._look, unsealed, tagger)
+        places = self._early_places()
+        look = partial(_look, places, unsealed, tagger)
         for number, (candidates, pairs) in enumerate(in_order(look, range(len(self._slots)), workers=cores())):
             self._gather(number, candidates, pairs)
         return self._people.find(), self._candidates
 
-    def _look(self, unsealed: Callable[[int], HashedRecords], tagger: Tagger, number: int) -> tuple[Candidates, Pairs]:
-        """Candidates of a batch that were none yet when it was counted."""
+    def _early_places(self) -> Callable[[int], Places]:
+        """Of a batch, the places of values that may be shared, and were not found while they were counted.
+
+        Of a few found values all are counted again, exactly: hardly any batch is looked at for nothing then.
+        """
+        if self._found.are_few:
+            early = list(in_order(self._early, range(len(self._slots)), workers=cores()))
+            for slots, _ in early:
+                self._found.add(slots)
+            many = self._found.of_at_least(self._counts.least)
+            return lambda number: early[number][1][are_slots_in(early[number][0], many)]
+        return lambda number: self._early(number)[1]
+
+    def _early(self, number: int) -> tuple[Slots, Places]:
+        """Those slots of a batch that may be of values found later, and their places."""
         if self._slots[number] == NO_CHUNK:
-            return _NONE
-        found = self._counts.find(np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32))
-        return _candidates_of(unsealed(number), found, tagger) if len(found) else _NONE
+            return np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
+        slots = np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32)
+        places = self._counts.find(slots)
+        if self._found.are_few:
+            places = places[self._found.hold(slots[places])]
+        return slots[places], places
+
+
+def _look(
+    places: Callable[[int], Places], unsealed: Callable[[int], HashedRecords], tagger: Tagger, number: int
+) -> tuple[Candidates, Pairs]:
+    """Candidates of a batch that were none yet when it was counted."""
+    found = places(number)
+    return _candidates_of(unsealed(number), found, tagger) if len(found) else _NONE
 
 
 @guarded
 def _candidates_of(records: HashedRecords, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
+    """Tags those records of the batch alone that have the values."""
     batch = records.unwrap()
-    return _candidates_of_source(places, batch, tagger.tag(batch))
+    offsets = offsets_by_kind(batch)
+    owners = _owners_of(places, list(offsets.values()))
+    chosen, lines = np.unique(owners, return_inverse=True)
+    part = batch.take(pa.array(chosen))
+    found, pairs = _candidates_of_source(_places_in_part(places, owners, lines, offsets, part), part, tagger.tag(part))
+    found["place"], found["record"] = places, owners
+    return found, pairs
+
+
+def _places_in_part(places: Places, owners: Places, lines: Places, offsets: dict[Kind, Offsets], part: Any) -> Places:
+    """Where the values at `places` are among those of some records, `part`; `lines` say which of these have them."""
+    in_part, own = offsets_by_kind(part), []
+    starts, starts_in_part = starts_of(offsets.values()), dict(zip(in_part, starts_of(in_part.values()), strict=True))
+    for (kind, begins), start in zip(offsets.items(), starts, strict=True):
+        values = slice(*np.searchsorted(places, [start, start + begins[-1] - begins[0]]))
+        if values.start < values.stop:
+            within = places[values] - start - (begins[owners[values]] - begins[0])
+            own.append(starts_in_part[kind] + in_part[kind][lines[values]] - in_part[kind][0] + within)
+    return np.concatenate(own)
 
 
 def _candidates_of_source(places: Places, batch: Any, tagged: TaggedKeys) -> tuple[Candidates, Pairs]:
@@ -194,15 +255,21 @@ def _candidates_at(places: Places, batch: Any, tagged: TaggedKeys) -> tuple[Cand
     found["high"], found["low"] = tagged.tags["high"][places], tagged.tags["low"][places]
     found["place"] = places
     numbers = {kind: number for number, kind in enumerate(Kind)}
-    kinds = [numbers[kind] for kind, _, _ in hashes_by_kind(batch)]
-    for number, start, offsets in zip(kinds, tagged.starts(), tagged.offsets, strict=True):
-        own = slice(*np.searchsorted(places, [start, start + offsets[-1] - offsets[0]]))
-        found["kind"][own] = number
-        found["record"][own] = np.searchsorted(offsets, places[own] - start + offsets[0], side="right") - 1
-    records = found["record"]
+    kinds = [numbers[kind] for kind in offsets_by_kind(batch)]
+    found["kind"] = np.array(kinds)[np.searchsorted(tagged.starts(), places, side="right") - 1]
+    found["record"] = records = _owners_of(places, tagged.offsets)
     for number, offsets in zip(kinds, tagged.offsets, strict=True):
         found["values"][:, number] = offsets[records + 1] - offsets[records]
     return found, _pairs_of_keys(tagged, found)
+
+
+def _owners_of(places: Places, of_kinds: list[Offsets]) -> Places:
+    """The record of each value; `of_kinds` are the offsets of a batch."""
+    owners = np.empty(len(places), dtype=np.int64)
+    for start, offsets in zip(starts_of(of_kinds), of_kinds, strict=True):
+        own = slice(*np.searchsorted(places, [start, start + offsets[-1] - offsets[0]]))
+        owners[own] = np.searchsorted(offsets, places[own] - start + offsets[0], side="right") - 1
+    return owners
 
 
 def _pairs_of_keys(tagged: TaggedKeys, found: Candidates) -> Pairs:

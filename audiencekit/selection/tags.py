@@ -8,8 +8,9 @@ tags. 64 bits would confuse people with each other in lists of a hundred million
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -45,8 +46,7 @@ class TaggedKeys:
 
     def starts(self) -> list[int]:
         """Where the keys of each kind begin."""
-        sizes = [int(offsets[-1] - offsets[0]) for offsets in self.offsets]
-        return [0, *np.cumsum(sizes[:-1], dtype=int).tolist()] if sizes else []
+        return starts_of(self.offsets)
 
     def by_kind(self) -> Iterator[tuple[Places, Tags]]:
         """For each kind the record of each key, and its tag."""
@@ -67,6 +67,12 @@ class TaggedKeys:
         sums = np.empty(self.records, dtype=TAG)
         compiled.tagging.add_up(self.tags, self.offsets, sums)
         return sums
+
+
+def starts_of(offsets: Iterable[Offsets]) -> list[int]:
+    """Where the keys of each kind begin, of which these are the offsets."""
+    sizes = [int(each[-1] - each[0]) for each in offsets]
+    return list(accumulate(sizes[:-1], initial=0)) if sizes else []
 
 
 class Tagger:
@@ -128,10 +134,20 @@ def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
 
     Holds hashes: to be called from a guarded function only.
     """
+    for kind, lists, values in _values_by_kind(records):
+        yield kind, lists, values if kind.is_hashed else sha256_of(values)
+
+
+def offsets_by_kind(records: Any) -> dict[Kind, Offsets]:
+    """Of each kind that `records` (RECORD_SCHEMA) hold: where among its keys those of each record begin."""
+    return {kind: _offsets(lists, len(values)) for kind, lists, values in _values_by_kind(records)}
+
+
+def _values_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
     for kind in Kind:
         lists = records.column(kind.value)
         if len(lists) > lists.null_count and len(values := _values(lists)):
-            yield kind, lists, values if kind.is_hashed else sha256_of(values)
+            yield kind, lists, values
 
 
 def _values(lists: Any) -> Any:

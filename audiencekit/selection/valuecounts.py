@@ -16,6 +16,7 @@ Slots = npt.NDArray[np.uint32]
 COUNTER_BITS: Final = 22  # at first: as much as stays in the caches of a processor
 MOST_COUNTER_BITS: Final = 26  # 64 MB
 _LIKELY: Final = 2**19  # as much as stays there, too
+MOST_SLOTS: Final = 2**18  # of found values that are counted exactly
 MOST_COUNTED: Final = 200  # a counter stops here
 FOUND: Final = np.uint32(1 << 31)  # of a slot: its value was found while it was counted
 _LOAD: Final = (
@@ -46,6 +47,11 @@ class ValueCounts:
 
     def __repr__(self) -> str:
         return "<ValueCounts>"
+
+    @property
+    def least(self) -> int:
+        """A value that came so often is found."""
+        return self._least
 
     def count(self, slots: Slots) -> Places:
         """Count the values of one batch, each record's once; the places of those that came in many records by now.
@@ -90,3 +96,55 @@ class ValueCounts:
         block, first, further = slots.astype(np.int64) >> 11, slots & 63, (slots >> 6 & 31) + 1
         mask = len(self._counters) - 1
         return (block * _BLOCK + first) & mask, (block * _BLOCK + (first ^ further)) & mask
+
+
+class SlotCounts:
+    """Exactly how often slots came, while they are of no more than `most` values."""
+
+    def __init__(self, most: int = MOST_SLOTS) -> None:
+        self._most, self._are_few = most, True
+        self._slots, self._counts = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
+        self._waiting: list[Slots] = []
+
+    def __repr__(self) -> str:
+        return "<SlotCounts>"
+
+    @property
+    def are_few(self) -> bool:
+        """Whether they can be counted: what follows is for those only."""
+        self._gather()
+        return self._are_few
+
+    def add(self, slots: Slots) -> None:
+        """Count these."""
+        if len(slots) and self._are_few:
+            self._waiting.append(slots)
+            if sum(map(len, self._waiting)) > self._most:
+                self._gather()
+
+    def hold(self, slots: Slots) -> npt.NDArray[np.bool_]:
+        """Of each of `slots`, whether it was counted."""
+        self._gather()
+        return are_slots_in(slots, self._slots)
+
+    def of_at_least(self, least: int) -> Slots:
+        """Those that came `least` times or more, ascending."""
+        self._gather()
+        return self._slots[self._counts >= least]
+
+    def _gather(self) -> None:
+        if not self._waiting:
+            return
+        slots, counts = np.unique(np.concatenate(self._waiting), return_counts=True)
+        self._waiting = []
+        every, places = np.unique(np.concatenate([self._slots, slots]), return_inverse=True)
+        self._counts, added = np.zeros(len(every), dtype=np.int64), np.concatenate([self._counts, counts])
+        np.add.at(self._counts, places, added)
+        self._slots, self._are_few = every, len(every) <= self._most
+
+
+def are_slots_in(slots: Slots, ordered: Slots) -> npt.NDArray[np.bool_]:
+    """Of each of `slots`, whether it is among `ordered`, which ascend."""
+    at = np.searchsorted(ordered, slots)
+    among: npt.NDArray[np.bool_] = np.append(ordered, FOUND)[at] == slots
+    return among

@@ -14,10 +14,10 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
 from audiencekit.selection import sharedvalues
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.sharedvalues import SharedValues, SharedValueSearch
+from audiencekit.selection.sharedvalues import CANDIDATE, SharedValues, SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
 from audiencekit.selection.tags import Tagger
-from audiencekit.selection.valuecounts import ValueCounts
+from audiencekit.selection.valuecounts import SlotCounts, ValueCounts
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -45,11 +45,15 @@ def _people_of(people: Sequence[Person], key: tuple[Kind, str]) -> int:
 
 
 def _find(records: HashedRecords, tagger: Tagger, chunks: Chunks, most: int, counts: ValueCounts) -> SharedValues:
-    batch, search = records.unwrap(), SharedValueSearch(chunks, most, counts)
+    return _search(records, tagger, SharedValueSearch(chunks, most, counts))[0]
+
+
+def _search(records: HashedRecords, tagger: Tagger, search: SharedValueSearch) -> tuple[SharedValues, list[list[int]]]:
+    batch = records.unwrap()
     batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
     for one in batches:
         search.add(search.count(one.unwrap(), tagger.tag(one.unwrap())))
-    return search.find(batches.__getitem__, tagger)[0]
+    return search.find(batches.__getitem__, tagger)
 
 
 def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
@@ -57,14 +61,33 @@ def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
 
 
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(PEOPLE, st.integers(1, 4), st.sampled_from([0, 3, 12]))
+@given(PEOPLE, st.integers(1, 4), st.sampled_from([0, 3, 12]), st.sampled_from([0, 3, 100]))
 def test_people_are_counted_exactly(
-    hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int
+    hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int, few: int
 ) -> None:
-    """Also where counters are so few that all values fall together."""
-    tagger, counts = Tagger(), ValueCounts(most, bits=bits, most_bits=bits)
+    """Also where counters are so few that all values fall together, and found values too many to be counted again.
+
+    Each record that has a shared value is given with it, by its row, its key set and the number of its values.
+    """
+    tagger, counts, chunks = Tagger(), ValueCounts(most, bits=bits, most_bits=bits), memory_chunks()
     records = hashed_records(*(("Update", person) for person in people))
-    shared = _find(records, tagger, memory_chunks(), most, counts)
+    search = SharedValueSearch(chunks, most, counts, SlotCounts(few))
+    shared, numbers_of_chunks = _search(records, tagger, search)
+    tagged, rows = tagger.tag(records.unwrap()), records.unwrap().column(ROW).to_pylist()
+    given_rows = []
+    for number, batch in enumerate(numbers_of_chunks):
+        tags = tagger.tag(records.unwrap().slice(4 * number, 4)).tags
+        held = np.frombuffer(chunks.read_all(batch), dtype=CANDIDATE) if batch else np.zeros(0, dtype=CANDIDATE)
+        for one in shared.among(held):
+            assert (tags[one["place"]]["low"], rows[4 * number + one["record"]]) == (one["low"], one["row"])
+            given_rows.append((one["high"], one["low"], one["row"], one["set_high"], one["values"].tolist()))
+    sizes = [[len(person.get(kind, ())) for kind in Kind] for person in people]
+    sets = tagged.of_sets()["high"]
+    assert sorted(given_rows) == sorted(
+        (tag["high"], tag["low"], rows[owner], sets[owner], sizes[owner])
+        for owner, tag in zip(tagged.owners().tolist(), tagged.tags, strict=True)
+        if shared.holds(tag.reshape(1))[0]
+    )
     numbers = {key: _people_of(people, key) for person in people for key in _keys(person)}
     for key, number in numbers.items():
         assert bool(shared.holds(_tag_of(tagger, hashed_records, key))[0]) == (number > most), number

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.selection import valuecounts
-from audiencekit.selection.valuecounts import FOUND, Slots, ValueCounts
+from audiencekit.selection.valuecounts import FOUND, SlotCounts, Slots, ValueCounts
 from tests.examples import examples
 
 # Values that differ in each part of a slot, so that some fall together and others do not.
@@ -62,3 +62,16 @@ def test_counters_grow_with_the_values() -> None:
         seen.append(0 in counts.count(np.append(_slots([1_234_567_890]), others.astype(np.uint32))))
     assert not any(seen[:3])
     assert all(seen[5:])
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(batches=BATCHES, least=st.integers(1, 5), most=st.integers(1, 40))
+def test_few_slots_are_counted_exactly(batches: list[list[int]], least: int, most: int) -> None:
+    counts, numbers = SlotCounts(most), Counter(value for values in batches for value in values)
+    for values in batches:
+        counts.add(_slots(values))
+    assert counts.are_few == (len(numbers) <= most)
+    if counts.are_few:
+        assert counts.of_at_least(least).tolist() == sorted(slot for slot in numbers if numbers[slot] >= least)
+        asked = [0, 1, 2**31 - 1, *numbers]
+        assert counts.hold(_slots(asked)).tolist() == [slot in numbers for slot in asked]
