@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import sys
 import traceback
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Final
 
 import click
 
 from audiencekit import __version__
+from audiencekit.cli.commandhelp import write_sections
 from audiencekit.cli.output import complain, tell, unwritten
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
@@ -18,34 +20,31 @@ from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
 from audiencekit.personal import shortage_of
 from audiencekit.shown import shown
 
-# Each command and its module, with its name there where that is another.
-COMMANDS: Final = {
-    "demo": "demo",
-    "check": "read",
-    "prepare": "read",
-    "upload": "upload",
-    "resume": "upload",
-    "sync": "sync",
-    "renew": "renew",
-    "expiry": "renew",
-    "hash": "hash:hash_values",
-    "report": "runs",
-    "runs": "runs",
-    "purge": "runs",
-    "audiences": "audiences",
-    "do-not-reach": "do_not_reach",
-    "flexible": "flexible",
-    "forget": "forget",
-    "forgotten": "forgotten",
-    "erasure": "erasure",
-    "key": "key",
-    "login": "login",
-    "logout": "login",
-    "whoami": "login",
-    "doctor": "doctor",
-    "api": "api",
-    "emulator": "emulator",
+# Each command and its module, with its name there where that is another; in the order and the groups of `--help`.
+SECTIONS: Final = {
+    "Main job": {
+        "demo": "demo",
+        "check": "read",
+        "upload": "upload",
+        "sync": "sync",
+        "do-not-reach": "do_not_reach",
+        "forget": "forget",
+        "prepare": "read",
+    },
+    "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "renew", "expiry": "renew"},
+    "Runs": {"runs": "runs", "report": "runs", "resume": "upload", "purge": "runs"},
+    "Account and keys": {
+        "login": "login",
+        "logout": "login",
+        "whoami": "login",
+        "doctor": "doctor",
+        "key": "key",
+        "forgotten": "forgotten",
+        "erasure": "erasure",
+    },
+    "Tools": {"hash": "hash:hash_values", "api": "api", "emulator": "emulator"},
 }
+COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place in commands.items()}
 
 
 class CommandGroup(click.Group):
@@ -62,6 +61,16 @@ class CommandGroup(click.Group):
         module, _, name = COMMANDS[cmd_name].partition(":")
         found = getattr(import_module(f"audiencekit.cli.{module}"), name or cmd_name.replace("-", "_"))
         return found if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the groups of commands; each command is imported for its summary."""
+        rows = {name: (name, command.get_short_help_str(limit=70)) for name, command in self._commands(ctx)}
+        write_sections(formatter, {title: [rows[name] for name in names] for title, names in SECTIONS.items()})
+
+    def _commands(self, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:
+        for name in COMMANDS:
+            if (command := self.get_command(ctx, name)) is not None:
+                yield name, command
 
 
 @click.command(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

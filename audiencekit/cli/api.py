@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm
 from audiencekit.cli.options import json_option
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from audiencekit.api.catalogue.endpoint import Endpoint
 
 
-@click.command("api", add_help_option=False)
+@click.command(
+    "api",
+    cls=Command,
+    add_help_option=False,
+    examples=("api", "api get_custom_audience custom_audience_id=h1ab2"),
+)
 @click.argument("name", required=False)
 @click.argument("parameters", metavar="[KEY=VALUE]…", nargs=-1)
 @click.option("--body", metavar="FILE|-", help="JSON body of the call, from a file or from stdin.")
@@ -38,9 +44,10 @@ def api(
     help: bool,  # noqa: A002
     as_json: bool,
 ) -> None:
-    """Call any endpoint of the API. Without NAME: list them all.
+    """Call any endpoint of the API.
 
-    Parameters are checked before anything is sent. stdout has the data, or with --json the whole answer.
+    Without NAME all are listed. Parameters are checked before anything is sent. stdout has the data, or with --json
+    the whole answer.
     """
     if markdown:
         _print_reference()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, with_client
 from audiencekit.cli.options import allow_name_option, json_option
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from audiencekit.audiences.readiness import Readiness
 
 
-@click.group()
+@click.group(cls=Group)
 def audiences() -> None:
-    """Create, list, show and delete custom audiences."""
+    """Create, list, show and delete audiences."""
 
 
-@audiences.command("list")
+@audiences.command("list", examples=("audiences list", "audiences list --query Spring"))
 @click.option("--query", metavar="TEXT", help="Names that start with TEXT.")
 @click.option("--with-deleted", is_flag=True, help="Deleted ones too.")
 @json_option
@@ -40,7 +41,7 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
         say(_line(audience))
 
 
-@audiences.command("show")
+@audiences.command("show", examples=("audiences show h1ab2", "audiences show h1ab2 --json"))
 @click.argument("audience_id", metavar="ID")
 @json_option
 def show_audience(audience_id: str, as_json: bool) -> None:
@@ -52,13 +53,19 @@ def show_audience(audience_id: str, as_json: bool) -> None:
     _print(with_client(ask, as_json=as_json), as_json)
 
 
-@audiences.command("create")
+@audiences.command(
+    "create",
+    examples=('audiences create "Spring customers"', 'audiences create Leads --description "Fair of 2026"'),
+)
 @click.argument("name")
 @click.option("--description")
 @allow_name_option
 @json_option
 def create_audience(name: str, description: str | None, allow_name: bool, as_json: bool) -> None:
-    """Create an audience called NAME. A name that holds an address or a phone number is refused."""
+    """Create an audience.
+
+    A name that holds an address or a phone number is refused.
+    """
     from audiencekit.destinations.audiencenames import check_name
 
     async def ask(client: Any) -> dict[str, Any]:
@@ -73,13 +80,16 @@ def create_audience(name: str, description: str | None, allow_name: bool, as_jso
     _print(with_client(ask, as_json=as_json), as_json)
 
 
-@audiences.command("wait")
+@audiences.command("wait", examples=("audiences wait h1ab2", "audiences wait h1ab2 --timeout 8h --interval 10m"))
 @click.argument("audience_id", metavar="ID")
 @click.option("--timeout", default="48h", show_default=True, help="Give up after this long, such as 30m or 8h.")
 @click.option("--interval", default="5m", show_default=True, help="Ask this often.")
 @json_option
 def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bool) -> None:
-    """Wait until an audience can be targeted, and say why it cannot yet."""
+    """Wait until an audience can be targeted.
+
+    It says why the audience cannot be targeted yet.
+    """
     from audiencekit.audiences.readiness import wait_until_targetable
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.durations import parse_duration
@@ -101,11 +111,14 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
     _print_health(with_client(ask, as_json=as_json), as_json=as_json)
 
 
-@audiences.command("health")
+@audiences.command("health", examples=("audiences health h1ab2", "audiences health h1ab2 --json"))
 @click.argument("audience_id", metavar="ID")
 @json_option
 def show_health(audience_id: str, as_json: bool) -> None:
-    """Show the match rate of an audience: users active in 90 days over users provided."""
+    """Show the match rate of an audience.
+
+    The match rate is users active in 90 days over users provided.
+    """
     from audiencekit.audiences.readiness import read_readiness
 
     async def ask(client: Any) -> Readiness:
@@ -124,12 +137,15 @@ def _print_health(readiness: Readiness, *, as_json: bool) -> None:
         say(health.to_text())
 
 
-@audiences.command("delete")
+@audiences.command("delete", examples=("audiences delete h1ab2", "audiences delete h1ab2 --yes"))
 @click.argument("audience_id", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
-    """Delete an audience. Its name cannot be used again."""
+    """Delete an audience.
+
+    Its name cannot be used again.
+    """
     if not yes:
         confirm(f"Delete audience {audience_id}?")
 

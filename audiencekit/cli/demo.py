@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError
@@ -30,12 +31,15 @@ STORM_CONCURRENCY = 4
 STORM_SECONDS = 30.0  # then nothing else strikes, and the run comes to its end
 
 
-@click.command()
+@click.command(cls=Command, examples=("demo", "demo --rows 100000 --faults storm"))
 @click.option("--rows", type=click.IntRange(1, 5_000_000), default=1_000, show_default=True, help="Rows to make.")
 @click.option("--faults", metavar="FILE", help="Faults on the way: a JSON file, or a rehearsal such as storm.")
 @json_option
 def demo(rows: int, faults: str | None, as_json: bool) -> None:
-    """Start a local ads API, make a contact list, upload it, and print the report."""
+    """Try an upload against a local ads API.
+
+    It starts the local service, makes a contact list, uploads it and prints the report.
+    """
     import asyncio
     import tempfile
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import (
     as_keywords,
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-@click.group("do-not-reach")
+@click.group("do-not-reach", cls=Group)
 def do_not_reach() -> None:
-    """Keep people from being targeted: an account has one list of them. It takes no one out of an audience."""
+    """Keep people from being targeted at all.
+
+    An account has one list of these people. The list takes no one out of an audience.
+    """
 
 
-@do_not_reach.command("show")
+@do_not_reach.command("show", examples=("do-not-reach show", "do-not-reach show --json"))
 @json_option
 def show_list(as_json: bool) -> None:
     """Show the list of the account."""
@@ -46,11 +50,14 @@ def show_list(as_json: bool) -> None:
         say(_line(found))
 
 
-@do_not_reach.command("create")
+@do_not_reach.command("create", examples=("do-not-reach create", 'do-not-reach create --description "Objections"'))
 @click.option("--description")
 @json_option
 def create_list(description: str | None, as_json: bool) -> None:
-    """Create the list, unless the account has one: then that is shown."""
+    """Create the list.
+
+    If the account has a list, that one is shown.
+    """
     from audiencekit.audiences.do_not_reach import ensure_list
     from audiencekit.delivery.clock import SystemClock
 
@@ -66,11 +73,14 @@ def create_list(description: str | None, as_json: bool) -> None:
         say(_line(there))
 
 
-@do_not_reach.command("delete")
+@do_not_reach.command("delete", examples=("do-not-reach delete", "do-not-reach delete --yes"))
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete_list(yes: bool, as_json: bool) -> None:
-    """Delete the list of the account. The people on it can be targeted again."""
+    """Delete the list of the account.
+
+    The people on it can be targeted again.
+    """
     from audiencekit.audiences.do_not_reach import delete_list as delete
 
     if not yes:
@@ -89,7 +99,9 @@ def delete_list(yes: bool, as_json: bool) -> None:
         say(f"{shown(found.id)}  deleted")
 
 
-@do_not_reach.command("upload")
+@do_not_reach.command(
+    "upload", examples=("do-not-reach upload objections.csv", "do-not-reach upload back.csv --operation delete")
+)
 @source_options
 @list_options
 @rejections_option
@@ -110,9 +122,10 @@ def upload_list(
     max_minutes: float | None,
     **given: Any,
 ) -> None:
-    """Put the people of SOURCE on the list, which is created when it is missing; or take them off it.
+    """Put people on the list, or take them off it.
 
-    Emails and phone numbers only. The list keeps people from being targeted and takes no one out of an audience.
+    The list is created when it is missing. Emails and phone numbers only. The list keeps people from being targeted
+    and takes no one out of an audience.
     """
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say_document
@@ -36,11 +37,14 @@ class Check:
     exit_code: int = 0
 
 
-@click.command()
+@click.command(cls=Command, examples=("doctor", "doctor --json"))
 @service_options
 @json_option
 def doctor(as_json: bool, **given: Any) -> None:
-    """Look at settings, credentials, permission, clock, state directory, disk and kernels, and say what to do."""
+    """Check settings, credentials, clock, disk and kernels.
+
+    It says what to do about each problem.
+    """
     checks = list(_checks(given))
     if as_json:
         shown_checks = [{name: value for name, value in asdict(one).items() if name != "exit_code"} for one in checks]

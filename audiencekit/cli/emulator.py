@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.output import tell
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Rate(click.ParamType[Any]):
         return int(found[1]), float(found[2])
 
 
-@click.command()
+@click.command(cls=Command, examples=("emulator --port 8080", "emulator --faults storm"))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback; a free one by default.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Ids and credentials follow from it.")
 @click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
@@ -60,7 +61,10 @@ def emulator(
     state: Path | None,
     faults: str | None,
 ) -> None:
-    """Run a local ads API on loopback until SIGTERM; one JSON line on stdout says how to reach it."""
+    """Run a local ads API.
+
+    It listens on loopback until SIGTERM. One JSON line on stdout says how to reach it.
+    """
     import asyncio
 
     from audiencekit.emulator import EmulatorOptions, StateError, serve

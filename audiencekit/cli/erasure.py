@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
@@ -14,19 +15,20 @@ from audiencekit.errors import Refused
 from audiencekit.shown import shown
 
 
-@click.group()
+@click.group(cls=Group)
 def erasure() -> None:
     """Prove erasures."""
 
 
-@erasure.command()
+@erasure.command(examples=("erasure verify", "erasure verify list.csv"))
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1)
 @json_option
 def verify(sources: tuple[str, ...], as_json: bool) -> None:
-    """Look for people who were erased in all files of the state directory, and in each SOURCE.
+    """Prove that no erased person is left in any file.
 
-    These are snapshots of audiences under sync and kept spools; a SOURCE is a prepared directory, or any list. The exit
-    code is 3 when anyone is found, a file cannot be read, an erasure is not finished, or the memory is not the last.
+    It looks in all files of the state directory, and in each SOURCE. These are snapshots of audiences under sync and
+    kept spools; a SOURCE is a prepared directory, or any list. The exit code is 3 when anyone is found, a file cannot
+    be read, an erasure is not finished, or the memory is not the last.
     """
     from audiencekit.audiences.erasure.verification import verify_erasures
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
 _FILE: Final = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 
 
-@click.group()
+@click.group(cls=Group)
 def flexible() -> None:
-    """Check and create flexible audiences: other audiences, joined by and, or and not."""
+    """Create audiences that join others by and, or, not."""
 
 
-@flexible.command("check")
+@flexible.command("check", examples=("flexible check audiences.json", "flexible check audiences.json --json"))
 @_FILE
 @json_option
 def check_file(file: Path, as_json: bool) -> None:
-    """Check FILE and show each audience as a drawing and as a sentence. Nothing is sent."""
+    """Check a file of flexible audiences.
+
+    Each audience is shown as a drawing and as a sentence. Nothing is sent.
+    """
     document = _read(file, as_json=as_json)
     if as_json:
         print_json({"state": "ready", "audiences": list(_shown(document))})
@@ -37,13 +41,16 @@ def check_file(file: Path, as_json: bool) -> None:
         say("\n\n".join(_texts(document)))
 
 
-@flexible.command("create")
+@flexible.command("create", examples=("flexible create audiences.json", "flexible create audiences.json --yes"))
 @_FILE
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @allow_name_option
 @json_option
 def create_from_file(file: Path, yes: bool, allow_name: bool, as_json: bool) -> None:
-    """Create the audiences of FILE, all of them or none. They cannot be changed afterwards."""
+    """Create the flexible audiences of a file.
+
+    All of them are created, or none. They cannot be changed afterwards.
+    """
     if not yes:
         require_terminal()
     document = _read(file, as_json=as_json)

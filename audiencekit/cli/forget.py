@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import PeopleOrKeep, as_keywords, json_option, reading_options
 from audiencekit.cli.output import complain, leave_with, print_json, say
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Work = Callable[[Settings, Progress], Coroutine[Any, Any, Receipt]]
 
 
-@click.command()
+@click.command(cls=Command, examples=("forget --from request.csv", "forget --from request.csv --do-not-reach"))
 @click.option("--from", "source", metavar="SOURCE", multiple=True, help="A file that names the people; repeatable.")
 @reading_options
 @click.option("--do-not-reach", is_flag=True, help="Put them on the do-not-reach list of the account, too.")
@@ -46,10 +47,10 @@ def forget(
     requests_per_minute: int | None,
     **given: Any,
 ) -> None:
-    """Take people out of every audience of the account, and leave them out of later uploads.
+    """Take people out of every audience, for good.
 
-    They are named on stdin, one identifier a line: its kind is recognised, or written as KIND=VALUE. Never as
-    arguments, which others can see.
+    They are left out of later uploads, too. They are named on stdin, one identifier a line: its kind is recognised,
+    or written as KIND=VALUE. Never as arguments, which others can see.
     """
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import require_terminal
 from audiencekit.cli.options import json_option
@@ -18,15 +19,21 @@ if TYPE_CHECKING:
     from audiencekit.machine.keycommand import GivenKey
 
 
-@click.group()
+@click.group(cls=Group)
 def forgotten() -> None:
-    """Look after the memory of the people that `forget` has erased."""
+    """Show and share the memory of erased people.
+
+    `forget` erases people; the memory keeps them out of later uploads.
+    """
 
 
-@forgotten.command("show")
+@forgotten.command("show", examples=("forgotten show", "forgotten show --json"))
 @json_option
 def show_memory(as_json: bool) -> None:
-    """Say whether the memory is the last that was written, and how many keys it has. It shows no identifier."""
+    """Show the state of the memory.
+
+    It says whether the memory is the last that was written, and how many keys it has. It shows no identifier.
+    """
     from audiencekit.selection.forgotten.acceptance import describe_memory
 
     found = describe_memory(*_state())
@@ -37,12 +44,15 @@ def show_memory(as_json: bool) -> None:
     sys.exit(MemoryRefused.exit_code if found["state"] == "refused" else 0)
 
 
-@forgotten.command("accept")
+@forgotten.command("accept", examples=("forgotten accept", "forgotten accept --empty"))
 @click.option("--empty", is_flag=True, help="Begin an empty memory: people who were erased before can be sent again.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
-    """Take the memory that is there for the last one, although something tells of a later one. It is logged."""
+    """Take the memory that is there for the last one.
+
+    For a memory that is older than the state directory says. The decision is logged.
+    """
     from audiencekit.selection.forgotten.acceptance import accept_memory as accept, describe_memory
 
     state = _state()
@@ -57,20 +67,32 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
         say(f"accepted: a memory of {line['keys']:,} keys, serial {line['serial']}; it is in forgotten.log")
 
 
-@forgotten.command("recipient")
+@forgotten.command("recipient", examples=("forgotten recipient", "forgotten recipient > recipient.txt"))
 def show_recipient() -> None:
-    """Show the recipient that exports for this host are sealed to. It is public."""
+    """Show the recipient for exports to this host.
+
+    It is public: give it to the host that exports.
+    """
     from audiencekit.selection.forgotten.exchange import recipient_of
 
     say(recipient_of(*_state()))
 
 
-@forgotten.command("export")
+@forgotten.command(
+    "export",
+    examples=(
+        'forgotten export erased.sealed --to "$(cat recipient.txt)"',
+        'forgotten export erased.sealed --to "$(cat recipient.txt)" --json',
+    ),
+)
 @click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=pathlib.Path))
 @click.option("--to", "recipient", required=True, help="What `forgotten recipient` shows on the host that imports it.")
 @json_option
 def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
-    """Write everyone who is remembered here into a new FILE for another host, sealed to it."""
+    """Export the memory to another host.
+
+    FILE is new, and sealed: only the host of the recipient can open it.
+    """
     from audiencekit.selection.forgotten.exchange import export_memory as export
 
     keys = export(*_state(), recipient, path)
@@ -80,11 +102,14 @@ def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
         say(f"exported: {keys:,} keys")
 
 
-@forgotten.command("import")
+@forgotten.command("import", examples=("forgotten import erased.sealed", "forgotten import erased.sealed --json"))
 @click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=pathlib.Path))
 @json_option
 def import_memory(path: pathlib.Path, as_json: bool) -> None:
-    """Remember everyone in FILE, which another host exported to this one, besides those remembered here."""
+    """Remember the people that another host has erased.
+
+    FILE was exported to this host. The people remembered here stay remembered.
+    """
     from audiencekit.selection.forgotten.exchange import import_memory as import_from
 
     line = import_from(*_state(), path)

@@ -8,19 +8,27 @@ from typing import Any, cast
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.output import say
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 
 
-@click.command("hash")
+@click.command(
+    "hash",
+    cls=Command,
+    examples=("hash email <<< '\"ada@example.com\"'", "hash phone_number --country DE < numbers.jsonl"),
+)
 @click.argument("kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]))
 @click.option("--country", help="Country of phone numbers that do not name theirs.")
 @click.option("--show-normalized", is_flag=True, help="Add what was hashed. Personal data: mind where it goes.")
 @click.option("--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True)
 def hash_values(kind: str, country: str | None, show_normalized: bool, phone_validity: Any) -> None:
-    """Hash the JSON strings on stdin, one a line; answer {"sha256": …} or {"reason": …} for each on stdout."""
+    """Hash JSON strings, one a line.
+
+    Each line of stdin gets an answer on stdout: {"sha256": …} or {"reason": …}.
+    """
     from audiencekit.identifiers.definition import normalize_identifier
     from audiencekit.identifiers.hashing import hash_normalized
     from audiencekit.identifiers.normalized import Hashable

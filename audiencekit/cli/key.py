@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
@@ -25,15 +26,21 @@ _BESIDE = (
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def key() -> None:
-    """Look after the state key, under which the files of the state directory are sealed."""
+    """Show, move and rotate the state key.
+
+    The files of the state directory are sealed under it.
+    """
 
 
-@key.command("show")
+@key.command("show", examples=("key show", "key show --json"))
 @json_option
 def show_key(as_json: bool) -> None:
-    """Show where the state key is, its fingerprint, and how many files it opens; never the key."""
+    """Show where the state key is.
+
+    Its fingerprint and the number of files that it opens are shown, too; never the key.
+    """
     found = _describe()
     if as_json:
         print_json(found)
@@ -43,13 +50,14 @@ def show_key(as_json: bool) -> None:
     sys.exit(Refused.exit_code if _refused(found) else 0)
 
 
-@key.command("move")
+@key.command("move", examples=("key move --to keyring", "key move --to environment"))
 @click.option("--to", "place", type=click.Choice(_PLACES), required=True, help="Where it is to be alone.")
 @json_option
 def move_key(place: KeyPlace, as_json: bool) -> None:
-    """Move the state key to another place, the same key, and destroy it where it was.
+    """Move the state key to another place.
 
-    To `environment` and `command` you bring it yourself first: the move finds it there, and destroys the others.
+    It stays the same key, and is destroyed where it was. To `environment` and `command` you bring it yourself first:
+    the move finds it there, and destroys the others.
     """
     from audiencekit.machine.credentialstore import CredentialStore
     from audiencekit.machine.keyplaces import move_key as move
@@ -63,12 +71,13 @@ def move_key(place: KeyPlace, as_json: bool) -> None:
         say(f"the state key is in: {place}; removed from: {', '.join(left) or 'nowhere'}")
 
 
-@key.command("rotate")
+@key.command("rotate", examples=("key rotate", "key rotate --json"))
 @json_option
 def rotate_key(as_json: bool) -> None:
-    """Make another state key, and seal everything anew under it; the key before opens none of it.
+    """Make a new state key, and seal everything anew.
 
-    A key from the environment or a command cannot be put there: give the new one by AUDIENCEKIT_NEW_KEY.
+    The key before opens none of it. A key from the environment or a command cannot be put there: give the new one by
+    AUDIENCEKIT_NEW_KEY.
     """
     from audiencekit.audiences.keyrotation import rotate_key as rotate
     from audiencekit.machine.keyplaces import fingerprint

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
@@ -23,7 +24,7 @@ T = TypeVar("T")
 _profile_option = click.option("--profile", help="Which service: spec or x.")
 
 
-@click.command()
+@click.command(cls=Command, examples=("login", "login --pin --read-only"))
 @click.option("--pin", is_flag=True, help="Enter a PIN from the browser; for a browser on another machine.")
 @click.option("--no-browser", is_flag=True, help="Only print the address that is to be opened.")
 @click.option("--read-only", is_flag=True, help="Ask for a token that may read and not write.")
@@ -43,7 +44,10 @@ def login(
     profile: str | None,
     as_json: bool,
 ) -> None:
-    """Log in with a browser, and keep the token in the keyring, or in a file that only you can read."""
+    """Log in with a browser, and keep the token.
+
+    The token is kept in the keyring, or in a file that only you can read.
+    """
     import sys
 
     from audiencekit.api.login.login import log_in
@@ -80,11 +84,14 @@ def login(
         say(f"logged in as {who}; the token is kept in the {_named(done.kept_in)}")
 
 
-@click.command()
+@click.command(cls=Command, examples=("logout", "logout --json"))
 @_profile_option
 @json_option
 def logout(profile: str | None, as_json: bool) -> None:
-    """End the token at the service, and remove all that `login` kept."""
+    """End the token, and remove it from this machine.
+
+    The service ends the token, too.
+    """
     from audiencekit.api.login.login import log_out
 
     done = _run(log_out, profile, as_json)
@@ -98,11 +105,14 @@ def logout(profile: str | None, as_json: bool) -> None:
         say(f"logged out; removed from the {' and the '.join(map(_named, done.removed_from))}")
 
 
-@click.command()
+@click.command(cls=Command, examples=("whoami", "whoami --json"))
 @_profile_option
 @json_option
 def whoami(profile: str | None, as_json: bool) -> None:
-    """Show whose credentials are used, where they are from, and what they may do."""
+    """Show which credentials are used.
+
+    It says where they are from, and what they may do.
+    """
     from dataclasses import asdict
 
     from audiencekit.api.login.identity import who_am_i

@@ -8,6 +8,14 @@ from typing import Any, TypeVar
 
 import click
 
+from audiencekit.cli.commandhelp import (
+    judgement_option,
+    plan_option,
+    reading_option,
+    result_option,
+    service_option,
+    suppression_option,
+)
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
 
@@ -85,16 +93,20 @@ def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 def reading_options(function: F) -> F:
     """How to read a source."""
     return stacked(
-        click.option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
-        click.option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
-        click.option("--country-column", metavar="NAME", help="Column with the country of each row."),
-        click.option("--hashed", type=KINDS, multiple=True, help="Kind whose columns are SHA-256 already; repeatable."),
-        click.option("--ignore", metavar="COLUMN", multiple=True, help="Column that is taken for nothing; repeatable."),
-        click.option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
-        click.option("--encoding", help="Encoding of the file, when it is not UTF-8."),
-        click.option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
-        click.option("--sql", type=QueryFile(), metavar="@FILE", help="One SELECT over the table `source`, in FILE."),
-        click.option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
+        reading_option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
+        reading_option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
+        reading_option("--country-column", metavar="NAME", help="Column with the country of each row."),
+        reading_option(
+            "--hashed", type=KINDS, multiple=True, help="Kind whose columns are SHA-256 already; repeatable."
+        ),
+        reading_option(
+            "--ignore", metavar="COLUMN", multiple=True, help="Column that is taken for nothing; repeatable."
+        ),
+        reading_option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
+        reading_option("--encoding", help="Encoding of the file, when it is not UTF-8."),
+        reading_option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
+        reading_option("--sql", type=QueryFile(), metavar="@FILE", help="One SELECT over the table `source`, in FILE."),
+        reading_option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
     )(function)
 
 
@@ -103,7 +115,7 @@ def source_options(function: F) -> F:
     return stacked(
         click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
         reading_options,
-        click.option(
+        reading_option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
             help="Whether phone numbers must be assigned ones, or of a possible length only.",
         ),
@@ -111,51 +123,51 @@ def source_options(function: F) -> F:
 
 
 _OPERATIONS = (
-    click.option(
+    plan_option(
         "--operation", type=click.Choice(["update", "delete"]), help="What to do with every row; update by default."
     ),
-    click.option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
+    plan_option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
 )
-_TTL = click.option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
-_REJECTED_SHARE = click.option(
+_TTL = plan_option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
+_REJECTED_SHARE = judgement_option(
     "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
     help="Refuse the source when more of its rows are rejected.",
 )  # fmt: skip
-_REJECTED_COLUMN_SHARE = click.option(
+_REJECTED_COLUMN_SHARE = judgement_option(
     "--max-rejected-column-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_COLUMN_SHARE,
     show_default=True, help="Refuse the source when more values of a column are not of its kind.",
 )  # fmt: skip
 _SHARED = (
-    click.option(
+    judgement_option(
         "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
         help="Leave a value out of its records when more people than N have it; or keep all.",
     ),
-    click.option(
+    judgement_option(
         "--shared-suppression", type=click.Choice(["stop", "all", "none"]), default="stop", show_default=True,
         help="Such a value of people to keep out keeps out all who have it, or none; or the run stops.",
     ),
 )  # fmt: skip
-_FAIL_ON_WARNINGS = click.option(
+_FAIL_ON_WARNINGS = judgement_option(
     "--fail-on-warnings", is_flag=True, help="Refuse the source where the plan would warn of a large loss."
 )
-_CONFIRM_PARTNER_IDS = click.option(
+_CONFIRM_PARTNER_IDS = judgement_option(
     "--confirm-partner-ids", is_flag=True,
     help="The numbers in partner_user_id are ids of your own making, not phone numbers: they leave unhashed.",
 )  # fmt: skip
 allow_name_option = click.option(
     "--allow-name", is_flag=True, help="The name may hold an address, a phone number or a device id."
 )
-_FEW_PEOPLE = click.option(
+_FEW_PEOPLE = judgement_option(
     "--few-people", type=click.Choice(["tell", "refuse", "allow"]),
     help="Tell of a change of fewer than ten people, refuse it, or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
 )  # fmt: skip
 _JUDGEMENT = (
-    click.option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
+    plan_option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
     _REJECTED_SHARE,
     _REJECTED_COLUMN_SHARE,
     *_SHARED,
     _FAIL_ON_WARNINGS,
-    click.option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
+    judgement_option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
 )  # fmt: skip
 
 
@@ -163,9 +175,9 @@ def plan_options(function: F) -> F:
     """The operation on the rows, and its times."""
     return stacked(
         *_OPERATIONS,
-        click.option("--expires-at", metavar="TIME", help="When entries expire; 13 months after the plan by default."),
+        plan_option("--expires-at", metavar="TIME", help="When entries expire; 13 months after the plan by default."),
         _TTL,
-        click.option("--effective-at", metavar="TIME", help="When entries take effect; at once by default."),
+        plan_option("--effective-at", metavar="TIME", help="When entries take effect; at once by default."),
         *_JUDGEMENT,
         _FEW_PEOPLE,
         _CONFIRM_PARTNER_IDS,
@@ -175,39 +187,39 @@ def plan_options(function: F) -> F:
 def suppression_options(function: F) -> F:
     """Who must not be put in."""
     return stacked(
-        click.option(
+        suppression_option(
             "--suppress",
             metavar="SOURCE",
             multiple=True,
             help="People not to be put in, hashed or not; repeatable.",
         ),
-        click.option(
+        suppression_option(
             "--suppress-map", "suppress_columns", type=KindAndColumn(), multiple=True,
             help="Column of a kind in the --suppress sources that have it; repeatable.",
         ),
-        click.option("--suppress-split-cells", metavar="CHAR", help="Separator of several values in a cell of theirs."),
-        click.option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
-        click.option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
-        click.option("--suppress-no-header", is_flag=True, help="Their first line is a row."),
-        click.option(
+        suppression_option("--suppress-split-cells", metavar="CHAR", help="Separator of values in one cell of theirs."),
+        suppression_option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
+        suppression_option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
+        suppression_option("--suppress-no-header", is_flag=True, help="Their first line is a row."),
+        suppression_option(
             "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
             help="Allow that so many of their rows cannot be read; none by default.",
         ),
-        click.option("--consent-column", metavar="NAME=VALUE", help="Put in only rows whose column NAME says VALUE."),
+        suppression_option("--consent-column", metavar="NAME=VALUE", help="Put in only rows with VALUE in NAME."),
     )(function)  # fmt: skip
 
 
 def list_options(function: F) -> F:
     """The same for a do-not-reach list, which takes effect at once and for less than 13 months."""
     text = "When entries expire; a day less than 13 months after the plan by default."
-    return stacked(*_OPERATIONS, click.option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT)(function)
+    return stacked(*_OPERATIONS, plan_option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT)(function)
 
 
 def sync_options(function: F) -> F:
     """The same for a sync, whose source says who is to be in."""
     text = "When what is put in expires; 13 months from now by default."
     return stacked(
-        click.option("--expires-at", metavar="TIME", help=text),
+        plan_option("--expires-at", metavar="TIME", help=text),
         _TTL,
         _REJECTED_SHARE,
         _REJECTED_COLUMN_SHARE,
@@ -218,19 +230,19 @@ def sync_options(function: F) -> F:
     )(function)
 
 
-max_minutes_option = click.option(
+max_minutes_option = service_option(
     "--max-minutes", type=click.FloatRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
 )
-keep_spool_option = click.option(
+keep_spool_option = result_option(
     "--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
+json_option = result_option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 
 def rejections_option(function: F) -> F:
     """Where `rejections.csv` goes."""
     text = "Write row, column and reason of every rejection to FILE."
-    return click.option("--rejections", metavar="FILE", type=OutputPath(dir_okay=False), help=text)(function)
+    return result_option("--rejections", metavar="FILE", type=OutputPath(dir_okay=False), help=text)(function)
 
 
 def as_keywords(given: dict[str, Any]) -> dict[str, Any]:

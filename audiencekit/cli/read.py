@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import (
     OutputPath,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from audiencekit.reporting.plan import Plan
 
 
-@click.command()
+@click.command(cls=Command, examples=("check list.csv --country DE", "check list.csv --doctor"))
 @source_options
 @plan_options
 @suppression_options
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 @click.option("--doctor", is_flag=True, help="Try options on the values that are lost, and say how many each saves.")
 @json_option
 def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, **given: Any) -> None:
-    """Read SOURCE to its end and say what `upload` would send. Sends nothing and needs no credentials."""
+    """Read a list and say what `upload` would send.
+
+    It reads the list to its end, sends nothing and needs no credentials.
+    """
     from audiencekit.pipeline import check as check_source
     from audiencekit.reporting.progress import progress_for
 
@@ -52,7 +56,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor
     leave_with_plan(plan, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=Command, examples=("prepare list.csv --out hashed", "prepare list.csv --out hashed --requests"))
 @source_options
 @plan_options
 @suppression_options
@@ -60,7 +64,10 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor
 @click.option("--requests", is_flag=True, help="Also write each request, byte for byte as it would be sent.")
 @json_option
 def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **given: Any) -> None:
-    """Write the hashed records of SOURCE (records.parquet, manifest.json, rejections.csv) to a directory."""
+    """Write the hashed records of a list to a directory.
+
+    The directory gets records.parquet, manifest.json and rejections.csv.
+    """
     from audiencekit.pipeline import prepare as prepare_source
     from audiencekit.reporting.progress import progress_for
 

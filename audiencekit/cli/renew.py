@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Command, plan_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-@click.command()
-@click.option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
+@click.command(cls=Command, examples=("renew --audience h1ab2", "renew --audience h1ab2 --before 60d"))
+@plan_option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
 @click.option("--before", default="30d", show_default=True, metavar="SPAN", help="Renew what lapses within 30d, say.")
 @click.option("--expires-at", metavar="TIME", help="When the entries expire then; 13 months from now by default.")
 @click.option("--ttl-days", type=int, metavar="N", help="The entries expire N days from now.")
@@ -36,7 +37,10 @@ def renew(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Put in again whose entry lapses soon, from the snapshot of the last sync; no source is needed."""
+    """Put members in again whose entries expire soon.
+
+    The snapshot of the last sync says who they are: no source is needed.
+    """
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.audiences.synchronisation.renewal import renew_async
@@ -49,12 +53,15 @@ def renew(
     send(work, as_json=as_json, **given)
 
 
-@click.command()
-@click.option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
+@click.command(cls=Command, examples=("expiry --audience h1ab2", "expiry --audience h1ab2 --json"))
+@plan_option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
 @click.option("--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default.")
 @json_option
 def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
-    """Show when how many people of an audience lapse, as the snapshot of the last sync says. Sends nothing."""
+    """Show when members of an audience expire.
+
+    The numbers are of the snapshot of the last sync. Nothing is sent.
+    """
     from audiencekit.audiences.synchronisation.expiry import expiry as look_up
 
     try:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import require_terminal
 from audiencekit.cli.forget import show_receipt
@@ -23,10 +24,13 @@ _JOURNALS: Final = {
 }
 
 
-@click.command()
+@click.command(cls=Command, examples=("runs", "runs --json"))
 @json_option
 def runs(as_json: bool) -> None:
-    """List the runs and erasures of this machine, newest first."""
+    """List the runs and erasures of this machine.
+
+    The newest comes first.
+    """
     from audiencekit.audiences.history import list_history
     from audiencekit.machine.keys import known_state_key
     from audiencekit.runs.purge.expired import kept_until
@@ -64,11 +68,14 @@ def _target(run: dict[str, Any]) -> str:
     return str(Target.from_json(run["target"])) if "target" in run else ""
 
 
-@click.command()
+@click.command(cls=Command, examples=("report", "report 20261122-21 --json"))
 @click.argument("run", default="last")
 @json_option
 def report(run: str, as_json: bool) -> None:
-    """Show the report of RUN (an id, the beginning of one, or `last`); of an erasure, its receipt."""
+    """Show the report of a run, or the receipt of an erasure.
+
+    RUN is an id, the beginning of one, or `last`.
+    """
     from audiencekit.audiences.history import find_in_history
     from audiencekit.machine.keys import known_state_key
     from audiencekit.reporting.text import render_report
@@ -91,7 +98,7 @@ def report(run: str, as_json: bool) -> None:
         say_document(render_report(document))
 
 
-@click.command()
+@click.command(cls=Command, examples=("purge --older-than 30d --dry-run", "purge --older-than 30d --yes"))
 @click.option("--older-than", required=True, metavar="AGE", help="The age from the last change on: 30d, 4w, 12h.")
 @click.option("--unfinished", is_flag=True, help="Unfinished runs, too: they can be resumed no more.")
 @click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, apart from the last.")
@@ -99,9 +106,10 @@ def report(run: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Destroy the files of old runs for good, their keys first. A receipt with counts stays.
+    """Destroy the files of old runs for good.
 
-    Runs at work, erasures that are not finished, snapshots of syncs and the memory of erased people are never purged.
+    The keys go first, and a receipt with counts stays. Runs at work, erasures that are not finished, snapshots of
+    syncs and the memory of erased people are never purged.
     """
     from audiencekit.audiences.purging import PurgeOrder, plan_purge, purge as carry_out
     from audiencekit.durations import parse_age

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import click
-
+from audiencekit.cli.commandhelp import service_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import leave_with, print_json, say_document, tell
@@ -24,18 +23,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 def service_options(function: F) -> F:
     """Which account of which service."""
     return stacked(
-        click.option(
+        service_option(
             "--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default."
         ),
-        click.option("--profile", help="Which service: spec or x."),
+        service_option("--profile", help="Which service: spec or x."),
     )(function)
 
 
 def pace_options(function: F) -> F:
     """How fast."""
     return stacked(
-        click.option("--concurrency", type=int, help="Requests in flight; 16 by default."),
-        click.option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most."),
+        service_option("--concurrency", type=int, help="Requests in flight; 16 by default."),
+        service_option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most."),
     )(function)
 
 

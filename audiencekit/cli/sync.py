@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.commandhelp import Command, judgement_option, plan_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import (
     as_keywords,
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=("sync list.csv --audience h1ab2 --plan", "sync list.csv --audience h1ab2 --suppress unsubscribed.csv"),
+)
 @source_options
-@click.option("--audience", required=True, metavar="ID", help="The custom audience.")
-@click.option("--plan", "only_plan", is_flag=True, help="Say what would be sent, and send nothing.")
-@click.option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
-@click.option("--rebuild", is_flag=True, help="Send all people again, as when the snapshot is lost.")
-@click.option(
+@plan_option("--audience", required=True, metavar="ID", help="The custom audience.")
+@plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent, and send nothing.")
+@plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
+@plan_option("--rebuild", is_flag=True, help="Send all people again, as when the snapshot is lost.")
+@judgement_option(
     "--allow-shrink", type=click.FloatRange(0, 1), default=DEFAULT_ALLOWED_SHRINK, show_default=True, metavar="SHARE",
     help="Refuse the source when the audience would shrink by more.",
 )  # fmt: skip
@@ -55,9 +59,10 @@ def sync(
     requests_per_minute: int | None,
     **given: Any,
 ) -> None:
-    """Make an audience equal to SOURCE: put in who is new, take out who is gone, renew what lapses soon.
+    """Make an audience equal to a list.
 
-    Only what changed since the last sync is sent. After one that was cut short, the same command goes on.
+    New people are put in, people who are gone are taken out, entries that expire soon are renewed. Only what changed
+    since the last sync is sent. After one that was cut short, the same command goes on.
     """
     if only_plan:
         _leave_with_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.commandhelp import Command, plan_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import (
@@ -28,9 +29,15 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "upload list.csv --audience h1ab2 --country DE",
+        "upload leavers.csv --audience h1ab2 --operation delete",
+    ),
+)
 @source_options
-@click.option("--audience", required=True, metavar="ID", help="The custom audience.")
+@plan_option("--audience", required=True, metavar="ID", help="The custom audience.")
 @plan_options
 @suppression_options
 @rejections_option
@@ -52,7 +59,10 @@ def upload(
     max_minutes: float | None,
     **given: Any,
 ) -> None:
-    """Put the people of SOURCE into an audience, or take them out with --operation delete."""
+    """Put the people of a list into an audience, or take them out.
+
+    People are put in; --operation delete takes them out.
+    """
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.pipeline import upload_async
@@ -79,7 +89,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
         tell(f"note: audience {audience_id} is under sync: {told}")
 
 
-@click.command()
+@click.command(cls=Command, examples=("resume", "resume 20261122-21"))
 @click.argument("run", default="last")
 @pace_options
 @max_minutes_option
@@ -91,7 +101,10 @@ def resume(
     requests_per_minute: int | None,
     max_minutes: float | None,
 ) -> None:
-    """Finish RUN (an id, the beginning of one, or `last`): send what is not confirmed, the same bytes as before."""
+    """Finish a run: send what is not confirmed.
+
+    RUN is an id, the beginning of one, or `last`. The same bytes are sent as before.
+    """
     from audiencekit.audiences.history import find_in_history
 
     run_id, is_erasure = find_in_history(command_settings().state_dir, run)
