@@ -8,7 +8,7 @@ import click
 
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import confirm, with_client
+from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import PlanRefused, UsageError
@@ -146,11 +146,17 @@ def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
 
     Its name cannot be used again.
     """
-    if not yes:
-        confirm(f"Delete audience {audience_id}?")
+
+    async def find(client: Any) -> dict[str, Any]:
+        return dict((await client.get_custom_audience(audience_id)).data)
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.delete_custom_audience(audience_id)).data)
+
+    if not yes:
+        require_terminal()
+        found = with_client(find, as_json=as_json)
+        confirm(f"Delete audience {audience_id}, {found['name']!r}, size {_size(found)}? It cannot be undone.")
 
     _print(with_client(ask, as_json=as_json), as_json)
 
@@ -165,7 +171,10 @@ def _print(audience: dict[str, Any], as_json: bool) -> None:
 def _line(audience: dict[str, Any]) -> str:
     state = "deleted" if audience.get("deleted") else "targetable" if audience.get("targetable") else "not targetable"
     reasons = ", ".join(map(shown, audience.get("reasons_not_targetable") or ()))
-    size = audience.get("audience_size")
     state = f"{state} ({reasons})" if reasons else state
-    told = "unknown" if size is None else shown(size)
-    return f"{shown(audience['id'])}  {state}  size {told}  {audience['name']!r}"
+    return f"{shown(audience['id'])}  {state}  size {_size(audience)}  {audience['name']!r}"
+
+
+def _size(audience: dict[str, Any]) -> str:
+    size = audience.get("audience_size")
+    return "unknown" if size is None else shown(size)

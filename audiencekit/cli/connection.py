@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import click
 
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.output import leave_with
+from audiencekit.cli.output import leave_with, tell
 from audiencekit.errors import AudiencekitError, NotFound, UsageError
 from audiencekit.shown import shown
 
@@ -37,14 +38,14 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
 
 
 def confirm(question: str) -> None:
-    """Ask a person. Raises click.Abort for no, UsageError without a terminal."""
+    """Ask a person; leaves when the answer is no. Raises UsageError without a terminal."""
     require_terminal()
-    click.confirm(shown(question), abort=True, err=True)
+    if not click.confirm(shown(question), err=True):
+        tell("nothing was changed")
+        sys.exit(0)
 
 
 def require_terminal() -> None:
     """Raises UsageError without a terminal to ask at."""
-    import sys
-
     if not sys.stdin.isatty():
         raise UsageError("a question cannot be asked: stdin is no terminal", hint="give --yes")

@@ -10,7 +10,7 @@ import click
 
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import require_terminal
+from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say, tell
 from audiencekit.errors import MemoryRefused
@@ -59,7 +59,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
     if not yes:
         require_terminal()
         tell(_text(describe_memory(*state)))
-        click.confirm("People missing from the memory can be sent again. Go on?", abort=True, err=True)
+        confirm("People missing from the memory can be sent again. Go on?")
     line = accept(*state, empty=empty)
     if as_json:
         print_json(line)

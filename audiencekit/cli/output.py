@@ -66,9 +66,14 @@ def _write(text: str) -> None:
 
 
 def unwritten(error: OSError) -> InputOutputFailed:
-    """The failure of an attempt to write to stdout. Nothing is written to it from now on."""
+    """The failure of an attempt to write to stdout. Nothing is written to it from now on.
+
+    A reader that has left the pipe, as `| head` does, wants no more: leaves at once and in silence.
+    """
     # Text that is still buffered must not fail once more when the interpreter ends.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        sys.exit(InputOutputFailed.exit_code)
     return InputOutputFailed(f"stdout cannot be written: {error.strerror or 'unknown reason'}")
 
 

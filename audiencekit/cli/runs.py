@@ -9,7 +9,7 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import require_terminal
+from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
@@ -119,7 +119,7 @@ def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes:
     if not dry_run and not yes:
         require_terminal()
         tell(plan_purge(order, settings, now).to_text())
-        click.confirm("Destroy this for good?", abort=True, err=True)
+        confirm("Destroy this for good?")
     try:
         receipt = (plan_purge if dry_run else carry_out)(order, settings, now)
     except InputOutputFailed as error:

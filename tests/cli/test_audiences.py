@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import pty
 
 from tests.cli.conftest import Run, Service
 
@@ -50,3 +52,17 @@ def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
     assert run("api", "delete_custom_audience", where, "--yes", **env).returncode == 0
     assert run("api", "get_custom_audience", where, **env).returncode == 3
     assert run("api", "get_custom_audience", where, "with_deleted=true", **env).returncode == 0
+
+
+def test_a_deletion_names_the_audience_and_takes_no_for_an_answer(run: Run, service: Service) -> None:
+    made = json.loads(run("audiences", "create", "Spring customers", "--json", **service.env).stdout)
+    for answer, deleted in ((b"n\n", False), (b"y\n", True)):
+        ours, theirs = pty.openpty()
+        os.write(ours, answer)
+        done = run("audiences", "delete", made["id"], stdin=theirs, **service.env)
+        os.close(ours)
+        os.close(theirs)
+        assert done.returncode == 0, done.stderr
+        assert f"Delete audience {made['id']}, 'Spring customers', size " in done.stderr
+        assert ("nothing was changed" in done.stderr) != deleted
+        assert (run("audiences", "show", made["id"], **service.env).returncode == 0) != deleted

@@ -153,7 +153,7 @@ def test_it_asks_first(run: Run, upload: Upload, tmp_path: Path) -> None:
     _age(tmp_path / "state")
     refused = run("purge", "--older-than", "30d")
     assert (refused.returncode, "give --yes" in refused.stderr) == (2, True)
-    for answer, code, left in ((b"n\n", 130, 1), (b"y\n", 0, 0)):
+    for answer, code, left in ((b"n\n", 0, 1), (b"y\n", 0, 0)):
         ours, theirs = pty.openpty()
         os.write(ours, answer)
         done = run("purge", "--older-than", "30d", stdin=theirs)
@@ -162,6 +162,7 @@ def test_it_asks_first(run: Run, upload: Upload, tmp_path: Path) -> None:
         assert (done.returncode, len(_listed(run))) == (code, left), done.stderr
         assert "complete runs" in done.stderr
         assert "Destroy this for good?" in done.stderr
+        assert ("nothing was changed" in done.stderr) == bool(left)
 
 
 @pytest.mark.parametrize("age", ["30", "0d", "59m", "a month", ""])

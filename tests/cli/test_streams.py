@@ -55,3 +55,14 @@ def test_texts_of_the_command_line_itself_are_data_too(
         )
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (74, "error: stdout cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", [("runs", "--json"), ("api",)], ids=" ".join)
+def test_a_reader_that_left_the_pipe_is_told_nothing(
+    commands: Commands, tmp_path: Path, closed: int, arguments: tuple[str, ...]
+) -> None:
+    process = commands.begin(
+        *arguments, env=environment(tmp_path / "state", {}), cwd=tmp_path, stdout=closed, stderr=PIPE
+    )
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (74, "")
