@@ -1,4 +1,4 @@
-"""A request as it comes in: its line and headers first, its body when somebody wants it."""
+"""A request as it comes in: its line and headers first, its body when a reader asks for it."""
 
 from __future__ import annotations
 

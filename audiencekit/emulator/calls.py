@@ -1,4 +1,4 @@
-"""What a handler is given: one call that was let in."""
+"""The argument of a handler: one call that was let in."""
 
 from __future__ import annotations
 

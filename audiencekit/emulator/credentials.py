@@ -30,7 +30,7 @@ def long_id(epoch: float, serial: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a client needs. All of it begins with `local`, and none of it is worth anything elsewhere."""
+    """The credentials that a client needs. Each begins with `local`, and no other service takes it."""
 
     consumer_key: str
     consumer_secret: str = field(repr=False)
@@ -40,7 +40,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What follows from a seed: the same seed, the same emulator."""
+    """Values that follow from a seed: the same seed gives the same emulator."""
 
     credentials: Credentials
     account_id: str

@@ -38,7 +38,7 @@ class Doors:
         }
 
     def open(self, method: str, path: str, body: bytes) -> Answer:
-        """What the door shows. Raises RefusalError: 404 for no such door, 405 for the wrong method."""
+        """The answer of a door. Raises RefusalError: 404 for an unknown door, 405 for the wrong method."""
         name, slash, rest = path.removeprefix("/").partition("/")
         if name not in {door for _, door in self._doors} or bool(slash and rest) != (name == "__members"):
             raise refuse(404, "ROUTE_NOT_FOUND", "There is no such door")

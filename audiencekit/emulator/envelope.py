@@ -26,20 +26,20 @@ Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Piece]]
 
 
 class Feed(Protocol):
-    """A body that goes on for as long as there is somebody to read it."""
+    """A body that goes on for as long as the client reads it."""
 
     @property
     def ended(self) -> bool:
         """Whether nothing comes any more."""
 
     def take(self) -> list[bytes]:
-        """What came since the last call."""
+        """The lines that came since the last call."""
 
     def changed(self) -> asyncio.Future[None]:
         """Done when there is more to take, or when it ended."""
 
     def close(self) -> None:
-        """Nobody reads any more."""
+        """Take no more events: the reader is gone."""
 
 
 @dataclass(frozen=True, slots=True)

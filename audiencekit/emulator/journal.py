@@ -1,4 +1,4 @@
-"""What happened, for those who check: requests as they arrived, operations as they were applied."""
+"""Records for checks: requests as they arrived, operations as they were applied."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from audiencekit.emulator.times import format_time
 
 
 class Logged(Protocol):
-    """What the log keeps of an operation."""
+    """The facts of an operation that the log keeps."""
 
     @property
     def operation_type(self) -> str: ...

@@ -83,7 +83,7 @@ class Listener:
         while self._listening is None:
             try:
                 await self.open(self.port)
-            except OSError:  # somebody else has the port for a moment
+            except OSError:  # another process has the port for a moment
                 await asyncio.sleep(_REOPEN_PAUSE_SECONDS)
 
     async def close(self) -> None:

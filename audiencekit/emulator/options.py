@@ -1,4 +1,4 @@
-"""What the emulator can be told at its start."""
+"""The options of the emulator at its start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EmulatorOptions:
     """The settings of one emulator.
 
     `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
-    `match_rate` is the share of identifiers that are somebody's on the platform, `processing_seconds` the time from one
+    `match_rate` is the share of identifiers that users of the platform have, `processing_seconds` the time from one
     count of a list to the next. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds;
     `POST /__clock` moves what it says. `faults` are set from the start. Raises ValueError for a setting that cannot be.
     """

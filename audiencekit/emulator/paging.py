@@ -13,13 +13,13 @@ MAX_QUERY_LENGTH = 255  # characters of `q`
 
 
 class Listed(Protocol):
-    """What a list can hold. Deleted records stay, so that cursors keep their place."""
+    """A record that a list can hold. Deleted records stay, so that cursors keep their place."""
 
     id: str
     deleted: bool
 
     def value(self, attribute: str) -> Any:
-        """What lists are sorted by."""
+        """The value to sort a list by."""
 
 
 R = TypeVar("R", bound=Listed)
@@ -34,7 +34,7 @@ class Page(Generic[R]):
     total_count: int | None
 
     def members(self) -> dict[str, Any]:
-        """What the envelope of a list has besides its data."""
+        """The members of the envelope of a list, besides its data."""
         total = {} if self.total_count is None else {"total_count": self.total_count}
         return {"next_cursor": self.next_cursor, **total}
 
@@ -70,7 +70,7 @@ class ListQuery:
 
 
 def _place(value: Any) -> tuple[bool, Any]:
-    """What has no value comes first."""
+    """A sort key that puts records without a value first."""
     return (False, 0) if value is None else (True, value)
 
 

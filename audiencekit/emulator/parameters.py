@@ -194,9 +194,9 @@ class Parameters:
             raise self.fault(second, f"{first} and {second} are exclusive parameters", "EXCLUSIVE_PARAMETERS")
 
     def finish(self) -> None:
-        """Refuses what nobody asked for: a client that misspells a name should hear of it.
+        """Refuses parameters that were not read, so that a client hears of a misspelled name.
 
-        With profile `x` it is passed over, since the public service's own client sends back whole records.
+        With profile `x` they are ignored, since the client of the public service itself sends back whole records.
         """
         if self._call.options.profile == "x":
             return

@@ -59,7 +59,7 @@ DATA: Final = Window(
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is left to a token after a request. `reset` is the first whole epoch second outside the window."""
+    """The quota of a token after a request. `reset` is the first whole epoch second after the window."""
 
     limit: int
     remaining: int

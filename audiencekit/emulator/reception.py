@@ -45,7 +45,7 @@ _logger: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Admission:
-    """What is known of a request once its caller is: the endpoint, attributes of the header, and what is left."""
+    """A request with a known caller: the endpoint, attributes of the header, and the quota that is left."""
 
     match: Match
     attributes: Mapping[str, str]

@@ -21,7 +21,7 @@ _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
 
 
 class Credential(Enum):
-    """What an endpoint asks of a caller (specification part 0, section 5)."""
+    """The credential that an endpoint asks for (specification part 0, section 5)."""
 
     USER = auto()  # signed by the application with an access token
     PENDING = auto()  # signed by the application with a request token

@@ -46,7 +46,7 @@ class SealedFile:
         return place
 
     def read(self, place: Place) -> bytes:
-        """What was put there."""
+        """The content that was written at `place`."""
         sealed = b""
         while len(sealed) < place.size:
             sealed += os.pread(self._descriptor, place.size - len(sealed), place.start + len(sealed))

@@ -80,7 +80,7 @@ class Emulator:
 
     @property
     def store(self) -> Store:
-        """What the emulator remembers."""
+        """The store of the emulator."""
         return self._reception.store
 
     @property

@@ -86,7 +86,7 @@ class StateFile:
                 raise StateError(f"the state file was made with {name} {before!r}, not {value!r}")
 
     def fact(self, name: str, default: Any) -> Any:
-        """What was kept under a name; `default`, kept from now on, when nothing was."""
+        """The fact under a name; when there is none, `default`, which is kept from now on."""
         found = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         if found is None:
             self.keep(name, default)

@@ -44,11 +44,11 @@ class Store:
         account = self._add_account(self.origin.account_id, "Local account", self.origin.business_id, now)
         self.audience_id = self.make_audience(account, "Ready for uploads", None, now).id
         foreign_id, business_id = self.origin.foreign_account_id, self.origin.foreign_business_id
-        self._add_account(foreign_id, "Somebody else's account", business_id, now).is_foreign = True
+        self._add_account(foreign_id, "Account of another business", business_id, now).is_foreign = True
 
     def make_id(self) -> str:
         """An id that nothing else has."""
-        # Ids that do not follow each other, so that nobody comes to rely on it.
+        # Ids do not follow each other, so that no client comes to rely on their order.
         serial = self.origin.first_serial + 37 * self.ids_made
         self.ids_made += 1
         return base36(serial)

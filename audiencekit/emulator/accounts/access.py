@@ -1,4 +1,4 @@
-"""What the user may do in an account (specification part 1, section 4.9)."""
+"""The access that the user has to an account (specification part 1, section 4.9)."""
 
 from __future__ import annotations
 

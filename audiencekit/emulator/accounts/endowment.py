@@ -1,4 +1,4 @@
-"""What an account has from the start, since no endpoint makes it: promotable users, tweets of a partner, apps."""
+"""Records that an account has from the start: promotable users, tweets of a partner, apps; no endpoint makes them."""
 
 from __future__ import annotations
 

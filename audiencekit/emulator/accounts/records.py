@@ -41,7 +41,7 @@ class Account:
         return [*self.audiences.values(), *self.do_not_reach_lists.values()]
 
     def value(self, attribute: str) -> Any:
-        """What lists are sorted by."""
+        """The value to sort a list by."""
         return getattr(self, attribute)
 
     def document(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from audiencekit.emulator.audiences.fields import split_key_set
 
 @dataclass(slots=True)
 class _Scheduled:
-    """What takes effect at one moment: first the removals, then the entries."""
+    """Changes that take effect at one moment: first the removals, then the entries."""
 
     removals: set[bytes] = field(default_factory=set)
     entries: Entries = field(default_factory=Entries)

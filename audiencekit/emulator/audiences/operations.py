@@ -163,7 +163,7 @@ class _Reader:
 
 
 def item_problems(item: Mapping[str, Any], types: Sequence[str]) -> list[Problem]:
-    """What is wrong with an item besides what stands in its `params`."""
+    """The problems of an item outside its `params`."""
     problems = unknown(item, {"operation_type", "params"}, "operation")
     if "operation_type" not in item:
         problems.append(missing("operation_type"))

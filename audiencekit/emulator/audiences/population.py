@@ -1,4 +1,4 @@
-"""The people of the platform: which identifiers are those of somebody who was active lately."""
+"""The people of the platform: which identifiers belong to a user who was active lately."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from audiencekit.emulator.audiences.fields import split_key_set
 
 
 class Population:
-    """A seed decides for every key whether it is somebody's; `match_rate` is the share of keys that are."""
+    """For every key a seed decides whether it belongs to a user; `match_rate` is the share of the keys that do."""
 
     def __init__(self, seed: int, match_rate: float) -> None:
         self._salt = zlib.crc32(str(seed).encode())
         self._threshold = match_rate * 2**32
 
     def matched(self, entries: Iterable[tuple[bytes, Span]]) -> Iterator[bytes]:
-        """The key sets in which at least one key is somebody's: more identifiers, more matches."""
+        """The key sets in which at least one key belongs to a user: more identifiers, more matches."""
         salt, threshold = self._salt, self._threshold
         for key_set, _ in entries:
             if any(zlib.crc32(key, salt) < threshold for key in split_key_set(key_set)):

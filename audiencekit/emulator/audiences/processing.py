@@ -1,7 +1,7 @@
-"""What the service has counted of a list so far: sizes lag behind membership.
+"""The last count that the service made of a list: sizes lag behind membership.
 
-The public documentation gives four to eight hours from one count to the next. Here it is six unless the emulator is
-told otherwise, from the creation of a list on; each count sees the members of its moment.
+The public documentation says that a count comes four to eight hours after the one before. Here it is six hours, unless
+an option says otherwise, from the creation of the list on. Each count sees the members of its moment.
 """
 
 from __future__ import annotations

@@ -33,11 +33,11 @@ class Audience:
         self.processing = Processing(self.created_at)
 
     def value(self, attribute: str) -> Any:
-        """What lists are sorted by."""
+        """The value to sort a list by."""
         return getattr(self, attribute)
 
     def permission_of(self, account_id: str) -> Permission | None:
-        """What the owner granted to another account."""
+        """The permission that the owner granted to another account."""
         granted = (permission for permission in self.permissions.values() if not permission.deleted)
         return next((permission for permission in granted if permission.granted_account_id == account_id), None)
 

@@ -105,7 +105,7 @@ def _read_mixed(users: list[dict[str, list[str]]], rules: UserRules) -> list[byt
 
 
 def find_problems(users: object, rules: UserRules) -> list[Problem]:
-    """What is wrong, each kind of fault in each field once; nothing when all is well. No value is quoted."""
+    """The problems, each kind of fault in each field once; empty when there is none. No value is quoted."""
     if not isinstance(users, list):
         return [problem("INVALID_PARAMETER", "Expected array for users", "users")]
     if not users:

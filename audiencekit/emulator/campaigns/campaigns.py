@@ -84,7 +84,7 @@ def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Rec
 
 
 def _read_changes(parameters: Parameters) -> dict[str, Any]:
-    """What create and update take alike, as far as it is given."""
+    """The given fields among those that both create and update take."""
     changes: dict[str, Any] = {}
     for name in (_DAILY, _TOTAL):
         if parameters.given(name) is not None:

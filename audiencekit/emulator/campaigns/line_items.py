@@ -1,7 +1,7 @@
-"""Line items: what a campaign delivers, and to whom.
+"""Line items: what a campaign delivers, and to which people.
 
-Listing and creating them are endpoints of the public service that the specification mentions without showing. They are
-served in their plainest form, since without them nothing could be promoted, tagged or targeted here.
+The public service has endpoints to list and create them; the specification mentions these without showing them. The
+emulator serves their plainest form: without line items a client could promote, tag or target nothing here.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def create_line_item(call: Call) -> Answer:
 
 
 def _read_categories(call: Call, parameters: Parameters, objective: str) -> list[str]:
-    """What a line item for prerolls must have, and no other can: one or two advertiser business categories, given as
-    their IAB categories (specification part 1, section 4.2)."""
+    """The IAB categories of a line item for prerolls, which stand for one or two advertiser business categories; empty
+    for any other line item, which must not have them (specification part 1, section 4.2)."""
     if objective != "PREROLL_VIEWS":
         if parameters.given("categories") is not None:
             message = "categories are for objective PREROLL_VIEWS only"

@@ -27,7 +27,7 @@ _STORES: Final = (("googleplay_app_id", "googleplay_deep_link"), ("ios_app_store
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a component has, or all those of a card or a slide: the types of its media, and where it leads to."""
+    """The types of media and the destination of one component, or of all components of a card or a slide."""
 
     media_types: tuple[str, ...] = ()
     is_swipeable: bool = False

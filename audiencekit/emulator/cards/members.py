@@ -59,6 +59,6 @@ class Members:
         return Members(self.call, self.take(name), name)
 
     def finish(self) -> None:
-        """Refuses what nobody asked for."""
+        """Refuses members that were not read."""
         for name in self._unread:
             raise self.fault(self._place, f'"{name}" is not a member of {self._place}')

@@ -1,6 +1,6 @@
-"""What a conversation card says: its texts, hashtags and media (specification part 2, section 4.8).
+"""The content of a conversation card: its texts, hashtags and media (specification part 2, section 4.8).
 
-A card that was changed must keep the rules of a new one, which the specification leaves open.
+The specification does not say which rules a changed card must keep; here it keeps those of a new one.
 """
 
 from __future__ import annotations

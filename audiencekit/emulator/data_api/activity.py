@@ -1,7 +1,8 @@
-"""What happens to people, who wants to hear of it, and the streams that tell them (specification part 0, section 6).
+"""Events of users, subscriptions to them, and the streams that deliver them (specification part 0, section 6).
 
-Forms of subscriptions and events are not shown; they are the plainest that hold what is stated. Without a person a
-subscription is for the application's own user, without a type for all of them.
+The specification does not show the form of subscriptions and events. Here it is the plainest that carries what the
+specification states. A subscription without a user is for the user of the application; one without a type is for all
+types.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def read_event(order: object, own_user_id: str, now: float) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Which events somebody wants to hear of."""
+    """The events that an application subscribed to."""
 
     user_id: str
     event_type: str | None = None
@@ -105,7 +106,7 @@ class Activity:
         self._streams: set[Stream] = set()
 
     def happen(self, event: Event) -> bool:
-        """Tells every stream of an event; whether anybody had subscribed to it."""
+        """Tells every stream of an event; returns whether there is a subscription to it."""
         if not any(subscription.wants(event) for subscription in self.subscriptions):
             return False
         self._events = [*(each for each in self._events if each.time >= event.time - BACKFILL_SECONDS), event]
@@ -145,11 +146,11 @@ class Stream:
         self._wake()
 
     def close(self) -> None:
-        """Nobody listens any more."""
+        """Take no more events: the reader is gone."""
         self._leave(self)
 
     def take(self) -> list[bytes]:
-        """What came since the last call."""
+        """The lines that came since the last call."""
         taken, self._lines = self._lines, []
         return taken
 

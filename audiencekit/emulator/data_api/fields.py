@@ -69,7 +69,7 @@ class Wish:
 
 
 def read_wish(query: Query) -> Wish:
-    """What a query asks to see. Raises RefusalError (400) for a name that is no field."""
+    """The fields that a query asks for. Raises RefusalError (400) for an unknown field."""
     wish = Wish(
         tweet=frozenset({"id", "text", *query.words("tweet.fields", TWEET_FIELDS)}),
         media=frozenset({"media_key", "type", *query.words("media.fields", MEDIA_FIELDS)}),

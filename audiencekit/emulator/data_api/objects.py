@@ -15,7 +15,7 @@ _REPLY_SETTINGS: Final = {"EVERYONE": "everyone", "FOLLOWING": "following", "MEN
 
 
 def show_post(tweet: Record) -> dict[str, Any]:
-    """A post with all of its fields. Nobody answers or likes anything here; what is promoted may be posted again."""
+    """A post with all of its fields. It has no answers and no likes here; a promoted post may be posted again."""
     media_keys, original = tweet.fields["media_keys"], tweet.fields.get(ORIGINAL)
     counts = ("retweet_count", "reply_count", "like_count", "quote_count", "impression_count")
     return {

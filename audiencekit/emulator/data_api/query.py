@@ -45,6 +45,6 @@ class Query:
         return listed
 
     def finish(self) -> None:
-        """Refuses what nobody asked for."""
+        """Refuses parameters that were not read."""
         for name in self._unread:
             raise invalid(f"The query parameter [{name}] is not one of this endpoint")

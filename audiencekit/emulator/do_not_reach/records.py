@@ -14,7 +14,7 @@ NAME: Final = "Do Not Reach List"  # all of them have it (public documentation)
 
 @dataclass(slots=True)
 class DoNotReachList:
-    """People whom an account's campaigns must not reach; times in epoch seconds."""
+    """People that the campaigns of an account must not reach; times in epoch seconds."""
 
     id: str
     account_id: str

@@ -1,7 +1,7 @@
 """`POST …/audience_estimate`: how many people some targeting criteria would reach (specification part 1, section 4.3).
 
-The specification names no primary criteria. Here a criterion is primary unless it only narrows whom others reach. The
-people of a custom audience are its size at the last count; those behind any other value follow from the seed.
+The specification names no primary criteria. Here a criterion is primary unless it only narrows the people that others
+reach. A custom audience reaches as many people as its last count; the number for another value follows from the seed.
 """
 
 from __future__ import annotations

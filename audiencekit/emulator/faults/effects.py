@@ -1,4 +1,4 @@
-"""What a fault does when it strikes. Seconds here are those of a real clock: they pass on the wire."""
+"""Effects of faults. Seconds here are those of a real clock: they pass on the wire."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ class Unannounced:
 
 @dataclass(frozen=True, slots=True)
 class Reword:
-    """What is answered in the end, whatever its status, is what `change` makes of it and of what was sent: the
-    Authorization header and the body."""
+    """Change the answer, whatever its status is: `change` gets it, and the Authorization header and body of the
+    request."""
 
     change: Callable[[Answer, bytes], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """What the handshake of the https address comes to: another certificate, or a TLS alert."""
+    """The outcome of the handshake at the https address: another certificate, or a TLS alert."""
 
     certificate: str | None = None
     alert: int | None = None
@@ -94,7 +94,7 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class Detour:
-    """What the proxy does with a call: a status to answer with, or None for a certificate of its own."""
+    """The answer of the proxy to a call: a status, or None for a certificate of its own."""
 
     status: int | None
 

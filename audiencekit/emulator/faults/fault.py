@@ -58,9 +58,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What is known of a call when it comes to a place. `now` is the time that the emulator claims it is.
+    """The facts of a call when it comes to a place. `now` is the time that the emulator claims.
 
-    `served` counts the requests that its connection had before; `answer` is there after the call was applied.
+    `served` counts the earlier requests of its connection; `answer` is None until the call was applied.
     """
 
     place: Place

@@ -1,4 +1,4 @@
-"""What a row of the catalogue is, and at which address its faults strike."""
+"""Rows of the catalogue: a kind of fault, and the address at which its faults strike."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kind:
     outside: str | None = None
 
     def strike(self, strike: Strike) -> Effect:
-        """What the fault does where it strikes."""
+        """The effect of the fault at its place."""
         act = self.acts.get(strike.fault.place, self.act)
         if act is None:
             raise RuntimeError("a fault without an act was let in")

@@ -1,4 +1,4 @@
-"""What is applied later than it came, by the emulator's clock."""
+"""Requests that are applied later than they came, by the clock of the emulator."""
 
 from __future__ import annotations
 

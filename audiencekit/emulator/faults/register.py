@@ -92,7 +92,7 @@ class Register:
     def meet(
         self, situation: Situation, request: int | None = None, site: Site = Site.PLAIN
     ) -> tuple[Effect, Fired] | None:
-        """What strikes in a situation, put on record; None when nothing does."""
+        """The effect of the fault that strikes in a situation, and its record; None when no fault strikes."""
         here = [active for active in self._active if site_of(active.fault) is site]
         # Each fault counts what it could strike, also what another strikes before it.
         struck = [active for active in here if active.strikes(situation)]

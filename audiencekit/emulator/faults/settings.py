@@ -1,4 +1,4 @@
-"""What a kind of fault can be told, and how each telling is checked."""
+"""The settings of a kind of fault, and the check of each."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def skew(strike: Strike) -> Skew:
 
 
 def lose_address(strike: Strike) -> Outage:
-    """26: nobody listens for `delay_seconds`."""
+    """26: no process listens for `delay_seconds`."""
     return Outage(strike["delay_seconds"])
 
 
@@ -102,7 +102,7 @@ def obstruct(strike: Strike) -> Detour:
 
 
 def lose_creation(strike: Strike) -> Cut | Hold | Reply:
-    """36: made, and nobody hears of it."""
+    """36: the object is created, and the client gets no answer."""
     if strike["meanwhile"] == "hold":
         return Hold(strike["delay_seconds"])
     return Reply(plain_status(504, "html")) if strike["meanwhile"] == "status" else Cut()

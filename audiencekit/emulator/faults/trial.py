@@ -1,4 +1,4 @@
-"""What one request goes through on its way: each place of it, and the effects of the faults there."""
+"""The way of one request: its places, and the effects of the faults at each."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Trial:
             attribute(self._fired[-1].fault)
 
     async def hear_late(self, late: Late, answered: asyncio.Future[Answer]) -> Answer:
-        """What is heard of a request that is applied late: something at once, or the late answer."""
+        """The answer to a request that is applied late: another one at once, or its own when it was applied."""
         if late.cut:
             self._sever()
         if late.reply is not None:

@@ -27,9 +27,9 @@ MEDIA_CREATIVES: Final = Resource(
 
 
 def choose_media(call: Call, media_key: str, parameter: str, media_types: Collection[str]) -> Record:
-    """What stands in the media library under a key that `parameter` named.
+    """The media of the library under a key that `parameter` named.
 
-    Raises RefusalError: 404 when there is nothing, 400 when it is of none of `media_types`.
+    Raises RefusalError: 404 for an unknown key, 400 when the media is of none of `media_types`.
     """
     found = MEDIA.all(call).get(media_key)
     if found is None or found.deleted:

@@ -48,7 +48,7 @@ def make_media(
     size: tuple[int, int] | None = None,
     names: Mapping[str, str | None] | None = None,
 ) -> Record:
-    """What `media_key` leads to; `size` is width and height in pixels, `names` are `name` and `file_name`."""
+    """The media of `media_key`; `size` is width and height in pixels, `names` are `name` and `file_name`."""
     media_type, category, ending, usual = _SORTS[media_key.partition("_")[0]]
     width, height = size or usual
     fields = {

@@ -1,7 +1,7 @@
-"""What an account has from the start.
+"""Media that every account has from the start.
 
-How assets come into a media library, or become account media, the specification does not show; without some nothing
-could be made of them. There is one of every sort and of every creative type, and more images than a tweet may have.
+The specification does not show how media come into a library or become account media, and without any a client could
+make nothing of them. There is one of every sort and of every creative type, and more images than a tweet may have.
 """
 
 from __future__ import annotations

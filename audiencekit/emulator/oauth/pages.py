@@ -1,5 +1,5 @@
-"""What the user's browser sees: the question whether an application may act for them (specification part 0, sections
-4.2 and 4.3). The form answers to the same path with POST, which is no endpoint of the specification."""
+"""The page in the browser that asks the user whether an application may act for them (specification part 0, sections
+4.2 and 4.3). Its form posts to the same path; that POST is not an endpoint of the specification."""
 
 from __future__ import annotations
 

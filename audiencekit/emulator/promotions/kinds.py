@@ -1,4 +1,4 @@
-"""What line items promote: accounts, tweets and scheduled tweets."""
+"""Objects that line items promote: accounts, tweets and scheduled tweets."""
 
 from __future__ import annotations
 

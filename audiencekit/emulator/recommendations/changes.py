@@ -1,7 +1,7 @@
-"""What is recommended for a campaign and its line items: steps that the campaign endpoints would carry out.
+"""Recommendations for a campaign and its line items: steps that the campaign endpoints can carry out.
 
-Nobody says how the service finds its recommendations. Here an active campaign should get a fifth more a day, one
-without line items should get one, and paused line items should go.
+The specification does not say how the service finds its recommendations. Here the daily budget of an active campaign
+should grow by a fifth, a campaign without line items should get one, and paused line items should be deleted.
 """
 
 from __future__ import annotations

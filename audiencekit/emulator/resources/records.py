@@ -33,12 +33,12 @@ class Record:
         self.deleted, self.updated_at = True, now
 
     def states(self) -> Iterator[Record]:
-        """What it was from its creation on, oldest first; the last one is what it is."""
+        """The states of the record since its creation, oldest first; the last is the present one."""
         yield from self.past
         yield self
 
     def value(self, attribute: str) -> Any:
-        """What lists are sorted by and narrowed to; None for a field that the record has not."""
+        """The value to sort and filter a list by; None for a field that the record does not have."""
         return getattr(self, attribute) if attribute in _OWN else self.fields.get(attribute)
 
     def document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the endpoints of most kinds of records do alike: list, show, delete (specification part 1, section 4.0)."""
+"""Endpoints that most kinds of records share: list, show, delete (specification part 1, section 4.0)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What drafts, scheduled tweets and tweets say (specification part 2, section 4.9).
+"""The content of drafts, scheduled tweets and tweets (specification part 2, section 4.9).
 
-The length of a text is bounded by that of long posts (part 0, section 8). Drafts and scheduled tweets that were changed
-must keep the rules of new ones, which the specification leaves open.
+A text may be as long as that of a long post (part 0, section 8). The specification does not say which rules a changed
+draft or scheduled tweet must keep; here it keeps those of a new one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Content = dict[str, Any]
 
 
 def read_new(call: Call, parameters: Parameters) -> Content:
-    """What a new one says, by the user for whom it is written. Raises RefusalError for anybody but that user."""
+    """The content of a new one, and the user it is written for. Raises RefusalError for any other user."""
     user_id = str(parameters.required_long("as_user_id"))
     if user_id != call.store.origin.user_id:
         raise parameters.fault("as_user_id", "The user is no FULL promotable user of the account", "INVALID_USER_ID")
@@ -35,7 +35,7 @@ def read_new(call: Call, parameters: Parameters) -> Content:
 
 
 def read_changes(call: Call, parameters: Parameters) -> Content:
-    """What is to be said in another way; what is given empty goes."""
+    """The changes to the content; a field that is given empty is emptied."""
     return _read(call, parameters, empty=True)
 
 

@@ -1,4 +1,4 @@
-"""What happens when a tweet goes out."""
+"""Publication of a tweet."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def publish_due(account: Account, now: float) -> None:
 
 def _publish(account: Account, record: Record) -> None:
     moment = record.fields["scheduled_at"]
-    # Of what is there already, so that it is the same whenever somebody looks first.
+    # Made of facts that are there already, so that the id is the same whenever a client first asks.
     tweet_id = long_id(moment, int(record.id))
     content = {name: record.fields[name] for name in _CONTENT}
     publish(account, tweet_id, moment, {**content, "conversation_settings": "EVERYONE"})

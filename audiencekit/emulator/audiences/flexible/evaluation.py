@@ -29,16 +29,16 @@ class _Evaluation:
     def people(self, root: Segment) -> People:
         ids = {leaf.custom_audience_id for leaf in root.leaves()}
         leaves = {audience_id: self._audience(audience_id) for audience_id in ids}
-        everybody: People = frozenset().union(*leaves.values())
-        return self._resolve(root, leaves, everybody)
+        universe: People = frozenset().union(*leaves.values())
+        return self._resolve(root, leaves, universe)
 
-    def _resolve(self, segment: Segment, leaves: Mapping[str | None, People], everybody: People) -> People:
+    def _resolve(self, segment: Segment, leaves: Mapping[str | None, People], universe: People) -> People:
         if segment.child_segments:
             join = and_ if segment.boolean_operator == "AND" else or_
-            found = reduce(join, (self._resolve(child, leaves, everybody) for child in segment.child_segments))
+            found = reduce(join, (self._resolve(child, leaves, universe) for child in segment.child_segments))
         else:
             found = leaves[segment.custom_audience_id]
-        return everybody - found if segment.negate else found
+        return universe - found if segment.negate else found
 
     def _audience(self, audience_id: str | None) -> People:
         audience = self._audiences.get(audience_id or "")

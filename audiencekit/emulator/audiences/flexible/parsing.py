@@ -74,7 +74,7 @@ class SegmentReader:
 
 
 def _segment_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with the members of one segment, each by itself. A boolean is no number here."""
+    """The problems of the fields of one segment, each field checked alone. A boolean is not a number here."""
     if not document.keys() <= _FIELDS:
         yield problem("INVALID_PARAMETER", "A segment has a member that is not known", "child_segments")
     if "child_segments" not in document:
@@ -106,7 +106,7 @@ def _is_good(name: str, value: object) -> bool:
 
 
 def _place_problems(document: Mapping[str, Any], depth: int) -> Iterator[Problem]:
-    """What is wrong with a segment as a leaf or as one that joins others."""
+    """The problems of a segment as a leaf, or as one that joins other segments."""
     if document.get("child_segments"):
         if "boolean_operator" not in document:
             message = '"boolean_operator" is a required parameter with child_segments'

@@ -30,12 +30,12 @@ class Permissions:
 
     @property
     def audience_id(self) -> str:
-        """What the id of the audience is called."""
+        """The name of the field with the id of the audience."""
         return f"{self.noun}_id"
 
     @property
     def permission_id(self) -> str:
-        """What the id of a permission is called."""
+        """The name of the field with the id of a permission."""
         return f"{self.noun}_permission_id"
 
     def show(self, call: Call) -> Answer:

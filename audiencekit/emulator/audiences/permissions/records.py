@@ -1,4 +1,4 @@
-"""What the owner of an audience granted to another account."""
+"""Permissions that the owner of an audience granted to other accounts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Permission:
     deleted: bool = False
 
     def value(self, attribute: str) -> Any:
-        """What lists are sorted by."""
+        """The value to sort a list by."""
         return getattr(self, attribute)
 
     def document(self, audience_id_name: str) -> dict[str, Any]:
