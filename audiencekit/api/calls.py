@@ -76,11 +76,20 @@ class Calls:
         `body` is what JSON makes of it, or bytes, which are checked and sent as they are. Raises UsageError before
         anything is sent, with the parameter and the rule, and an ExchangeError for what was not confirmed.
         """
+        request = await self._request(name, parameters or {}, body)
+        try:
+            return _READERS[find_endpoint(name).answer](await self._transport.exchange(request))
+        except Unauthorized:
+            if request.bearer is not None:
+                self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
+            raise
+
+    async def _request(self, name: str, parameters: Mapping[str, Any], body: Any = None) -> ApiRequest:
         endpoint = find_endpoint(name)
         if endpoint.answer == "page":
             raise UsageError(f"{name} is a page for a browser", hint="link() makes its address")
-        checked = self._check(endpoint, parameters or {}, body)
-        request = ApiRequest(
+        checked = self._check(endpoint, parameters, body)
+        return ApiRequest(
             method=endpoint.method,
             path=self._fill(endpoint, checked),
             base=endpoint.base,
@@ -91,12 +100,6 @@ class Calls:
             auth=endpoint.auth,
             bearer=await self._bearer_token() if endpoint.auth == "bearer" else None,
         )
-        try:
-            return _READERS[endpoint.answer](await self._transport.exchange(request))
-        except Unauthorized:
-            if request.bearer is not None:
-                self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
-            raise
 
     def link(self, name: str, parameters: Mapping[str, Any]) -> str:
         """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""

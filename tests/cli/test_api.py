@@ -43,7 +43,10 @@ class _Echo(BaseHTTPRequestHandler):
         elif parts.path == "/2/tweets":
             detail = "Could not find tweet with ids: [404]."
             problem = {"title": "Not Found Error", "type": "about:blank", "detail": detail, "status": 404}
-            document = {"data": [{"id": each} for each in query["ids"].split(",") if each != "404"], "errors": [problem]}
+            document = {
+                "data": [{"id": each} for each in query["ids"].split(",") if each != "404"],
+                "errors": [problem],
+            }
         answer = json.dumps(document if status == 200 else {"errors": [{"code": "SOME_CODE"}]}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
