@@ -68,7 +68,7 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
 
     from audiencekit.emulator import Emulator, EmulatorOptions
     from audiencekit.pipeline import upload_async
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.progressbar import progress_for
     from audiencekit.settings import load_settings
 
     concurrency = STORM_CONCURRENCY if faults else None

@@ -94,7 +94,7 @@ def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **give
     Signals end it in good order, and so do `max_minutes`.
     """
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.progressbar import progress_for
 
     try:
         settings = sending_settings(**given)

@@ -39,7 +39,7 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor
     It reads the list to its end, sends nothing and needs no credentials.
     """
     from audiencekit.pipeline import check as check_source
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.progressbar import progress_for
 
     try:
         with progress_for() as progress:
@@ -69,7 +69,7 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
     The directory gets records.parquet, manifest.json and rejections.csv.
     """
     from audiencekit.pipeline import prepare as prepare_source
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.progressbar import progress_for
 
     try:
         with progress_for() as progress:

@@ -61,7 +61,7 @@ def send(
     Signals end it in good order, and so do `max_minutes`.
     """
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.progressbar import progress_for
     from audiencekit.reporting.text import render_report
 
     try:

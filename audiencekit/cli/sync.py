@@ -82,7 +82,7 @@ def _leave_with_plan(
     source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
 ) -> NoReturn:
     from audiencekit.audiences.synchronisation.sync import plan_sync
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.reporting.progressbar import progress_for
 
     try:
         settings = command_settings(**service)
