@@ -94,12 +94,16 @@ class BarProgress:
         self._bars.stop()
 
 
-def progress_for(stream: TextIO | None = None, *, every_seconds: float | None = None) -> BarProgress | LineProgress:
+def progress_for(
+    stream: TextIO | None = None, *, every_seconds: float | None = None, is_coloured: bool = True
+) -> BarProgress | LineProgress:
     """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default.
 
-    `stream` is stderr unless another is given.
+    `stream` is stderr unless another is given. A bar is coloured unless the environment has NO_COLOR.
     """
     stream = sys.stderr if stream is None else stream
     if stream.isatty():
-        return BarProgress()
+        from rich.console import Console
+
+        return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
     return LineProgress(stream, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

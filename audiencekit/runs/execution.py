@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
@@ -11,7 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
@@ -48,6 +49,7 @@ from audiencekit.shown import shown
 from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.files import Item
 
+_LOG: Final = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -375,6 +377,11 @@ class _Sending:
 
     def add(self, result: RequestResult) -> None:
         """One request has ended."""
+        facts = {"request": result.number, "outcome": str(result.outcome or "not sent"), "attempts": result.attempts}
+        facts |= {"records": result.records, "bytes": result.body_bytes}
+        _LOG.debug(
+            "request %s: %s, %s records", result.number, facts["outcome"], result.records, extra={"facts": facts}
+        )
         if result.is_confirmed:
             self._confirmed += 1
             self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
