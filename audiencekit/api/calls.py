@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -22,6 +23,7 @@ from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer,
 from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 
+_LOG: Final = logging.getLogger(__name__)
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 _READERS: Final[Mapping[str, Callable[[ApiResponse], Answer]]] = {
     "json": read_answer,
@@ -78,7 +80,7 @@ class Calls:
         """
         request = await self._request(name, parameters or {}, body)
         try:
-            return _READERS[find_endpoint(name).answer](await self._transport.exchange(request))
+            return _READERS[find_endpoint(name).answer](await self._exchange(name, request))
         except Unauthorized:
             if request.bearer is not None:
                 self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
@@ -100,6 +102,19 @@ class Calls:
             auth=endpoint.auth,
             bearer=await self._bearer_token() if endpoint.auth == "bearer" else None,
         )
+
+    async def _exchange(self, name: str, request: ApiRequest) -> ApiResponse:
+        """The answer, which is logged by the name of the endpoint: a path may name a person."""
+        began, sent = self._clock(), 0 if request.body is None else request.body.size
+        facts: dict[str, Any] = {"endpoint": name, "bytes": sent}
+        try:
+            response = await self._transport.exchange(request)
+            facts["status"] = response.status
+            return response
+        finally:
+            facts["seconds"] = round(max(self._clock() - began, 0), 3)
+            told = f"status {facts['status']}" if "status" in facts else "no whole answer"
+            _LOG.debug("%s: %s, %s bytes sent, %.3f s", name, told, sent, facts["seconds"], extra={"facts": facts})
 
     def link(self, name: str, parameters: Mapping[str, Any]) -> str:
         """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""
