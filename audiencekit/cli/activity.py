@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +40,7 @@ def subscribe(
 
     The service keeps the subscription; `activity follow` prints its events.
     """
+    import asyncio
     from dataclasses import asdict
 
     async def ask(client: AdsClient) -> Answer:
@@ -72,6 +71,8 @@ def follow(backfill_minutes: int | None) -> None:
 
     One JSON object a line, of all subscriptions, until Ctrl-C.
     """
+    import asyncio
+
     try:
         asyncio.run(_follow(backfill_minutes))
     except AudiencekitError as error:
@@ -87,6 +88,9 @@ async def _ask(ask: Callable[[AdsClient], Awaitable[Answer]]) -> Answer:
 
 async def _follow(backfill_minutes: int | None) -> None:
     """Print until a signal asks for the end."""
+    import asyncio
+    import signal
+
     from audiencekit.api.opening import open_calls
 
     task, loop = asyncio.current_task(), asyncio.get_running_loop()

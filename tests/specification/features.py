@@ -14,8 +14,8 @@ PREFACE = """\
 
 The specification has three parts: 0 is authorization and the data API, 1 the advertising API from conventions to
 tracking, 2 audiences, creatives and insights. These are all of its systems, features, rules and limits. This page is
-made from `tests/specification/features.toml` by `python -m tests.specification`; a test says when it is out of date, and
-that each test it names is there.
+made from `tests/specification/features.toml` by `python -m tests.specification`; a test says when it is out of date,
+and that each test it names is there.
 
 """
 
