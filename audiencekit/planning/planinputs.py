@@ -13,7 +13,7 @@ from typing import Final, Self
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.planning.options import Keywords, Options, read_keywords
+from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes, parse_time
@@ -58,9 +58,11 @@ class Terms:
         return cls(options=options, profile=profile, now=now, times=times, destination=destination, memories=memories)
 
     @classmethod
-    def of(cls, keywords: Keywords, settings: Settings, *, now: datetime, destination: Destination = AUDIENCE) -> Self:
+    def of(
+        cls, keywords: SourceKeywords, settings: Settings, *, now: datetime, destination: Destination = AUDIENCE
+    ) -> Self:
         """The terms that `keywords` and settings give. Raises as `read_keywords`, `read_forgotten` and `pinned`."""
-        options = read_keywords({"few_people": settings.few_people, **keywords}, settings.profile)
+        options = read_keywords(keywords, settings.profile, few_people=settings.few_people)
         memories = memories_of(settings)
         return cls.pinned(options, settings.profile, now=now, destination=destination, memories=memories)
 

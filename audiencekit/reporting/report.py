@@ -12,7 +12,7 @@ from audiencekit.reporting.counts import RowCounts
 State = Literal["complete", "incomplete", "refused"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """The result of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
@@ -49,6 +49,22 @@ class Report:
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
     suppression: tuple[dict[str, Any], ...] = ()
+
+    def __repr__(self) -> str:
+        sent = f"{self.rows.sent:,} of {self.rows.read:,} rows sent"
+        return f"<Report of run {self.run_id}: {self.state}, {sent}>"
+
+    def __str__(self) -> str:
+        """The text of the command line."""
+        from audiencekit.reporting.text import render_report  # which knows this class
+
+        return render_report(self)
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        from audiencekit.reporting.notebook import report_table
+
+        return report_table(self)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""

@@ -316,14 +316,6 @@ async def test_what_cannot_be_asked_for(given: Any, keywords: dict[str, Any], se
         await forget_async(given, settings=settings, **keywords)
 
 
-async def test_the_doors_without_an_event_loop_say_what_to_await(settings: Settings) -> None:
-    """As everywhere."""
-    with pytest.raises(UsageError, match="an event loop"):
-        forget(["a@example.org"], settings=settings)
-    with pytest.raises(UsageError, match="an event loop"):
-        audiencekit.resume_erasure("forget-", settings=settings)
-
-
 async def test_no_file_shows_who_was_erased(settings: Settings, audiences: list[str]) -> None:
     """Neither the receipt nor the memory, nor what an unfinished erasure has sealed."""
     held = TargetLock(settings.state_dir, settings.require_account(), Target.audience(audiences[0]), "20261121-1")
