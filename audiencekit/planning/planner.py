@@ -62,7 +62,7 @@ def plan_run(
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = read_batches(
             opened, terms.options, terms.form, gathered.keysets, gathered.spool,
-            with_chunks=means.on_records is not None,
+            keeps_records=_keeps_records(opened.mapping, terms, means), with_chunks=means.on_records is not None,
         )  # fmt: skip
         for batch in batches:
             gathered.add(batch)
@@ -117,7 +117,17 @@ def _begin(
 
     lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
     records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    return Gathered(records, aside, keysets, terms.form, people), lists
+    keeps = _keeps_records(mapping, terms, means)
+    return Gathered(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
+
+
+def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
+    """Whether the plan needs the records themselves, beside their tags.
+
+    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again.
+    """
+    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
+    return means.keeps_records or bool(terms.memories) or holds_texts
 
 
 def _planned(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.trials import examine
+from audiencekit.selection import taggedrows
 from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.sources.source import Source
 
@@ -51,12 +52,14 @@ def read_batches(
     keysets: KeySets,
     spool: SealedFile,
     *,
+    keeps_records: bool = True,
     with_chunks: bool = False,
     workers: int | None = None,
 ) -> Iterator[ReadBatch]:
     """All batches, in the order of the source, prepared by `workers` threads (one a core by default).
 
-    The records of the n-th batch are chunk n of `spool`, and go with the batch only `with_chunks`.
+    The records of the n-th batch are chunk n of `spool`, and go with the batch only `with_chunks`. Without
+    `keeps_records` the chunk is their tags, if shared values are looked for, or else there is none.
     """
     numbers = count()
 
@@ -70,12 +73,16 @@ def read_batches(
         del batch  # every thread has a batch: what it is not needed for any more would be there as often
         sizes = form.measure(prepared.records)
         tagged = keysets.tag(prepared.records, prepared.refusing)
-        chunk = to_chunk(prepared.records)
+        chunk = to_chunk(prepared.records) if keeps_records or with_chunks else None
+        rows, tagged = tagged.rows, replace(tagged, rows=None)
         read = ReadBatch(
             chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
         )
         del prepared
-        seal(chunk, number, spool)
+        if chunk is not None and keeps_records:
+            seal(chunk, number, spool)
+        elif rows is not None:
+            spool.append(taggedrows.to_chunk(rows), number)
         return read
 
     def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
