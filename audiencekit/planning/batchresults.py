@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
-from audiencekit.errors import Bug
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
+from audiencekit.planning.batchspool import BatchSpool
+from audiencekit.planning.reading import OnRecords, ReadBatch
 from audiencekit.planning.suppressedpeople import SuppressedPeople
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.chunks import to_chunk
@@ -23,13 +23,9 @@ from audiencekit.preparation.requestplan import PlannedRequest, Sizes
 from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.rejections import RejectionsFile
-from audiencekit.selection import taggedrows
-from audiencekit.selection.candidates import Candidates, Pairs, candidates_at, candidates_in_records
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Layout, Selection
-from audiencekit.selection.sharedvalues import Look
 from audiencekit.selection.strippedrecords import without_values
-from audiencekit.selection.tags import Places, Tagger
 
 
 class Listeners:
@@ -62,10 +58,7 @@ class Listeners:
 
 class Gathered:
     """The state of pass one besides the records, which are in `spool`: bits and counts in memory; tags and sizes put
-    `aside`, sealed.
-
-    Without `keeps_records` their tags are in the spool, and nothing can be unsealed.
-    """
+    `aside`, sealed."""
 
     def __init__(
         self,
@@ -77,16 +70,11 @@ class Gathered:
         *,
         keeps_records: bool = True,
     ) -> None:
-        self.keysets, self.tally, self.spool, self.aside, self.people = keysets, Tally(), spool, aside, people
+        self.keysets, self.tally, self.aside, self.people = keysets, Tally(), aside, people
+        self.spool = BatchSpool(spool, keeps_records=keeps_records)
         # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the two files alone.
         self._places: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
-        self.unsealed: Callable[[int], HashedRecords] = (
-            partial(_unsealed, spool, aside, self._places) if keeps_records else _without_records
-        )
-        # The values of a batch at some places, found in its records or in the tags in their place.
-        self.look: Look = (
-            partial(_in_records, self.unsealed, keysets.tagger) if keeps_records else partial(_in_tags, spool)
-        )
+        self.unsealed: Callable[[int], HashedRecords] = partial(_unsealed, self.spool, aside, self._places)
         self.batch_records: list[int] = []
         self._form = form
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
@@ -104,7 +92,7 @@ class Gathered:
 
     def append(self, records: HashedRecords) -> None:
         """Add records that are not of the source, as the next batch."""
-        seal(to_chunk(records), len(self.batch_records), self.spool)
+        self.spool.seal(len(self.batch_records), to_chunk(records))
         sizes = self._form.measure(records)
         self.batch_records.append(len(sizes))
         self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
@@ -135,22 +123,8 @@ class Gathered:
         return sizes_from_bytes(self.aside.read(self._sizes[batch]))
 
 
-def _without_records(batch: int) -> HashedRecords:
-    raise Bug(f"the records of batch {batch} were not kept: the plan was made to be looked at")
-
-
-def _in_records(
-    unsealed: Callable[[int], HashedRecords], tagger: Tagger, batch: int, places: Places
-) -> tuple[Candidates, Pairs]:
-    return candidates_in_records(unsealed(batch), tagger, places)
-
-
-def _in_tags(spool: SealedFile, batch: int, places: Places) -> tuple[Candidates, Pairs]:
-    return candidates_at(places, taggedrows.from_chunk(spool.read(batch)))
-
-
-def _unsealed(spool: SealedFile, aside: Spool, left_out: dict[int, int], batch: int) -> HashedRecords:
-    records = unseal(batch, spool)
+def _unsealed(spool: BatchSpool, aside: Spool, left_out: dict[int, int], batch: int) -> HashedRecords:
+    records = spool.unseal(batch)
     if batch not in left_out:
         return records
     return without_values(records, np.frombuffer(aside.read(left_out[batch]), dtype="<u4").astype(np.int64))

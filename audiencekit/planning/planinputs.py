@@ -18,11 +18,12 @@ from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes, parse_time
 from audiencekit.profile import Profile
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.selection.suppression import KeyMemory
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.sources.source import Source
 
 _SILENT: Final = NoProgress()
 
@@ -88,3 +89,7 @@ class Means:
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     keep: KeptSpool | None = None
     keeps_records: bool = True
+
+    def reading(self, source: Source) -> ReadingProgress:
+        """The progress of reading `source`, which begins now."""
+        return ReadingProgress(self.progress, source)

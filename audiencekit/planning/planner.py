@@ -62,14 +62,15 @@ def plan_run(
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = read_batches(
             opened, terms.options, terms.form, gathered.keysets, gathered.spool,
-            keeps_records=_keeps_records(opened.mapping, terms, means), with_chunks=means.on_records is not None,
+            with_chunks=means.on_records is not None,
         )  # fmt: skip
+        reading = means.reading(opened)
         for batch in batches:
             gathered.add(batch)
             listeners.hear(batch)
             if keeping is not None:
                 keeping.add(batch)
-            means.progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+            reading.step(gathered.tally.rows_read)
         found = ReadSource.of(opened)
         if keeping is not None:
             keeping.finish(found)

@@ -1,8 +1,9 @@
-"""The values of a batch that may be shared, each with its record and with the values that stand beside it there."""
+"""Values that may be shared, each with its record and what stands beside it there; and those that are shared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +13,19 @@ import pyarrow as pa
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
+from audiencekit.preparation.bits import Bools
 from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import TAG, Offsets, Places, TaggedKeys, Tagger, Tags, offsets_by_kind, starts_of
+from audiencekit.selection.tags import (
+    TAG,
+    Offsets,
+    Places,
+    TaggedKeys,
+    Tagger,
+    Tags,
+    are_among,
+    offsets_by_kind,
+    starts_of,
+)
 
 MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared
 
@@ -30,6 +42,31 @@ CANDIDATE: Final = np.dtype(
 Pairs = npt.NDArray[np.void]
 Candidates = npt.NDArray[np.void]
 NO_CANDIDATES: Final = np.zeros(0, dtype=CANDIDATE), np.zeros(0, dtype=PAIR)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedValues:
+    """The tags of shared values, ascending; `people` of the most shared one."""
+
+    tags: Tags = field(repr=False)
+    people: int = 0
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+    def holds(self, asked: Tags) -> Bools:
+        """Of each of `asked`, whether it is one of them."""
+        return are_among(asked, self.tags)
+
+    def among(self, candidates: Candidates) -> Candidates:
+        """Those of `candidates` that are shared."""
+        tags = np.empty(len(candidates), dtype=TAG)
+        tags["high"], tags["low"] = candidates["high"], candidates["low"]
+        return candidates[are_among(tags, self.tags)]
+
+    def without(self, others: Tags) -> SharedValues:
+        """Those that are none of `others`, which ascend."""
+        return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
 
 
 @guarded

@@ -21,7 +21,7 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools
-from audiencekit.selection.candidates import NO_CANDIDATES, PAIR, Candidates, Pairs, candidates_at, joined
+from audiencekit.selection.candidates import NO_CANDIDATES, PAIR, Candidates, Pairs, SharedValues, candidates_at, joined
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import TAG, Places, Tagger, Tags, are_among
@@ -35,31 +35,6 @@ PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
 # Of a batch, by its number, the values at these places, as `candidates_at`.
 Look: TypeAlias = Callable[[int, Places], tuple[Candidates, Pairs]]
 NO_CHUNK: Final = -1  # in the place of a number: a batch has no values
-
-
-@dataclass(frozen=True, slots=True)
-class SharedValues:
-    """The tags of shared values, ascending; `people` of the most shared one."""
-
-    tags: Tags = field(repr=False)
-    people: int = 0
-
-    def __len__(self) -> int:
-        return len(self.tags)
-
-    def holds(self, asked: Tags) -> Bools:
-        """Of each of `asked`, whether it is one of them."""
-        return are_among(asked, self.tags)
-
-    def among(self, candidates: Candidates) -> Candidates:
-        """Those of `candidates` that are shared."""
-        tags = np.empty(len(candidates), dtype=TAG)
-        tags["high"], tags["low"] = candidates["high"], candidates["low"]
-        return candidates[are_among(tags, self.tags)]
-
-    def without(self, others: Tags) -> SharedValues:
-        """Those that are none of `others`, which ascend."""
-        return SharedValues(self.tags[~are_among(self.tags, others)], self.people)
 
 
 class PeopleOfValues:

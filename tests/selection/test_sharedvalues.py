@@ -13,9 +13,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
 from audiencekit.selection import sharedvalues
-from audiencekit.selection.candidates import CANDIDATE, candidates_in_records
+from audiencekit.selection.candidates import CANDIDATE, SharedValues, candidates_in_records
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.sharedvalues import SharedValues, SharedValueSearch
+from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Tagger
