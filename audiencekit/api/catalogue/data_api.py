@@ -153,9 +153,9 @@ ENDPOINTS: Final = (
         part=0,
         section="9",
         parameters=(
-            text("webhook_id", required=True, pattern=WEBHOOK_ID),
-            text("from_date", required=True, pattern=MINUTE, note="a minute of UTC: YYYYMMDDHHMM"),
-            text("to_date", required=True, pattern=MINUTE, note="a minute of UTC: YYYYMMDDHHMM"),
+            text("webhook_id", pattern=WEBHOOK_ID, note="by default every linked one"),
+            text("from_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default a day ago"),
+            text("to_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default now"),
         ),
         base="base_url",
         auth="bearer",
