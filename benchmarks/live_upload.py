@@ -9,6 +9,7 @@ import asyncio
 import os
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from audiencekit.delivery.limiter import Unlimited
@@ -27,7 +28,7 @@ class Stopwatch:
     def tell(self, message: str) -> None:
         """Not a matter of time."""
 
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         """Look at the clock."""
         if stage == "sending":
             self.sent = time.perf_counter()

@@ -12,8 +12,9 @@ from typing import Final
 import click
 
 from audiencekit import __version__
-from audiencekit.cli.commandhelp import write_sections
-from audiencekit.cli.output import complain, tell, unwritten
+from audiencekit.cli.commandhelp import Context, write_sections
+from audiencekit.cli.manner import begin_manner, end_manner, whole_tool_options
+from audiencekit.cli.output import complain, insist, unwritten
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
@@ -42,6 +43,7 @@ SECTIONS: Final = {
         "forgotten": "forgotten",
         "erasure": "erasure",
     },
+    "Activity": {"activity": "activity"},
     "Tools": {"hash": "hash:hash_values", "api": "api", "emulator": "emulator"},
 }
 COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place in commands.items()}
@@ -49,6 +51,8 @@ COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place
 
 class CommandGroup(click.Group):
     """The commands, each imported when it is asked for."""
+
+    context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, sorted."""
@@ -82,10 +86,14 @@ def cli() -> None:
     """
 
 
+cli.params += whole_tool_options()
+
+
 def main() -> None:
     """Run the command line and leave with the exit code of the contract."""
     set_up_own_process()
     code = _run()
+    end_manner(code)
     end_own_process(code)
     sys.exit(code)
 
@@ -95,18 +103,19 @@ def _show(error: click.ClickException) -> None:
     told, message = io.StringIO(), error.format_message()
     error.show(told)
     is_ours = isinstance(error, click.MissingParameter)  # which lists choices in lines, and repeats nothing
-    tell(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else shown(message)))
+    insist(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else shown(message)))
 
 
 def _run() -> int:
     try:
         hand_over_interrupt()
+        begin_manner()
         result = cli.main(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except SystemExit as left:  # most commands have said how they ended, and leave so
         return left.code if isinstance(left.code, int) else int(left.code is not None)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        tell("interrupted")
+        insist("interrupted")
         return INTERRUPTED
     except click.ClickException as error:
         _show(error)
@@ -125,7 +134,7 @@ def _run() -> int:
         places = " < ".join(
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))
         )
-        tell(f"bug: {type(error).__name__} in {places}; please report this line")
+        insist(f"bug: {type(error).__name__} in {places}; please report this line")
         return 1
 
 

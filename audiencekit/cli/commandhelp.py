@@ -5,11 +5,14 @@ Not by a library: the one for this adds 40 ms of processor time to every start o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import click
+
+from audiencekit.cli.manner import manner, note_command, whole_tool_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,6 +23,7 @@ _SUPPRESSION: Final = "People to keep out"
 _SERVICE: Final = "Service and pace"
 _RESULT: Final = "Results"
 _OTHER: Final = "Other options"
+_EVERY: Final = "Options of every command"
 _GROUPS: Final = (_READING, _PLAN, _JUDGEMENT, _SUPPRESSION, _SERVICE, _RESULT, _OTHER)
 _UNGROUPED: Final = 10  # options of a command that need no groups
 _WIDEST: Final = 30  # characters of an option in front of its text; the text of a wider one begins in the next line
@@ -49,21 +53,52 @@ service_option: Final[Decorate] = partial(click.option, cls=_GroupedOption, grou
 result_option: Final[Decorate] = partial(click.option, cls=_GroupedOption, group=_RESULT)
 
 
+class _Help(click.HelpFormatter):
+    """Help with bold headings, where it is coloured."""
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a section."""
+        told = click.style(f"{heading}:", bold=True) if manner().is_coloured(sys.stdout) else f"{heading}:"
+        self.write(f"{'':>{self.current_indent}}{told}\n")
+
+
+class Context(click.Context):
+    """The context of a command with such a help."""
+
+    formatter_class = _Help
+
+
 class Command(click.Command):
-    """A command whose options are shown in groups, and `examples` at the end: its words behind `audiencekit`."""
+    """A command whose options are shown in groups, and `examples` at the end: its words behind `audiencekit`.
+
+    It takes the options of the whole tool, too.
+    """
+
+    context_class = Context
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own parameters, `--help`, and those of the whole tool."""
+        return [*super().get_params(ctx), *whole_tool_options()]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, which the log names."""
+        note_command(ctx)
+        return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, group by group."""
-        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
-        is_grouped = len(options) > _UNGROUPED
+        own = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
+        is_grouped = len(own) > _UNGROUPED
         sections: dict[str, list[tuple[str, str]]] = {title: [] for title in (_GROUPS if is_grouped else ["Options"])}
-        for option in options:
+        for option in own:
             if record := option.get_help_record(ctx):
                 sections[getattr(option, "group", _OTHER) if is_grouped else "Options"].append(record)
+        others = [parameter for parameter in self.get_params(ctx) if parameter not in self.params]
+        sections[_EVERY] = list(filter(None, (parameter.get_help_record(ctx) for parameter in others)))
         write_sections(formatter, {title: rows for title, rows in sections.items() if rows})
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -78,6 +113,11 @@ class Group(click.Group):
     """A group of such commands."""
 
     command_class = Command
+    context_class = Context
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own parameters, `--help`, and those of the whole tool."""
+        return [*super().get_params(ctx), *whole_tool_options()]
 
 
 def write_sections(formatter: click.HelpFormatter, sections: dict[str, list[tuple[str, str]]]) -> None:

@@ -66,9 +66,9 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
 async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report:
     import asyncio
 
+    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.emulator import Emulator, EmulatorOptions
     from audiencekit.pipeline import upload_async
-    from audiencekit.reporting.progress import progress_for
     from audiencekit.settings import load_settings
 
     concurrency = STORM_CONCURRENCY if faults else None
@@ -79,7 +79,7 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
         settings = load_settings(emulator.env, directory=state_dir, state_dir=state_dir, concurrency=concurrency)
         calm = asyncio.get_running_loop().call_later(STORM_SECONDS, emulator.faults.replace, ())
         try:
-            with progress_for(every_seconds=0.0 if faults else None) as progress:
+            with command_progress(every_seconds=0.0 if faults else None) as progress:
                 return await upload_async(
                     source, audience_id=emulator.audience_id, settings=settings, progress=progress, **keywords
                 )

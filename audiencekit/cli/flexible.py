@@ -11,7 +11,7 @@ import click
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, json_option
-from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.shown import shown
 
@@ -56,7 +56,7 @@ def create_from_file(file: Path, yes: bool, allow_name: bool, as_json: bool) -> 
     document = _read(file, as_json=as_json)
     _check_names(document, allow=allow_name, as_json=as_json)
     if not yes:
-        tell("\n\n".join(_texts(document)))
+        insist("\n\n".join(_texts(document)))
         confirm(f"Create {len(document.audiences)} of them, never to be changed?")
     created = _create(document, as_json=as_json)
     if as_json:

@@ -93,12 +93,12 @@ def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **give
 
     Signals end it in good order, and so do `max_minutes`.
     """
+    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.reporting.progress import progress_for
 
     try:
         settings = sending_settings(**given)
-        with progress_for() as progress:
+        with command_progress() as progress:
             receipt = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         _leave_unfinished(error, as_json=as_json)

@@ -12,7 +12,7 @@ from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json, say, tell
+from audiencekit.cli.output import insist, print_json, say
 from audiencekit.errors import MemoryRefused
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
     state = _state()
     if not yes:
         require_terminal()
-        tell(_text(describe_memory(*state)))
+        insist(_text(describe_memory(*state)))
         confirm("People missing from the memory can be sent again. Go on?")
     line = accept(*state, empty=empty)
     if as_json:

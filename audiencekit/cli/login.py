@@ -11,7 +11,7 @@ import click
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
 
@@ -58,7 +58,7 @@ def login(
     with Browser() as browser:
 
         def show(page: str) -> None:
-            tell(f"open this address and say yes: {page}")
+            insist(f"open this address and say yes: {page}", level=None)  # it holds a token
             if not no_browser and not browser.open(page):
                 tell("no browser could be opened here")
 
@@ -170,7 +170,7 @@ def _ask_application(settings: Settings) -> tuple[Secret, Secret] | None:
 
     if "application" in settings.find_credentials().origins or not sys.stdin.isatty():
         return None
-    tell("The keys of your application are not known yet; they are kept with the token.")
+    insist("The keys of your application are not known yet; they are kept with the token.")
     return _ask("consumer key"), _ask("consumer secret")
 
 

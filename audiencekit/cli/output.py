@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from audiencekit.cli.manner import manner, stderr_is_coloured
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.shown import shown, shown_json, shown_lines
 
@@ -19,24 +20,51 @@ def say(text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """A line for people to stderr, or several of ours."""
-    click.echo(shown_lines(text), err=True)
+    """A line for people to stderr, or several of ours; a quiet command keeps it to itself."""
+    how = manner()
+    if how.log is not None:
+        how.log.write("warning" if text.startswith("warning:") else "info", text)
+    if not how.is_quiet:
+        _tell(text)
+
+
+def insist(text: str, *, level: str | None = "info") -> None:
+    """The same of a quiet command, too: an error, or the matter of a question. It is logged unless `level` is None."""
+    if level is not None and (log := manner().log) is not None:
+        log.write(level, text)
+    _tell(text)
+
+
+def _tell(text: str) -> None:
+    is_coloured = stderr_is_coloured()
+    lines = shown_lines(text).split("\n")
+    click.echo("\n".join(map(_coloured, lines) if is_coloured else lines), err=True, color=is_coloured)
 
 
 def say_document(text: str) -> None:
     """A plan or a report as text; on a terminal its problems and warnings are seen at once. Raises as `say` does."""
-    if sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+    if manner().is_coloured(sys.stdout):
         _write("\n".join(map(_coloured, shown_lines(text).split("\n"))))
     else:
         say(text)
 
 
 def _coloured(line: str) -> str:
-    colour = next((colour for start, colour in _COLOURS.items() if line.startswith(start)), None)
-    return click.style(line, fg=colour) if colour else line
+    """The line, whose beginning says what it is: a message in one word, a last line as a whole."""
+    start = next((start for start in _COLOURS if line.startswith(start)), None)
+    if start is None:
+        return line
+    if start in _WORDS:
+        return click.style(start, fg=_COLOURS[start], bold=True) + line.removeprefix(start)
+    return click.style(line, fg=_COLOURS[start])
 
 
+_WORDS: Final = frozenset({"error:", "  what to do:", "note:", "bug:"})
 _COLOURS: Final = {
+    "error:": "red",
+    "bug:": "red",
+    "  what to do:": "cyan",
+    "note:": "blue",
     "problem:": "red",
     "warning:": "yellow",
     "verdict: refused": "red",
@@ -57,7 +85,7 @@ def _write(text: str) -> None:
     if sys.stdout is None:
         raise InputOutputFailed("stdout cannot be written: it is closed", hint="direct it to a file, or to /dev/null")
     try:
-        click.echo(text)
+        click.echo(text, color=manner().is_coloured(sys.stdout))
         sys.stdout.flush()
         return
     except OSError as error:
@@ -86,9 +114,9 @@ def print_json(document: Mapping[str, Any] | list[Any] | None) -> None:
 
 def complain(error: AudiencekitError) -> None:
     """The message and what to do, to stderr."""
-    tell(f"error: {error}")
+    insist(f"error: {error}", level="error")
     if error.hint:
-        tell(f"  what to do: {shown(error.hint)}")
+        insist(f"  what to do: {shown(error.hint)}")
 
 
 def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:

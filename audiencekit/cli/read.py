@@ -38,11 +38,11 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor
 
     It reads the list to its end, sends nothing and needs no credentials.
     """
+    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.pipeline import check as check_source
-    from audiencekit.reporting.progress import progress_for
 
     try:
-        with progress_for() as progress:
+        with command_progress() as progress:
             plan = check_source(
                 source,
                 rejections=rejections,
@@ -68,11 +68,11 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
     The directory gets records.parquet, manifest.json and rejections.csv.
     """
+    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.pipeline import prepare as prepare_source
-    from audiencekit.reporting.progress import progress_for
 
     try:
-        with progress_for() as progress:
+        with command_progress() as progress:
             plan = prepare_source(
                 source, out=Path(out), requests=requests, progress=progress, settings=command_settings(),
                 **as_keywords(given),

@@ -12,7 +12,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
+from audiencekit.cli.output import insist, leave_with, print_json, say, say_document, tell
 from audiencekit.errors import InputOutputFailed
 
 _JOURNALS: Final = {
@@ -118,7 +118,7 @@ def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes:
     order = PurgeOrder(older_than=parse_age(older_than, "--older-than"), unfinished=unfinished, receipts=receipts)
     if not dry_run and not yes:
         require_terminal()
-        tell(plan_purge(order, settings, now).to_text())
+        insist(plan_purge(order, settings, now).to_text())
         confirm("Destroy this for good?")
     try:
         receipt = (plan_purge if dry_run else carry_out)(order, settings, now)

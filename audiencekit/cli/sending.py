@@ -60,13 +60,13 @@ def send(
 
     Signals end it in good order, and so do `max_minutes`.
     """
+    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.reporting.progress import progress_for
     from audiencekit.reporting.text import render_report
 
     try:
         settings = sending_settings(**given)
-        with progress_for() as progress:
+        with command_progress() as progress:
             report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)

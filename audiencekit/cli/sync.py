@@ -82,11 +82,11 @@ def _leave_with_plan(
     source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
 ) -> NoReturn:
     from audiencekit.audiences.synchronisation.sync import plan_sync
-    from audiencekit.reporting.progress import progress_for
+    from audiencekit.cli.commandprogress import command_progress
 
     try:
         settings = command_settings(**service)
-        with progress_for() as progress:
+        with command_progress() as progress:
             plan = plan_sync(source, audience_id=audience, settings=settings, progress=progress, **as_keywords(given))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)

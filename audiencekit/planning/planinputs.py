@@ -18,11 +18,12 @@ from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes, parse_time
 from audiencekit.profile import Profile
-from audiencekit.reporting.progress import NoProgress, Progress
+from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
 from audiencekit.selection.forgotten.people import memories_of
 from audiencekit.selection.suppression import KeyMemory
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.sources.source import Source
 
 _SILENT: Final = NoProgress()
 
@@ -78,7 +79,8 @@ class Means:
 
     `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
     the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,
-    is to hold all that `plan_kept` needs of the source.
+    is to hold all that `plan_kept` needs of the source. Without `keeps_records` the plan is made to be looked at, and
+    its records cannot be had: not even their hashes are written then, where the plan can be made from less.
     """
 
     stack: ExitStack
@@ -88,3 +90,8 @@ class Means:
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     keep: KeptSpool | None = None
+    keeps_records: bool = True
+
+    def reading(self, source: Source) -> ReadingProgress:
+        """The progress of reading `source`, which begins now."""
+        return ReadingProgress(self.progress, source)

@@ -29,7 +29,7 @@ from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.records import UPDATE, prepare_batch
-from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.keysets import KeySets
 from audiencekit.sources.files import refuse_unheeded
 from audiencekit.sources.opening import open_source
@@ -154,13 +154,14 @@ def _read_list(
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
     forms = list(_forms(opened.mapping, options.lists.country))
     rows, usable_rows, unread = 0, 0, _Unread()
+    reading = ReadingProgress(progress, opened, f"reading {opened.name}")
     for batch in in_order(lambda batch: _read(batch, forms, keysets), _batches(opened), workers=cores()):
         for tagged in batch.tagged:
             keysets.suppress(tagged)
         on_records(batch.chunks)
         rows, usable_rows = rows + batch.rows, usable_rows + batch.usable_rows
         unread.add(batch.unread)
-        progress.step(f"reading {opened.name}", opened.bytes_read, opened.bytes_total, unit="bytes")
+        reading.step(rows)
     if not usable_rows:
         raise PlanRefused(
             f"suppression source {opened.name}: {rows:,} of {rows:,} rows hold no usable identifier: nothing was sent",

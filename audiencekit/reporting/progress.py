@@ -1,32 +1,33 @@
-"""Progress of long work: a bar with rate and time left on a terminal, a line now and then elsewhere."""
+"""The progress of long work: its listeners, and one that writes a plain line now and then."""
 
 from __future__ import annotations
 
 import re
-import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, TextIO
+from typing import Final, Protocol, Self, TextIO
 
 from audiencekit.errors import NotFinished
+from audiencekit.reporting.position import Position
 from audiencekit.shown import shown_lines
+from audiencekit.sources.source import Source
 
-if TYPE_CHECKING:
-    from rich.progress import TaskID
-
-LINE_EVERY_SECONDS = 5.0
-MESSAGES_AT_ONCE = 3  # of a sort, in that time
-_NUMBER = re.compile(r"\d[\d,.]*")
+LINE_EVERY_SECONDS: Final = 5.0
+MESSAGES_AT_ONCE: Final = 3  # of a sort, in that time
+_NUMBER: Final = re.compile(r"\d[\d,.]*")
 
 
 class Progress(Protocol):
     """A listener to the progress of the pipeline. `total` is 0 when it is not known."""
 
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
-        """`done` of `total` units of `stage` are behind us."""
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+        """`done` of `total` units of `stage` are behind us, and `also` so many of other units, by their names.
+
+        The first step of a stage tells where it begins: what was done before it, in an earlier run, is no work of now.
+        """
 
     def tell(self, message: str) -> None:
         """Something happened that explains a wait."""
@@ -38,7 +39,7 @@ class NoProgress:
     def tell(self, message: str) -> None:
         """Nothing."""
 
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         """Nothing."""
 
 
@@ -66,14 +67,35 @@ class Stoppable:
         """Pass the message on."""
         self._progress.tell(message)
 
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         """Pass the step on. Raises NotFinished once it was stopped."""
         self.go_on()
-        self._progress.step(stage, done, total, unit=unit)
+        self._progress.step(stage, done, total, unit=unit, also=also)
+
+
+class ReadingProgress:
+    """Tells how far a source is read: its bytes and its rows. The stage begins at once.
+
+    Blocks are read ahead of the rows that are prepared: their bytes count when these rows do.
+    """
+
+    def __init__(self, progress: Progress, source: Source, stage: str = "reading") -> None:
+        self._progress, self._source, self._stage, self._bytes = progress, source, stage, 0
+        self.step(0)
+
+    def step(self, rows: int) -> None:
+        """So many rows of the source are prepared."""
+        source = self._source
+        if not source.bytes_total:
+            self._progress.step(self._stage, rows, 0, unit="rows")
+            return
+        share = rows / source.rows_read if rows else 0.0
+        self._bytes = max(self._bytes, min(int(source.bytes_read * share), source.bytes_total))
+        self._progress.step(self._stage, self._bytes, source.bytes_total, unit="bytes", also={"rows": rows})
 
 
 class LineProgress:
-    """One plain line when a stage starts, every few seconds, and when it ends."""
+    """One plain line when a stage starts, every few seconds, and when it ends; never the same twice."""
 
     def __init__(
         self,
@@ -84,6 +106,7 @@ class LineProgress:
     ) -> None:
         self._stream, self._monotonic, self._every_seconds = stream, monotonic, every_seconds
         self._stage, self._started, self._spoken = "", 0.0, 0.0
+        self._first = self._last = Position(0, 0, "", {})
         self._told: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
 
     def tell(self, message: str) -> None:
@@ -96,22 +119,23 @@ class LineProgress:
         told = self._told.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
         if len(told) < MESSAGES_AT_ONCE or now - told[0] >= self._every_seconds:
             told.append(now)
-            self._stream.write(f"{shown_lines(message)}\n")
-            self._stream.flush()
+            self._write(shown_lines(message))
 
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
-        """Write the line if it is time for one."""
-        now = self._monotonic()
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+        """Write the line if it is time for one, or the stage is done."""
+        now, position = self._monotonic(), Position(done, total, unit, dict(also or {}))
         if stage != self._stage:
-            self._stage, self._started, self._spoken = stage, now, now
-        elif now - self._spoken < self._every_seconds and done != total:
+            self._stage, self._started, self._first = stage, now, position
+        elif position == self._last or (now - self._spoken < self._every_seconds and done != total):
             return
-        self._spoken = now
-        rate = done / (now - self._started) if now > self._started else 0.0
-        left = f", {(total - done) / rate:.0f} s left" if rate and total > done else ""
-        share = f"{done:,} of {total:,}" if total else f"{done:,}"
-        pace = f" ({_pace(rate)} {unit}/s{left})" if rate else ""
-        self._stream.write(f"{stage}: {share} {unit}{pace}\n")
+        self._spoken, self._last = now, position
+        seconds = now - self._started
+        pace = [*position.rates(self._first, seconds), position.left(self._first, seconds)]
+        told = ", ".join(filter(None, pace))
+        self._write(f"{stage}: {position.amount()}" + (f" ({told})" if told else ""))
+
+    def _write(self, line: str) -> None:
+        self._stream.write(f"{line}\n")
         self._stream.flush()
 
     def __enter__(self) -> Self:
@@ -119,60 +143,3 @@ class LineProgress:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         return None
-
-
-class BarProgress:
-    """A bar a stage, with rate and time left, on a terminal."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress as RichProgress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        rate = TextColumn("{task.fields[rate]}")
-        self._bars = RichProgress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[unit]}"),
-            rate, TimeRemainingColumn(), console=Console(stderr=True), transient=False,
-        )  # fmt: skip
-        self._tasks: dict[str, tuple[TaskID, float]] = {}
-
-    def tell(self, message: str) -> None:
-        """Print the message above the bars."""
-        self._bars.console.print(shown_lines(message), markup=False, highlight=False)
-
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
-        """Move the stage's bar."""
-        if stage not in self._tasks:
-            task = self._bars.add_task(stage, total=total or None, unit=unit, rate="")
-            self._tasks[stage] = (task, time.monotonic())
-        task, started = self._tasks[stage]
-        elapsed = time.monotonic() - started
-        rate = f"{_pace(done / elapsed)} {unit}/s" if elapsed > 0.2 else ""
-        self._bars.update(task, completed=done, total=total or None, rate=rate)
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._bars.stop()
-
-
-def _pace(rate: float) -> str:
-    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
-
-
-def progress_for(stream: TextIO | None = None, *, every_seconds: float | None = None) -> BarProgress | LineProgress:
-    """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default.
-
-    `stream` is stderr unless another is given.
-    """
-    stream = sys.stderr if stream is None else stream
-    if stream.isatty():
-        return BarProgress()
-    return LineProgress(stream, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
@@ -11,7 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
@@ -48,6 +49,7 @@ from audiencekit.shown import shown
 from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.files import Item
 
+_LOG: Final = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -339,7 +341,7 @@ async def _deliver(
     progress: Progress,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
-    confirmed = run.earlier.confirmed
+    sending = _Sending(progress, planned, run.journal.confirmed_numbers())
 
     async def send(request: PackedRequest) -> Counts:
         # A part of a request has the number of the whole.
@@ -352,19 +354,42 @@ async def _deliver(
         pass_point("after send")
         return counts
 
-    def tell(result: RequestResult) -> None:
-        nonlocal confirmed
-        confirmed += result.is_confirmed
-        progress.step("sending", confirmed, len(planned.requests), unit="requests")
-
     async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
             _unconfirmed(planned, run.journal.confirmed_numbers()),
             Route(send, planned.form.open_body, limiter, time.retry_policy(), settings.concurrency),
             journal=journal,
-            listener=Listener(on_progress=tell, tell=progress.tell),
+            listener=Listener(on_progress=sending.add, tell=progress.tell),
             earlier=None if run.plan is None else _earlier(run, time),
         )
+
+
+class _Sending:
+    """The progress of pass two: requests, with their bytes and records. It begins with the `confirmed` ones."""
+
+    def __init__(self, progress: Progress, planned: PlannedRun, confirmed: frozenset[int]) -> None:
+        requests = planned.requests
+        before = [request for request in requests if request.number in confirmed]
+        self._progress, self._total, self._confirmed = progress, len(requests), len(before)
+        self._bytes = sum(request.body_bytes for request in before)
+        self._records = sum(request.records for request in before)
+        self._step()
+
+    def add(self, result: RequestResult) -> None:
+        """One request has ended."""
+        facts = {"request": result.number, "outcome": str(result.outcome or "not sent"), "attempts": result.attempts}
+        facts |= {"records": result.records, "bytes": result.body_bytes}
+        _LOG.debug(
+            "request %s: %s, %s records", result.number, facts["outcome"], result.records, extra={"facts": facts}
+        )
+        if result.is_confirmed:
+            self._confirmed += 1
+            self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
+        self._step()
+
+    def _step(self) -> None:
+        also = {"bytes": self._bytes, "records": self._records}
+        self._progress.step("sending", self._confirmed, self._total, unit="requests", also=also)
 
 
 def _earlier(run: Run, time: _Time) -> Earlier:

@@ -66,7 +66,7 @@ def test_options_of_the_main_job_are_in_groups() -> None:
         "People to keep out:",
         "Service and pace:",
         "Results:",
-        "Other options:",
+        "Options of every command:",
         "Examples:",
     ]
     assert text.index("--rejections") > text.index("Results:") > text.index("--account")

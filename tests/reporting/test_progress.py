@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
+from typing import cast
 
-from audiencekit.reporting.progress import LineProgress, heard_by
+import pytest
+
+from audiencekit.reporting.position import measured
+from audiencekit.reporting.progress import LineProgress, NoProgress, ReadingProgress, heard_by
+from audiencekit.sources.source import Source
 
 
 def _lines(*steps: tuple[float, str, int, int]) -> list[str]:
@@ -37,7 +43,7 @@ def test_each_stage_starts_anew() -> None:
 
 def test_an_unknown_total_is_not_made_up() -> None:
     """Only what is known is said."""
-    assert _lines((0, "reading", 5, 0), (10, "reading", 50, 0)) == ["reading: 5 rows", "reading: 50 rows (5.0 rows/s)"]
+    assert _lines((0, "reading", 5, 0), (10, "reading", 50, 0)) == ["reading: 5 rows", "reading: 50 rows (4.5 rows/s)"]
 
 
 def test_a_storm_of_messages_does_not_fill_the_log() -> None:
@@ -76,7 +82,7 @@ def test_a_progress_that_is_still_empty_is_heard() -> None:
     """Only None is nobody."""
 
     class Steps(list[str]):
-        def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+        def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
             self.append(stage)
 
         def tell(self, message: str) -> None:
@@ -85,3 +91,70 @@ def test_a_progress_that_is_still_empty_is_heard() -> None:
     steps = Steps()
     assert heard_by(steps) is steps
     heard_by(None).tell("nobody hears this")
+
+
+def _told(*steps: tuple[float, int, int, dict[str, int]], unit: str) -> list[str]:
+    stream, times = io.StringIO(), [moment for moment, *_ in steps]
+    progress = LineProgress(stream, monotonic=lambda: times.pop(0))
+    for _, done, total, also in steps:
+        progress.step("stage", done, total, unit=unit, also=also)
+    return stream.getvalue().splitlines()
+
+
+def test_bytes_are_told_as_people_read_them_with_rows_a_second() -> None:
+    steps = [(0, 0, 85_916_991, {"rows": 0}), (10, 44_564_480, 85_916_991, {"rows": 512_000})]
+    assert _told(*steps, unit="bytes") == [
+        "stage: 0.0 of 85.9 MB, 0 rows",
+        "stage: 44.6 of 85.9 MB, 512,000 rows (4.5 MB/s, 51,200 rows/s, 9 s left)",
+    ]
+
+
+def test_requests_are_told_with_the_pace_of_their_bytes_and_records() -> None:
+    """The work of an earlier run counts in the amount, and not in the pace."""
+    steps = [(0, 10, 20, {"bytes": 50_000_000, "records": 600}), (10, 15, 20, {"bytes": 75_000_000, "records": 900})]
+    assert _told(*steps, unit="requests")[1] == (
+        "stage: 15 of 20 requests, 75.0 MB, 900 records (2.5 MB/s, 30 records/s, 10 s left)"
+    )
+
+
+def test_no_line_is_told_twice() -> None:
+    """The last bytes of a list are read before its last rows are done."""
+    steps = [(0, 0, 10, {"rows": 0}), (1, 10, 10, {"rows": 5}), *[(1.1, 10, 10, {"rows": 9})] * 3]
+    lines = _told(*steps, unit="bytes")
+    assert len(lines) == len(set(lines)) == 3
+
+
+@pytest.mark.parametrize(
+    ("count", "unit", "told"),
+    [
+        (999, "bytes", "999 bytes"),
+        (1_000, "bytes", "1.0 kB"),
+        (2_500_000_000, "bytes", "2.5 GB"),
+        (1_234_567, "rows", "1,234,567 rows"),
+        (0.5, "requests", "0.5 requests"),
+    ],
+)
+def test_amounts(count: float, unit: str, told: str) -> None:
+    assert measured(count, unit) == told
+
+
+class _Source:
+    """Three batches of a file, which is read further than its rows are prepared."""
+
+    bytes_total, bytes_read, rows_read = 900, 0, 0
+
+
+def test_bytes_that_are_read_ahead_are_not_counted_yet() -> None:
+    """Else a small list is at three quarters when its first rows are prepared."""
+    steps: list[int] = []
+
+    class Steps(NoProgress):
+        def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+            steps.append(done)
+
+    source = _Source()
+    reading = ReadingProgress(Steps(), cast("Source", source))
+    source.bytes_read, source.rows_read = 900, 30
+    for rows in (10, 20, 30):
+        reading.step(rows)
+    assert steps == [0, 300, 600, 900]

@@ -14,7 +14,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
-from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.sources.files import AnySource
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
@@ -31,9 +31,10 @@ def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> 
     opened, asked = open_source(source, options), Asked()
     if not opened.mapping.columns:
         raise MappingRefused("no column with identifiers was recognised", hint="name one with --map KIND=COLUMN")
+    reading = ReadingProgress(progress, opened)
     for batch in opened.batches():
         _read_batch(batch, opened.mapping, options.country, asked)
-        progress.step("reading", opened.bytes_read, opened.bytes_total, unit="bytes")
+        reading.step(opened.rows_read)
     return asked
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -73,7 +74,7 @@ class Told:
     def tell(self, message: str) -> None:
         self.lines.append(message)
 
-    def step(self, stage: str, done: int, total: int, *, unit: str) -> None:
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         pass
 
 

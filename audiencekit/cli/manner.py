@@ -1,0 +1,115 @@
+"""How a command speaks: in colour or not, quiet or verbose, and into a log. Options of the whole tool."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import click
+
+from audiencekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from audiencekit.cli.logfile import LogFile
+
+Colour: TypeAlias = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """The manner of one command. A quiet one tells errors and questions only; a verbose one each request."""
+
+    colour: Colour = "auto"
+    is_quiet: bool = False
+    is_verbose: bool = False
+    log: LogFile | None = None
+
+    def is_coloured(self, stream: Any) -> bool:
+        """Whether what is written to `stream` is coloured: on a terminal, but for NO_COLOR and `--color`."""
+        if self.colour != "auto":
+            return self.colour == "always"
+        is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return not is_plain and stream is not None and stream.isatty()
+
+
+_MANNER: Final[ContextVar[Manner]] = ContextVar("manner", default=Manner())  # noqa: B039 (it cannot be changed)
+
+
+def manner() -> Manner:
+    """That of the command that runs."""
+    return _MANNER.get()
+
+
+def begin_manner() -> None:
+    """Forget the manner of a command that ran before in this process."""
+    if manner() != Manner():
+        from audiencekit.cli.logfile import stop_listening
+
+        stop_listening()
+    _MANNER.set(Manner())
+
+
+def note_command(context: click.Context) -> None:
+    """Write into the log which command begins. Its arguments are left out: they may be anything."""
+    if (log := manner().log) is not None:
+        names, one = list[str](), context
+        while one.parent is not None:
+            names, one = [one.info_name or "", *names], one.parent
+        log.begin(" ".join(names))
+
+
+def end_manner(exit_code: int) -> None:
+    """Write the exit code into the log, and close it."""
+    if (log := manner().log) is not None:
+        log.finish(exit_code)
+
+
+def _take(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Set what the option says. It may stand before the name of a command or behind it."""
+    if value is None or value is False or parameter.name is None or context.resilient_parsing:
+        return
+    if parameter.name == "log":
+        from audiencekit.cli.logfile import LogFile
+
+        if manner().log is not None:
+            raise UsageError("--log-file was given twice")
+        value = LogFile(value)
+    _MANNER.set(replace(manner(), **{parameter.name: value}))
+    if manner().is_quiet and manner().is_verbose:
+        raise UsageError("--quiet and --verbose exclude each other")
+    if parameter.name == "is_verbose":
+        from audiencekit.cli.logfile import log_to_stderr
+
+        log_to_stderr()
+    if manner().colour != "auto":
+        context.color = manner().colour == "always"
+
+
+@cache
+def whole_tool_options() -> tuple[click.Option, ...]:
+    """The options of every command."""
+    return (
+        _option("--quiet", "-q", "is_quiet", is_flag=True, help="Tell errors and questions only."),
+        _option("--verbose", "-v", "is_verbose", is_flag=True, help="Tell each request, too."),
+        _option(
+            "--color", "colour", type=click.Choice(["auto", "always", "never"]),
+            help="Colour; auto: on a terminal, unless NO_COLOR is set.",
+        ),
+        _option(
+            "--log-file", "log", metavar="FILE", type=click.Path(dir_okay=False),
+            help="Append all that is told, and each request, to FILE: JSON lines, without personal data.",
+        ),
+    )  # fmt: skip
+
+
+def _option(*names: str, **more: Any) -> click.Option:
+    return click.Option(names, expose_value=False, is_eager=True, callback=_take, **more)
+
+
+def stderr_is_coloured() -> bool:
+    """Whether messages are coloured."""
+    return manner().is_coloured(sys.stderr)
