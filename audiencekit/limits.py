@@ -24,6 +24,11 @@ MAX_TWEET_MEDIA: Final = 4  # images of one tweet; spec 2, section 8
 MAX_CURSOR_LENGTH: Final = 1_024  # characters of the token of a next page; ours: the public service's have 13
 MAX_PAGES: Final = 1_000  # pages of one list that are followed; ours: a million entries at the largest `count`
 
+# --- the data API: spec 0, section 8 ---
+MAX_BACKFILL_MINUTES: Final = 5  # of activity before a stream is opened; at least 1
+MAX_EVENT_BYTES: Final = 1_000_000  # one line of a stream; ours
+STREAM_SILENCE_SECONDS: Final = 60.0  # without a word on a stream, then it is lost; ours: a word comes every 20 s
+
 # --- flexible audiences: spec 2, sections 4.3 and 8 ---
 FLEXIBLE_BATCH_ITEMS: Final = 10  # audiences in one batch, all or nothing
 FLEXIBLE_LEAVES: Final = 10  # custom audiences in one tree
@@ -75,6 +80,7 @@ LANE_RECOVERY_SECONDS: Final = 60.0  # then twice as many requests are under way
 LONGEST_LANE_RECOVERY_SECONDS: Final = 960.0  # it takes twice as long each time that they were too many again
 MAX_ATTEMPTS: Final = 6  # tries of one request; reliability bar: at once, then growing
 RETRY_BASE_SECONDS: Final = 1.0
+RECONNECT_CAP_SECONDS: Final = 60.0  # between two tries to open a stream again: 1, 2, 4 … 60 s; ours
 RETRY_CAP_SECONDS: Final = 300.0  # X, audiences: at once, after 1 minute, after 5 minutes
 RETRY_GROWTH: Final = 4.0  # each wait is up to four times the one before: 1, 4, 16, 64 seconds
 DOUBTFUL_RESENDS: Final = 3  # of a request whose answer makes no sense; reliability bar, faults 16 and 17

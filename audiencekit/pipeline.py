@@ -54,7 +54,7 @@ def check(
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
-        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
+        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections, keeps_records=False)
         terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
         if doctor:
             terms = replace(terms, options=replace(terms.options, examines=True))

@@ -12,6 +12,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
 from audiencekit.api.catalogue import BY_NAME, VERSION, Endpoint
+from audiencekit.api.catalogue.permissions import describe_permissions
 from audiencekit.api.credentials import read_credential, read_pairs, read_stream
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.api.oauth import encode_pairs
@@ -24,6 +25,7 @@ from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 
 _LOG: Final = logging.getLogger(__name__)
+_MAY_NOT: Final = "ACTION_NOT_ALLOWED"  # the code of a user who may not, among others
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 _READERS: Final[Mapping[str, Callable[[ApiResponse], Answer]]] = {
     "json": read_answer,
@@ -78,11 +80,22 @@ class Calls:
         `body` is what JSON makes of it, or bytes, which are checked and sent as they are. Raises UsageError before
         anything is sent, with the parameter and the rule, and an ExchangeError for what was not confirmed.
         """
+        request = await self._request(name, parameters or {}, body)
+        try:
+            return _READERS[find_endpoint(name).answer](await self._exchange(name, request))
+        except Unauthorized as error:
+            if request.bearer is not None:
+                self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
+            if _MAY_NOT in error.codes and (needed := describe_permissions(find_endpoint(name))):
+                error.hint = f"the user needs {needed} on the account; `audiencekit whoami` shows their permissions"
+            raise
+
+    async def _request(self, name: str, parameters: Mapping[str, Any], body: Any = None) -> ApiRequest:
         endpoint = find_endpoint(name)
         if endpoint.answer == "page":
             raise UsageError(f"{name} is a page for a browser", hint="link() makes its address")
-        checked = self._check(endpoint, parameters or {}, body)
-        request = ApiRequest(
+        checked = self._check(endpoint, parameters, body)
+        return ApiRequest(
             method=endpoint.method,
             path=self._fill(endpoint, checked),
             base=endpoint.base,
@@ -93,12 +106,6 @@ class Calls:
             auth=endpoint.auth,
             bearer=await self._bearer_token() if endpoint.auth == "bearer" else None,
         )
-        try:
-            return _READERS[endpoint.answer](await self._exchange(name, request))
-        except Unauthorized:
-            if request.bearer is not None:
-                self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
-            raise
 
     async def _exchange(self, name: str, request: ApiRequest) -> ApiResponse:
         """The answer, which is logged by the name of the endpoint: a path may name a person."""

@@ -42,6 +42,19 @@ def read_json(body: bytes) -> Any:
         return None
 
 
+def find_break(body: bytes) -> str:
+    """The place where `body` stops being JSON in UTF-8, in words; "" where it is JSON, which may still be refused."""
+    try:
+        json.loads(body.decode("utf-8"))
+    except json.JSONDecodeError as error:
+        return f"it breaks in line {error.lineno}, column {error.colno}"
+    except UnicodeDecodeError as error:
+        return f"byte {error.start + 1} is no UTF-8"
+    except (ValueError, RecursionError):
+        return "a number in it is too long, or it is nested too deeply"
+    return ""
+
+
 def _mended(found: Any) -> Any:
     match found:
         case str():

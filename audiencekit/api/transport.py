@@ -6,15 +6,16 @@ import asyncio
 import os
 import secrets
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import aiohttp
 from yarl import URL
 
+from audiencekit.api.answerstream import AnswerStream
 from audiencekit.api.authentication import authorization
 from audiencekit.api.connections import Connections, check_authorities, open_tls, read_proxy
 from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
@@ -35,6 +36,13 @@ class Transport(Protocol):
     """One exchange: the answer, whatever its status, or TransportFailed."""
 
     async def exchange(self, request: ApiRequest) -> ApiResponse: ...
+
+
+@runtime_checkable
+class StreamTransport(Protocol):
+    """The head of an answer that is read as it comes, or TransportFailed."""
+
+    async def open_stream(self, request: ApiRequest, *, silence_seconds: float) -> AnswerStream: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +122,25 @@ class HttpTransport:
             session, self._session = self._session, None
             await session.close()
 
+    async def open_stream(self, request: ApiRequest, *, silence_seconds: float) -> AnswerStream:
+        """An answer whose body is read as it comes, however long that takes; it is lost after so much silence.
+
+        To be closed. Raises as `exchange` does.
+        """
+        address, connection = self._find_address(request.base), Connection()
+        failed: AudiencekitError
+        try:
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=silence_seconds)
+            answer = await self._send(request, address, None, connection, timeout=timeout)
+            connection.has_answered = True
+            return AnswerStream(answer, self._receive(answer), host=address.authority)
+        except asyncio.CancelledError as cancelled:
+            cancelled.__context__ = None
+            raise cancelled.with_traceback(None) from None
+        except Exception as failure:
+            failed = self._describe(failure, address, None, connection)
+        raise failed
+
     async def exchange(self, request: ApiRequest) -> ApiResponse:
         """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
         address = self._find_address(request.base)
@@ -128,20 +155,42 @@ class HttpTransport:
             cancelled.__context__ = None
             raise cancelled.with_traceback(None) from None
         except Exception as failure:
-            started = payload.started if payload is not None else None
-            failed = describe_failure(
-                failure,
-                host=address.authority,
-                body_started=started,
-                is_stale=connection.may_be_stale,
-                way="" if address.is_loopback else hint_of_way(os.environ, by_proxy=self._proxy is not None),
-            )
+            failed = self._describe(failure, address, payload, connection)
         # Raised outside the handler: a context would be the library's exception, with the signed header.
         raise failed
+
+    def _describe(
+        self, failure: Exception, address: Address, payload: BodyPayload | None, connection: Connection
+    ) -> AudiencekitError:
+        return describe_failure(
+            failure,
+            host=address.authority,
+            body_started=payload.started if payload is not None else None,
+            is_stale=connection.may_be_stale,
+            way="" if address.is_loopback else hint_of_way(os.environ, by_proxy=self._proxy is not None),
+        )
 
     async def _attempt(
         self, request: ApiRequest, address: Address, payload: BodyPayload | None, connection: Connection
     ) -> ApiResponse:
+        async with await self._send(request, address, payload, connection) as answer:
+            connection.has_answered = True
+            body = await self._read_decisive_body(answer, address)
+            return self._receive(answer, body)
+
+    def _receive(self, answer: aiohttp.ClientResponse, body: bytes = b"") -> ApiResponse:
+        headers = _plain(answer.raw_headers)
+        self._clock.learn(status=answer.status, answered_at=read_date(headers))
+        return ApiResponse(status=answer.status, headers=headers, body=body, received_at=self._clock.now())
+
+    def _send(
+        self,
+        request: ApiRequest,
+        address: Address,
+        payload: BodyPayload | None,
+        connection: Connection,
+        **more: Any,
+    ) -> Awaitable[aiohttp.ClientResponse]:
         if self._session is None:
             raise Bug("the transport is not open: use it in `async with`")
         url = address.prefix + request.path
@@ -149,7 +198,7 @@ class HttpTransport:
         if payload is not None:
             given["Content-Type"] = payload.content_type
         proxy = None if address.is_loopback else self._proxy
-        async with self._session.request(
+        return self._session.request(
             request.method,
             _wire_url(url, request.query),
             data=payload,
@@ -159,12 +208,8 @@ class HttpTransport:
             proxy=proxy.url if proxy else None,
             proxy_headers=proxy.headers if proxy else None,
             trace_request_ctx=connection,
-        ) as answer:
-            connection.has_answered = True
-            body = await self._read_decisive_body(answer, address)
-            headers = _plain(answer.raw_headers)
-            self._clock.learn(status=answer.status, answered_at=read_date(headers))
-            return ApiResponse(status=answer.status, headers=headers, body=body, received_at=self._clock.now())
+            **more,
+        )
 
     def _sign(self, request: ApiRequest, url: str) -> str:
         nonce, timestamp = self._nonce(), int(self._clock.now())

@@ -43,6 +43,7 @@ SECTIONS: Final = {
         "forgotten": "forgotten",
         "erasure": "erasure",
     },
+    "Activity": {"activity": "activity"},
     "Tools": {"hash": "hash:hash_values", "api": "api", "emulator": "emulator"},
 }
 COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place in commands.items()}

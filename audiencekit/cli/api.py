@@ -11,8 +11,9 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, say, say_json
+from audiencekit.cli.output import leave_with, say, say_json, tell
 from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
+from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.api.catalogue.endpoint import Endpoint
@@ -88,9 +89,20 @@ def _call(
             if every_page:
                 return [item async for item in client.items(name, parameters)]
             answer = await client.call(name, parameters, body)
-            return asdict(answer) if as_json else answer.message if answer.data is None else answer.data
+            if as_json:
+                return asdict(answer)
+            _tell_problems(answer.problems)
+            return answer.message if answer.data is None else answer.data
 
     _print(asyncio.run(ask()))
+
+
+def _tell_problems(problems: Any) -> None:
+    """Say on stderr what the answer leaves out, and why."""
+    for problem in problems if isinstance(problems, list) else ():
+        if isinstance(problem, dict):
+            words = [str(problem[name]) for name in ("title", "detail") if problem.get(name)]
+            tell(f"problem: {': '.join(map(shown, words))}")
 
 
 def _deletes(endpoint: Endpoint, body: bytes | None) -> bool:

@@ -50,17 +50,15 @@ class Rate(click.ParamType[Any]):
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file to keep everything in, and to continue from. It holds hashes.",
 )
+@click.option(
+    "--user",
+    metavar="NAME",
+    default="local_user",
+    show_default=True,
+    help="Whose token the environment has, such as local_analyst.",
+)
 @click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
-def emulator(
-    port: int,
-    seed: int,
-    rate: tuple[int, float] | None,
-    processing_time: int | None,
-    sink: bool,
-    profile: str,
-    state: Path | None,
-    faults: str | None,
-) -> None:
+def emulator(processing_time: int | None, faults: str | None, **settings: Any) -> None:
     """Run a local ads API.
 
     It listens on loopback until SIGTERM. One JSON line on stdout says how to reach it.
@@ -70,24 +68,19 @@ def emulator(
     from audiencekit.emulator import EmulatorOptions, StateError, serve
     from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 
-    if sink and state is not None:
+    if settings["sink"] and settings["state"] is not None:
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
-    options = EmulatorOptions(
-        port=port,
-        seed=seed,
-        rate=rate,
-        processing_seconds=processing_time or PROCESSING_SECONDS,
-        sink=sink,
-        profile=profile,
-        state=state,
-        faults=tuple(faults_of(faults)),
-    )
+    seconds = processing_time or PROCESSING_SECONDS
+    try:
+        options = EmulatorOptions(processing_seconds=seconds, faults=tuple(faults_of(faults)), **settings)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     try:
         asyncio.run(serve(options, announce=_announce))
     except StateError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
-        if port == 0 or error.errno not in _NO_SUCH_PORT:
+        if settings["port"] == 0 or error.errno not in _NO_SUCH_PORT:
             raise
         why = f"{os.strerror(error.errno)}: give another one, or none, and it is a free one"
         raise click.BadParameter(why, param_hint="--port") from None

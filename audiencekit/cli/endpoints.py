@@ -11,6 +11,7 @@ from audiencekit.api.catalogue import ENDPOINTS, Endpoint, RateWindow
 from audiencekit.api.catalogue.components import COMPONENTS, Shape
 from audiencekit.api.catalogue.conventions import AMBIGUITIES
 from audiencekit.api.catalogue.parameters import Parameter
+from audiencekit.api.catalogue.permissions import describe_permissions
 from audiencekit.api.catalogue.wording import expectation
 
 _PLACES: Final = {"oauth": "header", "top": "body", "item": "operation", "user": "users"}
@@ -137,6 +138,8 @@ def _facts(endpoint: Endpoint) -> Iterator[str]:
     yield f"source: specification part {endpoint.part}, section {endpoint.section}"
     yield f"address: {endpoint.base}" + (", the sandbox only" if endpoint.sandbox_only else "")
     yield f"credential: {_AUTH[endpoint.auth]}"
+    if needed := describe_permissions(endpoint):
+        yield f"permission: {needed}"
     if endpoint.answer in _ANSWERS:
         yield f"answer: {_ANSWERS[endpoint.answer]}"
     if endpoint.is_paged:

@@ -8,8 +8,8 @@ from audiencekit.api.wire import Answer
 from audiencekit.errors import ExchangeError, UsageError
 from audiencekit.shown import shown
 
-# A user who has none but these may look and not change anything (specification part 1, section 4.9).
-VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST"})
+# A user who has none but these changes no audience (specification part 1, section 4.9).
+VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST", "CREATIVE_MANAGER", "TWEET_COMPOSER"})
 READS_ONLY: Final = "the token may only read"
 READS_ONLY_HINT: Final = "let the application write, then `audiencekit login` makes a token that may"
 

@@ -43,6 +43,11 @@ class Call:
         """The account of the path; only for endpoints whose path has one."""
         return self.store.accounts[self.ids["account_id"]]
 
+    @property
+    def user_id(self) -> str:
+        """The user who signed; empty where none did. Tokens begin with the id of their user."""
+        return self.attributes.get("oauth_token", "").partition("-")[0]
+
     def attribute(self, name: str) -> str | None:
         """A parameter of authorization, from the header, the query or the form, whichever has it first."""
         if name in self.attributes:

@@ -24,7 +24,7 @@ _MEMBERS_A_PART: Final = 10_000
 
 
 class Doors:
-    """`/__log`, `/__members/{id}`, `/__requests`, `/__clock` and `/__activity`."""
+    """`/__log`, `/__members/{id}`, `/__requests`, `/__users`, `/__clock` and `/__activity`."""
 
     def __init__(self, store: Store, clock: Clock, options: EmulatorOptions) -> None:
         self._store, self._clock, self._options = store, clock, options
@@ -32,6 +32,7 @@ class Doors:
             ("GET", "__log"): self._show_log,
             ("GET", "__members"): self._show_members,
             ("GET", "__requests"): self._show_requests,
+            ("GET", "__users"): self._show_users,
             ("POST", "__clock"): self._move_clock,
             ("POST", "__activity"): self._make_happen,
             ("DELETE", "__activity"): self._end_streams,
@@ -51,6 +52,9 @@ class Doors:
 
     def _show_requests(self, rest: str, body: bytes) -> Answer:
         return Answer(200, orjson.dumps(self._store.requests.documents()))
+
+    def _show_users(self, rest: str, body: bytes) -> Answer:
+        return Answer(200, orjson.dumps([user.document() for user in self._store.users.all()]))
 
     def _show_members(self, list_id: str, body: bytes) -> Answer:
         shown = self._store.find_list(list_id)

@@ -6,8 +6,9 @@ import json
 from dataclasses import replace
 
 from audiencekit.emulator.calls import Address, Call
-from audiencekit.emulator.envelope import Answer, RefusalError
+from audiencekit.emulator.envelope import Answer, RefusalError, refuse
 from audiencekit.emulator.options import EmulatorOptions
+from audiencekit.emulator.people.permissions import check_permission
 from audiencekit.emulator.routing import Match, Router
 from audiencekit.emulator.signatures import decode_pairs
 from audiencekit.emulator.state import LOST_MEMBERS, ReceivedCall, StateError, StateFile
@@ -26,6 +27,15 @@ class Handlers:
         if self._state is not None and (received.method != "GET" or match.route.changes):
             self._state.add_call(received)
         return answer
+
+    def check_access(self, match: Match, user_id: str) -> None:
+        """Raises RefusalError (403) for an account that is not the user's, and for what they may not do there."""
+        account_id = match.ids.get("account_id")
+        account = self._store.accounts.get(account_id or "")
+        deleted = account is not None and account.deleted and not match.route.takes_deleted_account
+        if account_id is not None and (account is None or account.is_foreign or deleted):
+            raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
+        check_permission(self._store.users.of(user_id), match)
 
     def lose_members(self, now: float) -> None:
         """Empties every list, as a service that restarts without its data."""

@@ -10,6 +10,7 @@ from typing import Final
 
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.faults.fault import Fault
+from audiencekit.emulator.people.users import FIRST_NAME, USER_NAMES
 
 DEFAULT_MATCH_RATE: Final = 0.6
 
@@ -32,6 +33,7 @@ class EmulatorOptions:
     match_rate: float = DEFAULT_MATCH_RATE
     processing_seconds: float = PROCESSING_SECONDS
     accept_upper_case: bool = False
+    user: str = FIRST_NAME  # whose token stands in the environment that leads to the emulator
     state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
     faults: tuple[Fault, ...] = ()
@@ -39,6 +41,8 @@ class EmulatorOptions:
     def __post_init__(self) -> None:
         if self.profile not in ("spec", "x"):
             raise ValueError("the profile is 'spec' or 'x'")
+        if self.user not in USER_NAMES:
+            raise ValueError(f"a user is one of {', '.join(USER_NAMES)}")
         if not 0 <= self.port <= 65_535:
             raise ValueError("a port is a number from 0 to 65,535")
         if self.state is not None and self.sink:

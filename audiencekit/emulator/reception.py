@@ -52,6 +52,11 @@ class _Admission:
     quota: Quota
     may_only_read: bool
 
+    @property
+    def user_id(self) -> str:
+        """The user who signed; empty where none did."""
+        return self.attributes.get("oauth_token", "").partition("-")[0]
+
 
 class Reception:
     """Answers the requests of one emulator, whichever of its addresses they come to."""
@@ -241,7 +246,7 @@ class Reception:
         ids = admission.match.ids
         if not admission.quota.granted:
             raise admission.quota.exhausted(ids)
-        self._check_account(admission.match)
+        self._handlers.check_access(admission.match, admission.user_id)
         if admission.may_only_read and admission.match.route.writes:
             words = "The token may only read"
             raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
@@ -259,13 +264,6 @@ class Reception:
             media_type=arrival.header("Content-Type"),
             body=received.content,
         )
-
-    def _check_account(self, match: Match) -> None:
-        account_id = match.ids.get("account_id")
-        account = self.store.accounts.get(account_id or "")
-        deleted = account is not None and account.deleted and not match.route.takes_deleted_account
-        if account_id is not None and (account is None or account.is_foreign or deleted):
-            raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
 
 
 def _own_fault(error: Exception) -> Answer:

@@ -16,7 +16,8 @@ from audiencekit.emulator.rate_limits import Window
 VERSION: Final = "12"
 # The public service's earlier versions, which its own clients still call.
 EARLIER: Final = frozenset(str(version) for version in range(5, 12))
-_RETIRED: Final = "/labs/2/"  # specification part 0, section 9
+# Specification part 0, section 9: Labs v2, and oEmbed of version 1.1.
+_RETIRED: Final = re.compile(r"/labs/2(/.*)?|/1\.1/statuses/oembed(\.json)?", re.ASCII)
 _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
 
 
@@ -85,7 +86,7 @@ class Router:
         if allowed:
             headers = {"Allow": ", ".join(sorted(allowed))}
             raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this resource", headers=headers)
-        if address is Address.BASE and path.startswith(_RETIRED):
+        if address is Address.BASE and _RETIRED.fullmatch(path):
             raise RefusalError(410, {})
         ended = _ENDED.match(path)
         if ended is not None and ended[1] not in (VERSION, *self._earlier) and address is not Address.BASE:

@@ -91,7 +91,7 @@ class Emulator:
     @property
     def env(self) -> dict[str, str]:
         """The environment that makes a client talk to this emulator."""
-        credentials = self.store.origin.credentials
+        credentials, user = self.store.origin.credentials, self.store.users.named(self.options.user)
         return {
             "AUDIENCEKIT_PROFILE": self.options.profile,
             "AUDIENCEKIT_ADS_URL": self.ads_url,
@@ -100,8 +100,8 @@ class Emulator:
             "AUDIENCEKIT_ACCOUNT_ID": self.account_id,
             "AUDIENCEKIT_CONSUMER_KEY": credentials.consumer_key,
             "AUDIENCEKIT_CONSUMER_SECRET": credentials.consumer_secret,
-            "AUDIENCEKIT_ACCESS_TOKEN": credentials.access_token,
-            "AUDIENCEKIT_ACCESS_TOKEN_SECRET": credentials.access_token_secret,
+            "AUDIENCEKIT_ACCESS_TOKEN": user.access_token,
+            "AUDIENCEKIT_ACCESS_TOKEN_SECRET": user.access_token_secret,
         }
 
     def ready_line(self) -> str:

@@ -37,6 +37,7 @@ class Store:
         self.operations = OperationLog()
         self.requests = RequestLog()
         self.tokens = Tokens(self.origin)
+        self.users = self.tokens.users
         self.activity = Activity()
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}

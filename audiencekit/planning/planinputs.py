@@ -77,7 +77,8 @@ class Means:
 
     `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
     the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,
-    is to hold all that `plan_kept` needs of the source.
+    is to hold all that `plan_kept` needs of the source. Without `keeps_records` the plan is made to be looked at, and
+    its records cannot be had: not even their hashes are written then, where the plan can be made from less.
     """
 
     stack: ExitStack
@@ -87,6 +88,7 @@ class Means:
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     keep: KeptSpool | None = None
+    keeps_records: bool = True
 
     def reading(self, source: Source) -> ReadingProgress:
         """The progress of reading `source`, which begins now."""

@@ -19,7 +19,6 @@ PARAMETERS = {
     "audiencekit/api/audiences.py:list_custom_audiences": 8,
     "audiencekit/cli/api.py:api": 9,
     "audiencekit/cli/do_not_reach.py:upload_list": 9,
-    "audiencekit/cli/emulator.py:emulator": 8,
     "audiencekit/cli/forget.py:forget": 8,
     "audiencekit/cli/sync.py:sync": 8,
     "audiencekit/cli/upload.py:upload": 10,

@@ -40,6 +40,13 @@ class _Echo(BaseHTTPRequestHandler):
             document = {"data": [{"id": "a" if more else "b", "n": 2**70}], "next_cursor": "c-2" if more else None}
         elif parts.path == "/oauth2/token":
             document = {"token_type": "bearer", "access_token": "bearer-canary"}
+        elif parts.path == "/2/tweets":
+            detail = "Could not find tweet with ids: [404]."
+            problem = {"title": "Not Found Error", "type": "about:blank", "detail": detail, "status": 404}
+            document = {
+                "data": [{"id": each} for each in query["ids"].split(",") if each != "404"],
+                "errors": [problem],
+            }
         answer = json.dumps(document if status == 200 else {"errors": [{"code": "SOME_CODE"}]}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
@@ -243,3 +250,29 @@ def test_the_reference_page_is_up_to_date(run: Run) -> None:
     """docs/api-reference.md is what `audiencekit api --markdown` prints."""
     page = (ROOT / "docs" / "api-reference.md").read_text(encoding="utf-8")
     assert page == write_reference() == run("--markdown")[1], "make it again: audiencekit api --markdown"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "batch_campaigns needs a body: a JSON array of operations"),
+        ("[\n {\n]", "the body is not JSON: it breaks in line 3, column 1"),
+        ("", "the body is not JSON: it breaks in line 1, column 1"),
+        ('[{"a": 1, "a": 2}]', "the body is not JSON: a key is repeated"),
+        ("[]", "the body is a JSON array of 1 to 40 operations"),
+    ],
+)
+def test_a_body_that_is_missing_or_broken_is_told_apart(run: Run, tmp_path: Path, text: str | None, words: str) -> None:
+    """From one of the wrong length; the message names the place."""
+    (tmp_path / "body").write_text(text or "")
+    code, _, err = run("batch_campaigns", *(() if text is None else ("--body", "body")))
+    assert (code, words in err) == (2, True), err
+
+
+def test_problems_beside_data_are_told(run: Run) -> None:
+    """On stderr, so that stdout has data alone; with `--json` they stand in the answer."""
+    code, out, err = run("get_posts", "ids=7,404")
+    assert (code, json.loads(out)) == (0, [{"id": "7"}])
+    assert err == "problem: Not Found Error: Could not find tweet with ids: [404].\n"
+    code, out, err = run("get_posts", "ids=404", "--json")
+    assert (code, json.loads(out)["problems"][0]["status"], err) == (0, 404, "")

@@ -81,7 +81,7 @@ async def world() -> AsyncIterator[World]:
         yield opened
 
 
-async def _call(world: World, row: Endpoint, given: dict[str, str]) -> Any:
+async def call(world: World, row: Endpoint, given: dict[str, str]) -> Any:
     """The answer to a call with these parameters, those of the path among them."""
     path = row.path.format_map({"account_id": world.values["account_id"], **given})
     query = {name: text for name, text in given.items() if f"{{{name}}}" not in row.path}
@@ -153,7 +153,7 @@ def _bad_values(world: World, row: Endpoint, parameter: Parameter) -> Iterator[s
         yield "2027-01-15T08:30:00Z"
 
 
-def _complete(world: World, row: Endpoint, *names: str, without: str = "") -> dict[str, str]:
+def complete(world: World, row: Endpoint, *names: str, without: str = "") -> dict[str, str]:
     """The smallest good call that has `names`."""
     given = {
         one.name: _first_good(world, row, one)
@@ -178,7 +178,7 @@ async def _refused(
     world: World, row: Endpoint, given: dict[str, str], name: str, *codes: str, others: tuple[str, ...] = ()
 ) -> None:
     """Sends a call that must be refused for a parameter, or one of the others, with one of the codes."""
-    reply = await _call(world, row, given)
+    reply = await call(world, row, given)
     where = (row.name, name, given.get(name), reply.content)
     assert reply.status == 400, where
     (error,) = reply.body["errors"]
@@ -191,18 +191,18 @@ async def test_good_values_are_taken(world: World, row: Endpoint) -> None:
     """Each by itself in the smallest call that has it, echoed under its name."""
     for parameter in _query(row):
         for value in [*_good_values(world, row, parameter), *await _cursors(world, row, parameter)]:
-            given = {**_complete(world, row, parameter.name), parameter.name: value}
+            given = {**complete(world, row, parameter.name), parameter.name: value}
             reply = await _carry_out(world, row, given)
             assert reply.status == 200, (row.name, parameter.name, value, reply.content)
             assert parameter.name in reply.body["request"]["params"]
-    assert (await _carry_out(world, row, _complete(world, row))).status == 200
+    assert (await _carry_out(world, row, complete(world, row))).status == 200
 
 
 async def _cursors(world: World, row: Endpoint, parameter: Parameter) -> list[str]:
     """A cursor that a page of the list could give."""
     if parameter.name != "cursor" or world.value(row, "cursor"):
         return []
-    listed = (await _call(world, row, _complete(world, row))).body["data"]
+    listed = (await call(world, row, complete(world, row))).body["data"]
     return [f"c-{record['id']}" for record in listed[:1]]
 
 
@@ -210,11 +210,11 @@ async def _carry_out(world: World, row: Endpoint, given: dict[str, str]) -> Any:
     """The answer of a good call. What ends something, or can be done once only, does it in a world of its own."""
     is_list = row.name == "create_do_not_reach_list"
     if not is_list and not row.name.startswith("delete_"):
-        return await _call(world, row, given)
+        return await call(world, row, given)
     async with open_world() as other:
         if is_list:
             await other.caller.call("DELETE", f"{other.caller.account}/do_not_reach_lists/{other.values[_LIST]}")
-        return await _call(other, row, given)
+        return await call(other, row, given)
 
 
 @EACH_ROW
@@ -224,12 +224,12 @@ async def test_bad_values_change_nothing(world: World, row: Endpoint) -> None:
     for parameter in _query(row):
         more = OTHER_CODES.get(parameter.name, ())
         for value in _bad_values(world, row, parameter):
-            given = {**_complete(world, row, parameter.name), parameter.name: value}
+            given = {**complete(world, row, parameter.name), parameter.name: value}
             await _refused(world, row, given, parameter.name, *CODES[value == ""], *more)
         if parameter.required is True:
-            given = _complete(world, row, without=parameter.name)
+            given = complete(world, row, without=parameter.name)
             await _refused(world, row, given, parameter.name, MISSING)
-    await _refused(world, row, {**_complete(world, row), "unheard_of": "1"}, "unheard_of", REFUSED)
+    await _refused(world, row, {**complete(world, row), "unheard_of": "1"}, "unheard_of", REFUSED)
     assert snapshot(world.caller) == before
 
 
@@ -240,11 +240,11 @@ async def test_ids_in_the_path_are_looked_up(world: World, row: Endpoint) -> Non
     for parameter in row.parameters:
         if parameter.place != "path":
             continue
-        given, is_number = _complete(world, row), parameter.type is Type.LONG
+        given, is_number = complete(world, row), parameter.type is Type.LONG
         status, codes = FOREIGN.get(parameter.name, (404, ("NOT_FOUND",)))
         foreign = world.caller.emulator.store.origin.foreign_account_id
         other = foreign if parameter.name == "account_id" else "7" if is_number else "zzzzz"
-        reply = await _call(world, row, {**given, parameter.name: other})
+        reply = await call(world, row, {**given, parameter.name: other})
         assert reply.status == status, (row.name, parameter.name, reply.content)
         assert reply.codes[0] in codes
         for value in ("one", "1.0", "9223372036854775808") if is_number else ():
@@ -278,11 +278,11 @@ async def test_rules_between_parameters_hold(world: World, row: Endpoint, rule: 
     before, breaches = snapshot(world.caller), [*_breaches(rule)]
     assert breaches or isinstance(rule, (RequiredIf, RequiredUnless))
     for changes, name, code in breaches:
-        await _refused(world, row, {**_complete(world, row), **changes}, name, code)
+        await _refused(world, row, {**complete(world, row), **changes}, name, code)
     if isinstance(rule, RequiredIf):
-        await _refused(world, row, _complete(world, row, rule.other, without=rule.name), rule.name, MISSING)
+        await _refused(world, row, complete(world, row, rule.other, without=rule.name), rule.name, MISSING)
     if isinstance(rule, RequiredUnless):
-        given = _complete(world, row, without=rule.name)
+        given = complete(world, row, without=rule.name)
         given.pop(rule.other, None)
         await _refused(world, row, given, rule.name, MISSING, others=(rule.other,))
     assert snapshot(world.caller) == before
@@ -292,7 +292,7 @@ async def test_rules_between_parameters_hold(world: World, row: Endpoint, rule: 
 async def test_the_sandbox_alone_makes_what_costs_nothing(world: World, row: Endpoint) -> None:
     """At the other address the same call changes nothing."""
     before = snapshot(world.caller)
-    given = _complete(world, row)
+    given = complete(world, row)
     query = {name: text for name, text in given.items() if f"{{{name}}}" not in row.path}
     reply = await world.caller.call(row.method, row.path.format_map({**world.values, **given}), query=query)
     assert (reply.status, reply.codes) == (405, ["METHOD_NOT_ALLOWED"])

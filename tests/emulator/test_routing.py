@@ -109,8 +109,17 @@ def test_earlier_versions_refuse_as_todays(method: str, path: str, status: int) 
     assert caught.value.answer.status == status
 
 
-def test_the_retired_endpoints_have_no_answer() -> None:
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/labs/2/tweets"),
+        ("POST", "/labs/2/tweets/sample/stream"),
+        ("GET", "/1.1/statuses/oembed"),
+        ("GET", "/1.1/statuses/oembed.json"),
+    ],
+)
+def test_the_retired_endpoints_have_no_answer(method: str, path: str) -> None:
     """410 at the base address, whatever follows."""
     with pytest.raises(RefusalError) as caught:
-        ROUTER.find("GET", "/labs/2/tweets", Address.BASE)
+        ROUTER.find(method, path, Address.BASE)
     assert (caught.value.answer.status, caught.value.answer.body) == (410, b"{}")

@@ -21,7 +21,7 @@ from tests.processes import Commands, Forked, Process
 PATIENCE_SECONDS: Final = 120
 FASTER_TIMES: Final = 1_000
 _OWN: Final = {"TERM": "xterm", "COLUMNS": "100", "COLORTERM": "", "NO_COLOR": "", FASTER: str(FASTER_TIMES)}
-# All that our own bars and messages are drawn with on such a terminal, letter for letter: the cursor hidden and shown, a
+# All that our bars and messages are drawn with on such a terminal, letter for letter: the cursor hidden and shown, a
 # line cleared, the cursor a line up, colours, and bold letters. Nothing that a hostile service says is among it.
 _OURS: Final = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A|[01]m|3[0-7]m|9[0-7]m)")
 

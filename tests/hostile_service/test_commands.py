@@ -38,7 +38,7 @@ def _asking(audience_id: str) -> list[tuple[str, ...]]:
         ("whoami",), ("doctor",), ("audiences", "list"), ("audiences", "show", audience_id),
         ("audiences", "health", audience_id),
         ("audiences", "wait", audience_id, "--timeout", "1s", "--interval", "1s"), ("do-not-reach", "show"),
-        ("api", "list_custom_audiences", "--all"), ("api", "list_accounts", "--json"),
+        ("api", "list_custom_audiences", "--all"), ("api", "list_accounts", "--json"), ("activity", "subscribe"),
     ]  # fmt: skip
 
 

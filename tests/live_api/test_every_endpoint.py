@@ -26,7 +26,7 @@ from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.emulator.conftest import START
 from tests.emulator.test_body_rules import BODIES
-from tests.emulator.test_parameter_rules import _complete
+from tests.emulator.test_parameter_rules import complete
 from tests.emulator.world import World, open_world, snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -93,7 +93,7 @@ async def _world_for(row: Endpoint, shared: World) -> AsyncIterator[World]:
 async def test_calls_reach_the_state_and_come_back(shared: World, row: Endpoint) -> None:
     """What changes something is seen in the state, what asks changes nothing; both answer with what is there."""
     async with _world_for(row, shared) as world:
-        given = _complete(world, row, *MORE.get(row.name, ()))
+        given = complete(world, row, *MORE.get(row.name, ()))
         await _prepare(world, row, given)
         before = snapshot(world.caller)
         async with _connect(world) as client:
@@ -149,7 +149,7 @@ async def _authorize(world: World, client: AdsClient) -> None:
 
 
 async def _authenticate(world: World, client: AdsClient) -> None:
-    world.caller.emulator.store.tokens.has_granted = False
+    world.caller.emulator.store.tokens.logged_in = None
     token, _, _ = await _page(world, client, "oauth_authenticate", "http://127.0.0.1:1/")
     assert world.caller.emulator.store.tokens.requests[token.unwrap()].verifier
 

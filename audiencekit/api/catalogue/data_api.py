@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Endpoint
-from audiencekit.api.catalogue.parameters import longs, text, texts
+from audiencekit.api.catalogue.parameters import EVENT_TYPE, MINUTE, WEBHOOK_ID, long, longs, text, texts, whole
+from audiencekit.limits import MAX_BACKFILL_MINUTES
 
 # What the specification names of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
 _FIELDS: Final = (
@@ -56,8 +57,19 @@ _FIELDS: Final = (
 _BEARER: Final = text(
     "Authorization", place="header", required=True, secret=True, note="the bearer token, which the client fetches"
 )
-_NAMED_ONLY: Final = (
-    "only method and path are stated: no other parameters are taken, and it is called with the bearer token",
+_NAMED_ONLY: Final = ("only method and path are stated: it is called with the bearer token",)
+# Specification part 0, section 6.
+EVENT_TYPES: Final = (
+    "profile.update.bio",
+    "profile.update.verified",
+    "profile.update.affiliate",
+    "profile.update.screenname",
+    "dm.received",
+    "dm.sent",
+    "dm.read",
+    "dm.indicate_typing",
+    "spaces.start",
+    "spaces.end",
 )
 
 ENDPOINTS: Final = (
@@ -83,7 +95,7 @@ ENDPOINTS: Final = (
         part=0,
         section="4.9",
         parameters=(
-            text("webhook_id", place="path", required=True, pattern="[0-9]{1,19}"),
+            text("webhook_id", place="path", required=True, pattern=WEBHOOK_ID),
             *_FIELDS,
             _BEARER,
         ),
@@ -98,14 +110,20 @@ ENDPOINTS: Final = (
         path="/2/activity/subscriptions",
         part=0,
         section="6",
-        parameters=(text("direction", known=("sent", "received"), note="of messages and chats"),),
+        parameters=(
+            text("direction", known=("sent", "received", "both"), min_length=1, note="of messages and chats"),
+            text("event_type", known=EVENT_TYPES, pattern=EVENT_TYPE, note="by default every type"),
+            long("user_id", note="by default the user of the application"),
+            text("keyword", min_length=1, note="only events with it"),
+        ),
         base="base_url",
         auth="bearer",
         answer="v2",
         ambiguities=(
             *_NAMED_ONLY,
-            "the place of direction, and how both directions are written, are not stated: any text, in the query",
-            "the names of the filters by person and by keyword are not stated: they cannot be given",
+            "names of the filters, but for direction, and their place are not stated: as the public service has them",
+            "how both directions are written is not stated: any text",
+            "the list of event types is not complete: any name in lower case with dots is sent",
         ),
     ),
     Endpoint(
@@ -115,11 +133,17 @@ ENDPOINTS: Final = (
         path="/2/activity/stream",
         part=0,
         section="6",
+        parameters=(
+            whole("backfill_minutes", minimum=1, maximum=MAX_BACKFILL_MINUTES, note="events of so long before"),
+        ),
         base="base_url",
         auth="bearer",
         answer="stream",
         ambiguities=(*_NAMED_ONLY, "the form of events is not shown: they are read as one JSON object a line"),
-        notes=("read until the service ends it; a stream that outlasts the patience for one answer is a failure",),
+        notes=(
+            "one call reads until the service ends the stream, or the patience for one answer does",
+            "`audiencekit activity follow` and `AdsClient.follow_activity` stay with it",
+        ),
     ),
     Endpoint(
         name="replay_webhook",
@@ -128,9 +152,14 @@ ENDPOINTS: Final = (
         path="/2/webhooks/replay",
         part=0,
         section="9",
+        parameters=(
+            text("webhook_id", pattern=WEBHOOK_ID, note="by default every linked one"),
+            text("from_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default a day ago"),
+            text("to_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default now"),
+        ),
         base="base_url",
         auth="bearer",
         answer="v2",
-        ambiguities=_NAMED_ONLY,
+        ambiguities=(*_NAMED_ONLY, "its parameters are not stated: those of the public service, in the query"),
     ),
 )

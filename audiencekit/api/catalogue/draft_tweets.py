@@ -120,8 +120,10 @@ ENDPOINTS: Final = (
             time("scheduled_at"),
             text("text"),
             text("name", max_length=80),
+            text("card_uri", pattern=CARD_URI, removable=True),
+            texts("media_keys", max_items=MAX_TWEET_MEDIA, removable=True),
         ),
-        ambiguities=("the list of parameters is cut off: no others are taken",),
+        ambiguities=("the list of parameters is cut off: those that a draft has besides are taken, too",),
     ),
     Endpoint(
         name="delete_scheduled_tweet",

@@ -15,6 +15,7 @@ from audiencekit.api.catalogue.parameters import (
     currency,
     ids,
     in_path,
+    one_of,
     time,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
@@ -62,10 +63,18 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             currency("currency", required=True),
             time("start_time", required=True),
+            one_of(
+                "type",
+                "AGENCY_CREDIT_LINE",
+                "CREDIT_CARD",
+                "CREDIT_LINE",
+                "INSERTION_ORDER",
+                "PARTNER_MANAGED",
+            ),
         ),
         base="ads_sandbox_url",
         ambiguities=(
-            "stated in part only: no other parameters are taken",
+            "stated in part only: of the others type alone is taken, with the values of the public service",
             "that it can be deleted is said, but no such call is stated: there is none here",
         ),
         notes=("costs nothing",),

@@ -202,6 +202,10 @@ SHA256: Final = f"[0-9a-f]{{{SHA256_HEX_LENGTH}}}"
 CARD_ID: Final = "(?!all$)[0-9a-z]{1,32}"  # cards/all is another endpoint (specification part 2, section 4.7)
 CARD_URI: Final = "card://[0-9a-z]{1,32}"  # specification part 2, section 2
 
+WEBHOOK_ID: Final = "[0-9]{1,19}"  # specification part 0, section 4.9
+EVENT_TYPE: Final = "[a-z_]{1,32}(?:\\.[a-z_]{1,32}){1,4}"  # specification part 0, section 6: no PascalCase
+MINUTE: Final = "[0-9]{12}"  # the public service: YYYYMMDDHHMM
+
 # --- parameters that many endpoints share: specification part 1, section 4.0 ---
 ACCOUNT_ID: Final = in_path("account_id")
 COUNT: Final = whole("count", default=200, minimum=1, maximum=MAX_PAGE_ROWS)

@@ -58,6 +58,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             ids("line_item_ids", required=True),
+            ids("targeting_criterion_ids"),
             COUNT,
             CURSOR,
             SORT_BY,
@@ -65,6 +66,8 @@ ENDPOINTS: Final = (
             WITH_TOTAL_COUNT,
         ),
         rules=(CURSOR_OR_TOTAL,),
-        ambiguities=("the usual parameters of lists are not named: sort_by, with_deleted and with_total_count",),
+        ambiguities=(
+            "the usual parameters of lists are not named: ids of its own, sort_by, with_deleted and with_total_count",
+        ),
     ),
 )

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from audiencekit.api.catalogue.parameters import CARD_ID, CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
+from audiencekit.api.catalogue.parameters import (
+    CARD_ID,
+    CARD_URI,
+    EVENT_TYPE,
+    IDENTIFIER,
+    LISTS,
+    MINUTE,
+    SHA256,
+    SORT_BY,
+    WEBHOOK_ID,
+    Parameter,
+    Type,
+)
 
 _PATTERNS: Final = {
     IDENTIFIER: "an id of 1 to 32 lower-case letters and digits",
@@ -14,7 +26,9 @@ _PATTERNS: Final = {
     SHA256: "a SHA-256 of 64 lower-case hex digits",
     SORT_BY.pattern: "the name of an attribute that ends in -asc or -desc",
     "[A-Z]{2}": "two capital letters",
-    "[0-9]{1,19}": "1 to 19 digits",
+    WEBHOOK_ID: "1 to 19 digits",
+    EVENT_TYPE: "a name in lower case with dots",
+    MINUTE: "12 digits",
 }
 _ITEMS: Final = {"text": "texts", "object": "objects", "array": "arrays"}
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import Parameter, Place
 from audiencekit.api.catalogue.wording import expectation
-from audiencekit.api.documents import read_json
+from audiencekit.api.documents import find_break, read_json
 from audiencekit.api.exchange import Body
 from audiencekit.api.validation.bodies import check_body
 from audiencekit.api.validation.breaches import is_broken
@@ -20,6 +20,8 @@ from audiencekit.api.validation.values import write_value
 from audiencekit.errors import UsageError
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_.-]{0,63}", re.ASCII)  # anything else may be a value at the wrong place
+
+_BODY_HINT: Final = "give it with --body FILE, or as `body` of AdsClient.call"
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -105,6 +107,8 @@ def _write_body(
         if body is not None:
             raise UsageError(f"{endpoint.name} takes no body")
         return None
+    if body is None and endpoint.body == "json_array_of_operations":
+        raise UsageError(f"{endpoint.name} needs a body: a JSON array of operations", hint=_BODY_HINT)
     if body is not None and members:
         raise UsageError(f"{endpoint.name}: {', '.join(members)} and a body do not go together")
     written = body if isinstance(body, Body) else _encode(endpoint, members if body is None else body, now, wire_names)
@@ -115,7 +119,11 @@ def _write_body(
 
 def _encode(endpoint: Endpoint, body: Any, now: datetime, wire_names: Mapping[str, str]) -> Body:
     if isinstance(body, bytes):
-        check_body(endpoint, read_json(body), now=now, wire_names=wire_names)
+        document = read_json(body)
+        if document is None:
+            place = find_break(body) or "a key is repeated, or it is null or has a number that JSON does not know"
+            raise UsageError(f"{endpoint.name}: the body is not JSON: {place}", hint=_BODY_HINT)
+        check_body(endpoint, document, now=now, wire_names=wire_names)
         return Body([body])
     check_body(endpoint, body, now=now, wire_names=wire_names)
     try:

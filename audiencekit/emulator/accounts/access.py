@@ -8,8 +8,8 @@ from audiencekit.emulator.parameters import Parameters
 
 
 def show_access(call: Call) -> Answer:
-    """`GET …/authenticated_user_access`: the user is the administrator of every account that is theirs."""
+    """`GET …/authenticated_user_access`."""
     parameters = Parameters(call)
     parameters.finish()
-    permissions = ["ACCOUNT_ADMIN", "TWEET_COMPOSER"]
-    return success(parameters.echo, {"user_id": call.store.origin.user_id, "permissions": permissions})
+    user = call.store.users.of(call.user_id)
+    return success(parameters.echo, {"user_id": user.id, "permissions": list(user.permissions)})

@@ -29,7 +29,7 @@ class Account:
     audiences: dict[str, Audience] = field(default_factory=dict)
     do_not_reach_lists: dict[str, DoNotReachList] = field(default_factory=dict)
     tax_settings: dict[str, str | None] = field(default_factory=dict, repr=False)
-    user_settings: dict[str, Any] = field(default_factory=dict, repr=False)  # of the one user that there is
+    user_settings: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)  # by the id of the user
     records: dict[str, dict[str, Record]] = field(default_factory=dict)  # of all other kinds, by kind and id
 
     def has_name(self, name: str) -> bool:

@@ -56,5 +56,5 @@ def _apply(call: Call, item: Any) -> Record | list[Problem]:
 def _delete(call: Call, parameters: Parameters, campaign_id: str) -> Record:
     parameters.finish()
     campaign = CAMPAIGNS.find(call, campaign_id)
-    campaign.delete(call.now)
+    campaign.delete(call.now, call.user_id)
     return campaign

@@ -79,7 +79,7 @@ def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Rec
     if fields["budget_optimization"] != "CAMPAIGN" and "standard_delivery" not in changes:
         fields["standard_delivery"] = None
     _check(call, parameters, fields, campaign)
-    campaign.change(fields, call.now)
+    campaign.change(fields, call.now, call.user_id)
     return campaign
 
 

@@ -6,6 +6,7 @@ as the public service does, from a JSON object with the person, keyword and dire
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import orjson
@@ -18,6 +19,7 @@ from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.times import format_time
 
 _NAMES: Final = ("event_type", "user_id", "keyword", "direction")
+_USER_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _BACKFILL_MINUTES: Final = ("1", "2", "3", "4", "5")
 
 
@@ -31,9 +33,13 @@ def subscribe(call: Call) -> Answer:
         raise invalid(f"Expected one of {', '.join(EVENT_TYPES)} for [event_type]")
     if given["direction"] not in (None, *DIRECTIONS):
         raise invalid(f"Expected one of {', '.join(DIRECTIONS)} for [direction]")
-    user_id = given.pop("user_id") or call.store.origin.user_id
-    if not user_id.isdecimal():
-        raise invalid("Expected digits for [user_id]")
+    user_id = given.pop("user_id")
+    if user_id is None:
+        user_id = call.store.origin.user_id
+    if not _USER_ID.fullmatch(user_id):
+        raise invalid("Expected 1 to 19 digits for [user_id]")
+    if given["keyword"] == "":
+        raise invalid("Expected a text for [keyword]")
     subscription = Subscription(user_id, **given)
     call.store.activity.subscriptions.append(subscription)
     shown = {

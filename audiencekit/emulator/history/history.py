@@ -37,6 +37,7 @@ class _Change:
 
     id: str
     moment: float
+    user_id: str
     document: dict[str, Any]
     deleted: bool = False
 
@@ -57,8 +58,11 @@ def show_history(call: Call) -> Answer:
         raise parameters.fault("end_time", "end_time must be later than start_time", "INVALID_TIME_WINDOW")
     kind = replace(_ENTITIES[entity_type], id_name="entity_id")
     changes = [*_changes(call, entity_type, kind, kind.find(call, entity_id, with_deleted=True))]
-    is_asked = user_id is None or str(user_id) == call.store.origin.user_id
-    page = query.page(parameters, changes, lambda change: is_asked and start <= change.moment < end)
+
+    def wanted(change: _Change) -> bool:
+        return user_id in (None, int(change.user_id)) and start <= change.moment < end
+
+    page = query.page(parameters, changes, wanted)
     return success(parameters.echo, [change.document for change in page.records], **page.members())
 
 
@@ -81,8 +85,9 @@ def _changes(call: Call, entity_type: str, kind: Resource, record: Record) -> It
         # A request that changed nothing left a state all the same.
         if differences or state.deleted or not place:
             change_type = "DELETE" if state.deleted else "UPDATE" if place else "CREATE"
+            user_id = state.changed_by or call.store.users.first.id
             document = {
-                "change_by": {"user_id": call.store.origin.user_id, "platform": "API_OTHER"},
+                "change_by": {"user_id": user_id, "platform": "API_OTHER"},
                 "changes": differences,
                 "change_time": format_time(state.updated_at),
                 "entity_id": record.id,
@@ -90,4 +95,4 @@ def _changes(call: Call, entity_type: str, kind: Resource, record: Record) -> It
                 "entity_data": kind.show(state),
                 "change_type": change_type,
             }
-            yield _Change(f"{record.id}-{place}", state.updated_at, document)
+            yield _Change(f"{record.id}-{place}", state.updated_at, user_id, document)

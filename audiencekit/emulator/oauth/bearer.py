@@ -20,7 +20,9 @@ def give_bearer(call: Call) -> Answer:
 
 
 def invalidate_bearer(call: Call) -> Answer:
-    """`POST /oauth2/invalidate_token`: the next one is another."""
+    """`POST /oauth2/invalidate_token`, by the owner of the application: the next one is another."""
+    if call.user_id != call.store.users.first.id:
+        raise refuse_legacy(403, 220, "Your credentials do not allow access to this resource.")
     given, tokens = call.attribute("access_token"), call.store.tokens
     if given is None or tokens.bearer is None or not hmac.compare_digest(given.encode(), tokens.bearer.encode()):
         raise refuse_legacy(401, 89, "Invalid or expired token.")

@@ -11,7 +11,7 @@ import orjson
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, refuse_legacy
-from audiencekit.emulator.oauth.tokens import OUT_OF_BAND, SCREEN_NAME
+from audiencekit.emulator.oauth.tokens import OUT_OF_BAND
 
 # The captured type of these answers, which are no HTML.
 _PAIRS: Final = "text/html; charset=utf-8"
@@ -43,10 +43,11 @@ def give_access_token(call: Call) -> Answer:
     """`POST /oauth/access_token`: the request token, once, for what its user approved."""
     tokens = call.store.tokens
     pending = tokens.requests[call.attributes["oauth_token"]]
-    if pending.verifier is None or call.attribute("oauth_verifier") != pending.verifier:
+    user = pending.user
+    if user is None or call.attribute("oauth_verifier") != pending.verifier:
         raise refuse_legacy(401, 32, "Could not authenticate you.")
-    token, secret = tokens.exchange(pending)
-    return _pairs(oauth_token=token, oauth_token_secret=secret, user_id=tokens.origin.user_id, screen_name=SCREEN_NAME)
+    token, secret = tokens.exchange(pending, user)
+    return _pairs(oauth_token=token, oauth_token_secret=secret, user_id=user.id, screen_name=user.screen_name)
 
 
 def invalidate_token(call: Call) -> Answer:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.oauth.tokens import OUT_OF_BAND, RequestToken
+from audiencekit.emulator.people.users import User
 
 _HTML: Final = "text/html; charset=utf-8"
 # A page of this kind must not be shown inside of another.
@@ -29,8 +30,9 @@ def authenticate(call: Call) -> Answer:
         return _page("The request token is not valid.", 401)
     if pending.callback == OUT_OF_BAND:
         return _page("An application without a callback must use /oauth/authorize.", 403)
-    if call.store.tokens.has_granted and call.attribute("force_login") != "true":
-        return _approve(call, pending)
+    user = call.store.tokens.logged_in
+    if user is not None and call.attribute("force_login") != "true":
+        return _approve(call, pending, user)
     return _question(call, pending)
 
 
@@ -40,7 +42,7 @@ def decide(call: Call) -> Answer:
     if pending is None:
         return _page("The request token is not valid.", 401)
     if call.attribute("decision") == "approve":
-        return _approve(call, pending)
+        return _approve(call, pending, call.store.users.named(call.attribute("screen_name") or ""))
     del call.store.tokens.requests[pending.token]
     if pending.callback == OUT_OF_BAND:
         return _page("The application was not given access.", 200)
@@ -52,8 +54,8 @@ def _find(call: Call) -> RequestToken | None:
     return None if pending is None or pending.verifier is not None else pending
 
 
-def _approve(call: Call, pending: RequestToken) -> Answer:
-    call.store.tokens.approve(pending)
+def _approve(call: Call, pending: RequestToken, user: User) -> Answer:
+    call.store.tokens.approve(pending, user)
     if pending.callback == OUT_OF_BAND:
         return _page(f"Enter this PIN in the application: <code>{pending.verifier}</code>", 200)
     return _redirect(pending.callback, oauth_token=pending.token, oauth_verifier=pending.verifier or "")

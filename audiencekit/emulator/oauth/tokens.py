@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from audiencekit.emulator.credentials import Origin
+from audiencekit.emulator.people.users import User, Users
 
 OUT_OF_BAND: Final = "oob"
-SCREEN_NAME: Final = "local_user"
 _LETTERS: Final = string.ascii_letters + string.digits
 
 
@@ -23,18 +23,19 @@ class RequestToken:
     callback: str
     may_write: bool = True
     verifier: str | None = field(default=None, repr=False)
+    user: User | None = None  # the one who approved it
 
 
 class Tokens:
-    """The tokens of one application and its one user. The same calls give the same tokens."""
+    """The tokens of one application and its users. The same calls give the same tokens."""
 
     def __init__(self, origin: Origin) -> None:
-        self.origin = origin
-        self.access = {origin.credentials.access_token: origin.credentials.access_token_secret}
+        self.users = Users(origin)
+        self.access = {user.access_token: user.access_token_secret for user in self.users.all()}
         self.requests: dict[str, RequestToken] = {}
         self.readers: set[str] = set()  # the access tokens that may only read
         self.bearer: str | None = None
-        self.has_granted = False  # whether the user approved the application on a page
+        self.logged_in: User | None = None  # who approved the application on a page last
         self._chance = random.Random(f"tokens of {origin.credentials.consumer_key}")
 
     def make_request_token(self, callback: str, *, may_write: bool) -> RequestToken:
@@ -43,16 +44,16 @@ class Tokens:
         self.requests[made.token] = made
         return made
 
-    def approve(self, pending: RequestToken) -> None:
-        """The user says yes: a PIN for a person to copy, else a verifier for the callback."""
+    def approve(self, pending: RequestToken, user: User) -> None:
+        """A user says yes: a PIN for a person to copy, else a verifier for the callback."""
         digits = pending.callback == OUT_OF_BAND
         pending.verifier = f"{self._chance.randrange(10**7):07}" if digits else self._letters(32)
-        self.has_granted = True
+        pending.user = self.logged_in = user
 
-    def exchange(self, pending: RequestToken) -> tuple[str, str]:
-        """A new access token and its secret; the request token is spent."""
+    def exchange(self, pending: RequestToken, user: User) -> tuple[str, str]:
+        """A new access token of a user and its secret; the request token is spent."""
         del self.requests[pending.token]
-        token, secret = f"{self.origin.user_id}-{self._letters(30)}", self._letters(40)
+        token, secret = f"{user.id}-{self._letters(30)}", self._letters(40)
         self.access[token] = secret
         if not pending.may_write:
             self.readers.add(token)

@@ -20,7 +20,7 @@ def show_settings(call: Call) -> Answer:
     parameters = Parameters(call)
     user_id = parameters.path_long("user_id")
     parameters.finish()
-    if str(user_id) != call.store.origin.user_id:
+    if str(user_id) != call.user_id:
         raise call.refuse(403, "USER_NOT_FOUND", f"User {user_id} was not found for Account {call.account.id}")
     return success(parameters.echo, _document(call))
 
@@ -37,9 +37,9 @@ def change_settings(call: Call) -> Answer:
     if parameters.given(_TYPES) is not None:
         changes[_TYPES] = _read_types(parameters)
     parameters.finish()
-    if str(user_id) != call.store.origin.user_id:
+    if str(user_id) != call.user_id:
         raise call.refuse(403, "ACTION_NOT_ALLOWED", "Settings are changed by the user that they belong to")
-    call.account.user_settings.update(changes)
+    call.account.user_settings.setdefault(call.user_id, {}).update(changes)
     return success(parameters.echo, _document(call))
 
 
@@ -51,4 +51,4 @@ def _read_types(parameters: Parameters) -> list[str]:
 
 
 def _document(call: Call) -> dict[str, Any]:
-    return {**dict.fromkeys(_TEXTS, ""), _TYPES: [], **call.account.user_settings}
+    return {**dict.fromkeys(_TEXTS, ""), _TYPES: [], **call.account.user_settings.get(call.user_id, {})}

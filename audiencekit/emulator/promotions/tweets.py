@@ -82,4 +82,4 @@ def _add_timeline(call: Call, item: Record) -> None:
     """A tweet in a line item for an account is shown in timelines on mobile devices, too."""
     placements = item.fields["placements"]
     if not {EVERYWHERE, TIMELINE}.intersection(placements):
-        item.change({"placements": [*placements, TIMELINE]}, call.now)
+        item.change({"placements": [*placements, TIMELINE]}, call.now, call.user_id)

@@ -21,16 +21,17 @@ class Record:
     fields: Mapping[str, Any]
     deleted: bool = False
     past: tuple[Record, ...] = field(default=(), repr=False)
+    changed_by: str = ""  # the id of the user who made it what it is; empty where it was none
 
-    def change(self, changes: Mapping[str, Any], now: float) -> None:
-        """Puts other values into some fields."""
+    def change(self, changes: Mapping[str, Any], now: float, by: str = "") -> None:
+        """Puts other values into some fields, on behalf of the user `by`."""
         self._remember()
-        self.fields, self.updated_at = {**self.fields, **changes}, now
+        self.fields, self.updated_at, self.changed_by = {**self.fields, **changes}, now, by
 
-    def delete(self, now: float) -> None:
-        """Marks the record as deleted."""
+    def delete(self, now: float, by: str = "") -> None:
+        """Marks the record as deleted, on behalf of the user `by`."""
         self._remember()
-        self.deleted, self.updated_at = True, now
+        self.deleted, self.updated_at, self.changed_by = True, now, by
 
     def states(self) -> Iterator[Record]:
         """The states of the record since its creation, oldest first; the last is the present one."""

@@ -56,7 +56,7 @@ class Resource:
 
     def make(self, call: Call, fields: dict[str, Any], record_id: str | None = None) -> Record:
         """A new record of the account, with an id of the usual kind unless one is given."""
-        record = Record(record_id or call.store.make_id(), call.now, call.now, fields)
+        record = Record(record_id or call.store.make_id(), call.now, call.now, fields, changed_by=call.user_id)
         self.all(call)[record.id] = record
         return record
 
@@ -96,5 +96,5 @@ class Resource:
         parameters = Parameters(call)
         parameters.finish()
         record = self.find(call, call.ids[self.id_name])
-        record.delete(call.now)
+        record.delete(call.now, call.user_id)
         return success(parameters.echo, self.show(record))

@@ -15,6 +15,8 @@ from audiencekit.emulator.cards.every_card import choose_card
 from audiencekit.emulator.media.kinds import choose_media
 from audiencekit.emulator.media.records import GIF, IMAGE, VIDEO
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.people.permissions import refuse_for_want_of
+from audiencekit.emulator.people.users import TWEET_COMPOSER
 from audiencekit.emulator.tweets.kinds import MAX_NAME
 
 MAX_TEXT: Final = 25_000  # characters
@@ -32,6 +34,17 @@ def read_new(call: Call, parameters: Parameters) -> Content:
     content = {**unsaid, **_read(call, parameters, empty=False), "user_id": user_id}
     check_content(parameters, content)
     return content
+
+
+def check_author(call: Call, content: Mapping[str, Any]) -> None:
+    """Refuses (403) a tweet in the name of a user by another who may not compose it, or one that is not promoted-only:
+    organic tweets are for the authenticated user."""
+    if call.user_id == content["user_id"]:
+        return
+    if not content["nullcast"]:
+        raise call.refuse(403, "ACTION_NOT_ALLOWED", "Organic tweets are for their own user", "nullcast")
+    if TWEET_COMPOSER not in call.store.users.of(call.user_id).permissions:
+        raise refuse_for_want_of(TWEET_COMPOSER, call.ids)
 
 
 def read_changes(call: Call, parameters: Parameters) -> Content:

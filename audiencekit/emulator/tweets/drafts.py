@@ -8,7 +8,6 @@ import orjson
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
-from audiencekit.emulator.oauth.tokens import SCREEN_NAME
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.tweets.content import check_content, read_changes, read_new
@@ -61,7 +60,9 @@ def preview_draft(call: Call) -> Answer:
     """`POST …/draft_tweets/preview/:draft_tweet_id`: where the user would see it. No device hears of it here."""
     parameters = Parameters(call)
     _find(call, parameters)
-    message = f"See @{SCREEN_NAME}'s notifications in the X app to preview your Tweet."
+    message = (
+        f"See @{call.store.users.of(call.user_id).screen_name}'s notifications in the X app to preview your Tweet."
+    )
     return Answer(200, orjson.dumps({"request": {"params": _echo(parameters)}, "message": message}))
 
 

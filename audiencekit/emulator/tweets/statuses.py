@@ -9,7 +9,7 @@ from typing import Any, Final
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.media.records import VIDEO
-from audiencekit.emulator.oauth.tokens import SCREEN_NAME
+from audiencekit.emulator.people.users import FIRST_NAME
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
 from audiencekit.emulator.tweets.entities import Entity, find_entities, show_address
@@ -53,7 +53,7 @@ def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool)
 
 def name_author(call: Call, user_id: str) -> tuple[str, str]:
     """Name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
-    return ("Local user", SCREEN_NAME) if user_id == call.store.origin.user_id else ("Partner", "local_partner")
+    return ("Local user", FIRST_NAME) if user_id == call.store.origin.user_id else ("Partner", "local_partner")
 
 
 def _show_user(call: Call, user_id: str, *, trim: bool) -> dict[str, Any]:

@@ -7,7 +7,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audiencekit.api.catalogue import Endpoint
-from audiencekit.api.catalogue.parameters import CARD_ID, CARD_URI, IDENTIFIER, LISTS, SHA256, SORT_BY, Parameter, Type
+from audiencekit.api.catalogue.parameters import (
+    CARD_ID,
+    CARD_URI,
+    EVENT_TYPE,
+    IDENTIFIER,
+    LISTS,
+    MINUTE,
+    SHA256,
+    SORT_BY,
+    WEBHOOK_ID,
+    Parameter,
+    Type,
+)
 from audiencekit.api.catalogue.rules import RequiredIf, RequiredUnless
 from audiencekit.api.validation.calls import CheckedCall, check_call
 
@@ -22,7 +34,9 @@ TEXT_OF_PATTERN = {
     SHA256: HASH,
     SORT_BY.pattern: "created_at-desc",
     "[A-Z]{2}": "DE",
-    "[0-9]{1,19}": "756201191646691328",
+    WEBHOOK_ID: "756201191646691328",
+    EVENT_TYPE: "profile.update.bio",
+    MINUTE: "202611201200",
 }
 GOOD = {
     Type.BOOLEAN: [True, False, "true", "false"],

@@ -43,7 +43,7 @@ async def test_the_echo_has_the_user_as_a_number(caller: Any) -> None:
 
 
 @pytest.mark.parametrize(("method", "code"), [("GET", "USER_NOT_FOUND"), ("PUT", "ACTION_NOT_ALLOWED")])
-async def test_nobody_acts_for_another_user(caller: Any, method: str, code: str) -> None:
+async def test_settings_are_of_their_user_alone(caller: Any, method: str, code: str) -> None:
     """Not even the administrator of the account."""
     refused = await caller.call(method, _path(caller, "783214"))
     assert (refused.status, refused.codes) == (403, [code])
