@@ -18,7 +18,8 @@ class Report:
 
     `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
     matched: the service never says who was found. `miscounted` are requests of which it counted other records than were
-    sent. `warnings` are the losses that the plan warned of, as in a Plan.
+    sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the files
+    that were given, without directories. `warnings` are the losses that the plan warned of, as in a Plan.
     """
 
     run_id: str
@@ -41,6 +42,8 @@ class Report:
     expires_at: str | None = None
     effective_at: str | None = None
     plan_time: str | None = None
+    audience_name: str | None = None
+    source_names: tuple[str, ...] = ()
     started_at: str
     finished_at: str | None = None
     problems: tuple[dict[str, str], ...] = ()
@@ -73,8 +76,10 @@ class Report:
             "state": self.state,
             "target": self.target.to_json(),
             "audience_id": self.target.audience_id,
+            "audience_name": self.audience_name,
             "operation": self.operation,
             "rows": self.rows.to_json(),
+            "source_names": list(self.source_names),
             "sources": list(self.sources),
             "columns": self.columns,
             "identifiers": self.identifiers,
@@ -117,6 +122,7 @@ class Report:
             "notes": tuple(facts.pop("notes")),
             "warnings": tuple(facts.pop("warnings", ())),
             "sources": tuple(facts.pop("sources", ())),
+            "source_names": tuple(facts.pop("source_names", ())),
             "suppression": tuple(facts.pop("suppression", ())),
             "miscounted": tuple(facts.pop("miscounted", ())),
         }

@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools
 from audiencekit.selection.candidates import NO_CANDIDATES, PAIR, Candidates, Pairs, SharedValues, candidates_at, joined
 from audiencekit.selection.partitions import Chunks
@@ -68,7 +67,7 @@ class PeopleOfValues:
 def pairs_of(records: HashedRecords, asked: Tags, tagger: Tagger) -> Pairs:
     """Those values of a batch with a column for every kind that are among `asked`, which ascend: for PeopleOfValues."""
     batch = records.unwrap()
-    tagged = TaggedRows(batch.column(ROW).to_numpy(), tagger.tag(batch))
+    tagged = TaggedRows(np.zeros(batch.num_rows, dtype=np.int64), tagger.tag(batch))  # members have no rows
     return candidates_at(np.flatnonzero(are_among(tagged.keys.tags, asked)), tagged)[1]
 
 
