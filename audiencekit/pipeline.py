@@ -24,7 +24,7 @@ from audiencekit.destinations.destination import Destination
 from audiencekit.destinations.target import Target
 from audiencekit.machine.eventloop import blocking
 from audiencekit.machine.heap import give_back
-from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.reporting.plan import Plan
@@ -34,6 +34,7 @@ from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
 
+@with_keywords(Keywords)
 def check(
     source: AnySource,
     *,
@@ -54,7 +55,7 @@ def check(
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
-        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections)
+        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections, keeps_records=False)
         terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
         if doctor:
             terms = replace(terms, options=replace(terms.options, examines=True))
@@ -63,6 +64,7 @@ def check(
     return plan
 
 
+@with_keywords(Keywords)
 def prepare(
     source: AnySource,
     *,
@@ -84,6 +86,7 @@ def prepare(
     return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
 
 
+@with_keywords(Keywords)
 async def upload_async(
     source: AnySource,
     *,

@@ -19,7 +19,7 @@ from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outc
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.machine.eventloop import blocking
 from audiencekit.pipeline import check, upload_to
-from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.execution import in_thread
@@ -131,6 +131,7 @@ def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -
 # --- its people ---
 
 
+@with_keywords(Keywords)
 async def do_not_reach_upload_async(
     source: AnySource,
     *,

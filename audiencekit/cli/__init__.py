@@ -33,7 +33,7 @@ SECTIONS: Final = {
         "prepare": "read",
     },
     "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "renew", "expiry": "renew"},
-    "Runs": {"runs": "runs", "report": "runs", "resume": "upload", "purge": "runs"},
+    "Runs": {"runs": "runs", "report": "runs", "resume": "upload", "purge": "purge"},
     "Account and keys": {
         "login": "login",
         "logout": "login",

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.audiencenaming import audience_argument, audience_id_of, note_audiences
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
-from audiencekit.errors import PlanRefused, UsageError
+from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
         return [audience async for page in pages for audience in page.data]
 
     found = with_client(ask, as_json=as_json)
+    note_audiences(found)
     if as_json:
         print_json(found)
     for audience in () if as_json else found:
@@ -42,10 +44,12 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
 
 
 @audiences.command("show", examples=("audiences show h1ab2", "audiences show h1ab2 --json"))
-@click.argument("audience_id", metavar="ID")
+@audience_argument
 @json_option
-def show_audience(audience_id: str, as_json: bool) -> None:
+def show_audience(audience: str, as_json: bool) -> None:
     """Show one audience."""
+
+    audience_id = _id_of(audience, as_json=as_json)
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.get_custom_audience(audience_id)).data)
@@ -81,11 +85,11 @@ def create_audience(name: str, description: str | None, allow_name: bool, as_jso
 
 
 @audiences.command("wait", examples=("audiences wait h1ab2", "audiences wait h1ab2 --timeout 8h --interval 10m"))
-@click.argument("audience_id", metavar="ID")
+@audience_argument
 @click.option("--timeout", default="48h", show_default=True, help="Give up after this long, such as 30m or 8h.")
 @click.option("--interval", default="5m", show_default=True, help="Ask this often.")
 @json_option
-def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bool) -> None:
+def wait_for_audience(audience: str, timeout: str, interval: str, as_json: bool) -> None:
     """Wait until an audience can be targeted.
 
     It says why the audience cannot be targeted yet.
@@ -97,6 +101,7 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
     if not every:
         raise UsageError("--interval is longer than nothing")
+    audience_id = _id_of(audience, as_json=as_json)
 
     async def ask(client: Any) -> Readiness:
         return await wait_until_targetable(
@@ -112,14 +117,16 @@ def wait_for_audience(audience_id: str, timeout: str, interval: str, as_json: bo
 
 
 @audiences.command("health", examples=("audiences health h1ab2", "audiences health h1ab2 --json"))
-@click.argument("audience_id", metavar="ID")
+@audience_argument
 @json_option
-def show_health(audience_id: str, as_json: bool) -> None:
+def show_health(audience: str, as_json: bool) -> None:
     """Show the match rate of an audience.
 
     The match rate is users active in 90 days over users provided.
     """
     from audiencekit.audiences.readiness import read_readiness
+
+    audience_id = _id_of(audience, as_json=as_json)
 
     async def ask(client: Any) -> Readiness:
         return await read_readiness(client, audience_id)
@@ -138,14 +145,18 @@ def _print_health(readiness: Readiness, *, as_json: bool) -> None:
 
 
 @audiences.command("delete", examples=("audiences delete h1ab2", "audiences delete h1ab2 --yes"))
-@click.argument("audience_id", metavar="ID")
+@audience_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
+def delete_audience(audience: str, yes: bool, as_json: bool) -> None:
     """Delete an audience.
 
     Its name cannot be used again.
     """
+
+    if not yes:
+        require_terminal()
+    audience_id = _id_of(audience, as_json=as_json)
 
     async def find(client: Any) -> dict[str, Any]:
         return dict((await client.get_custom_audience(audience_id)).data)
@@ -154,14 +165,23 @@ def delete_audience(audience_id: str, yes: bool, as_json: bool) -> None:
         return dict((await client.delete_custom_audience(audience_id)).data)
 
     if not yes:
-        require_terminal()
         found = with_client(find, as_json=as_json)
         confirm(f"Delete audience {audience_id}, {found['name']!r}, size {_size(found)}? It cannot be undone.")
 
     _print(with_client(ask, as_json=as_json), as_json)
 
 
+def _id_of(audience: str, *, as_json: bool) -> str:
+    import asyncio
+
+    try:
+        return asyncio.run(audience_id_of(audience, command_settings()))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+
+
 def _print(audience: dict[str, Any], as_json: bool) -> None:
+    note_audiences([audience])
     if as_json:
         print_json(audience)
     else:

@@ -112,8 +112,10 @@ def _leave_unfinished(error: AudiencekitError, *, as_json: bool) -> NoReturn:
 
     if as_json or error.document is None:
         leave_with(error, as_json=as_json)
-    complain(error)
-    say(Receipt.from_json(error.document).to_text())
+    try:
+        say(Receipt.from_json(error.document).to_text())
+    finally:
+        complain(error)
     sys.exit(error.exit_code)
 
 

@@ -120,14 +120,19 @@ def complain(error: AudiencekitError) -> None:
 
 
 def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
-    """Complain, print what is known of the failed run, whose state is the last line, and exit with the error's code."""
-    document = error.document
-    complain(error)
-    if as_json:
-        failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
-        print_json({**(document or {"state": "refused"}), "error": failure})
-    elif document is not None and "run_id" in document:
-        from audiencekit.reporting.text import render_report
+    """Print what is known of the failed run, complain, and exit with the error's code.
 
-        say_document(render_report(document))
+    What to do next is the last line, also where stdout does not take the rest.
+    """
+    document = error.document
+    try:
+        if as_json:
+            failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+            print_json({**(document or {"state": "refused"}), "error": failure})
+        elif document is not None and "run_id" in document:
+            from audiencekit.reporting.text import render_report
+
+            say_document(render_report(document))
+    finally:
+        complain(error)
     sys.exit(error.exit_code)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import Command, plan_option
+from audiencekit.cli.audiencenaming import audience_id_of, audience_option, known_audience_id
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, examples=("renew --audience h1ab2", "renew --audience h1ab2 --before 60d"))
-@plan_option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
+@audience_option("The custom audience, which is under sync.")
 @click.option("--before", default="30d", show_default=True, metavar="SPAN", help="Renew what lapses within 30d, say.")
 @click.option("--expires-at", metavar="TIME", help="When the entries expire then; 13 months from now by default.")
 @click.option("--ttl-days", type=int, metavar="N", help="The entries expire N days from now.")
@@ -42,11 +42,12 @@ def renew(
     The snapshot of the last sync says who they are: no source is needed.
     """
 
-    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+    async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.synchronisation.renewal import renew_async
 
-        return renew_async(
-            audience_id=audience, before=before, expires_at=expires_at, ttl_days=ttl_days, settings=settings,
+        audience_id = await audience_id_of(audience, settings)
+        return await renew_async(
+            audience_id=audience_id, before=before, expires_at=expires_at, ttl_days=ttl_days, settings=settings,
             progress=progress,
         )  # fmt: skip
 
@@ -54,7 +55,7 @@ def renew(
 
 
 @click.command(cls=Command, examples=("expiry --audience h1ab2", "expiry --audience h1ab2 --json"))
-@plan_option("--audience", required=True, metavar="ID", help="The custom audience, which is under sync.")
+@audience_option("The custom audience, which is under sync.")
 @click.option("--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default.")
 @json_option
 def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
@@ -65,7 +66,8 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     from audiencekit.audiences.synchronisation.expiry import expiry as look_up
 
     try:
-        found = look_up(audience_id=audience, settings=command_settings(account_id=account_id))
+        audience_id = known_audience_id(audience, account_id)
+        found = look_up(audience_id=audience_id, settings=command_settings(account_id=account_id))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if found.unsettled:

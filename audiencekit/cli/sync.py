@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.audiencenaming import audience_id_of, audience_option
 from audiencekit.cli.commandhelp import Command, judgement_option, plan_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     examples=("sync list.csv --audience h1ab2 --plan", "sync list.csv --audience h1ab2 --suppress unsubscribed.csv"),
 )
 @source_options
-@plan_option("--audience", required=True, metavar="ID", help="The custom audience.")
+@audience_option()
 @plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent, and send nothing.")
 @plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
 @plan_option("--rebuild", is_flag=True, help="Send all people again, as when the snapshot is lost.")
@@ -67,10 +67,11 @@ def sync(
     if only_plan:
         _leave_with_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
 
-    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+    async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.synchronisation.sync import sync_async
 
-        return sync_async(source, audience_id=audience, settings=settings, progress=progress, **as_keywords(given))
+        keywords, audience_id = as_keywords(given), await audience_id_of(audience, settings)
+        return await sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
 
     send(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,

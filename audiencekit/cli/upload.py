@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import Command, plan_option
+from audiencekit.cli.audiencenaming import audience_id_of, audience_option
+from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import resume_erasure
 from audiencekit.cli.options import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     ),
 )
 @source_options
-@plan_option("--audience", required=True, metavar="ID", help="The custom audience.")
+@audience_option()
 @plan_options
 @suppression_options
 @rejections_option
@@ -64,13 +65,14 @@ def upload(
     People are put in; --operation delete takes them out.
     """
 
-    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
+    async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.pipeline import upload_async
 
         keywords = as_keywords(given)
-        _tell_of_sync(settings, audience)
-        return upload_async(
-            source, audience_id=audience, settings=settings, rejections=rejections, progress=progress,
+        audience_id = await audience_id_of(audience, settings)
+        _tell_of_sync(settings, audience_id)
+        return await upload_async(
+            source, audience_id=audience_id, settings=settings, rejections=rejections, progress=progress,
             keep_spool=keep_spool, **keywords,
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from audiencekit.api.wire import Counts
 from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audiencelook import look_at_audience
+from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.syncstamp import overtake_sync
 
 
@@ -43,13 +44,15 @@ class _AdsSession:
 class AudienceSession(_AdsSession):
     """A Session on one audience of an account."""
 
-    def __init__(self, client: AdsClient, account_id: str, place_id: str) -> None:
+    def __init__(self, client: AdsClient, account_id: str, place_id: str, known: KnownAudiences | None = None) -> None:
         super().__init__(client, place_id)
-        self._account_id = account_id
+        self._account_id, self._known = account_id, known
 
     async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """Tell its name. Raises as `look_at_audience`."""
-        await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
+        """Tell its name, which is known from now on. Raises as `look_at_audience`."""
+        name = await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
+        if name is not None and self._known is not None:
+            self._known.note({self._place_id: name})
 
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Have the next sync of the audience, from anywhere, know of this run."""

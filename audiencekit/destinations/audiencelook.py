@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from audiencekit.destinations.asking import as_of_a_run, offered
 from audiencekit.destinations.audiencenames import find_in_name
 from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
 from audiencekit.errors import (
+    AudiencekitError,
     CredentialsRefused,
     ExchangeError,
     MalformedAnswer,
@@ -37,8 +39,8 @@ _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials ca
 
 async def look_at_audience(
     client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
-) -> None:
-    """Tell the name of the audience, and of a clock that is far off. One or two requests.
+) -> str | None:
+    """Tell the name of the audience, and of a clock that is far off; the name comes back. One to three requests.
 
     A service that does not say what it has, or what the user may do, holds no run back.
 
@@ -56,10 +58,11 @@ async def look_at_audience(
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
-            return
+            return None
         except ExchangeError as error:
             raise as_of_a_run(error, _NOTHING) from None
-        _judge(account_id, audience_id, found[-1].data if found else None)
+        hint = _LIST if found else await _called_so(client, audience_id) or _LIST
+        _judge(account_id, audience_id, found[-1].data if found else None, hint)
         if behind := seconds_behind(policy.clock.now(), found[-1].answered_at):
             tell(f"note: {in_words(behind)}: set it")
         if may_only_read(found[-1]):
@@ -67,17 +70,27 @@ async def look_at_audience(
         if viewing := await viewing_permissions(client):
             told = f"this user may only look at account {account_id} ({viewing})"
             raise CredentialsRefused(f"{told}: {_NOTHING}", hint=_WHOAMI)
-    if name := found[-1].data.get("name"):
-        tell(f"audience {audience_id}: {shown(str(name))}")
-        for finding in find_in_name(str(name)):
-            tell(
-                f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it"
-            )
+    name = found[-1].data.get("name")
+    if not name:
+        return None
+    tell(f"audience {audience_id}: {shown(str(name))}")
+    for finding in find_in_name(str(name)):
+        tell(f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it")
+    return str(name)
 
 
-def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None) -> None:
+async def _called_so(client: AdsClient, name: str) -> str:
+    """The hint for a name that was taken for an id: which audiences are called so. Empty when none is."""
+    found: list[str] = []
+    with contextlib.suppress(AudiencekitError):
+        async for page in client.iterate_custom_audiences(q=name):
+            found += [str(each["id"]) for each in page.data if each.get("name") == name and not each.get("deleted")]
+    return f"{name!r} reads as an id; it is the name of {', '.join(found)}: give that id" if found else ""
+
+
+def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None, hint: str) -> None:
     if audience is None or audience.get("deleted") is True:
-        raise PlanRefused(f"account {account_id} has no audience {audience_id}: {_NOTHING}", hint=_LIST)
+        raise PlanRefused(f"account {account_id} has no audience {audience_id}: {_NOTHING}", hint=hint)
     if audience.get("permission_level") == "READ_ONLY":
         message = f"audience {audience_id} may only be read by account {account_id}: {_NOTHING}"
         raise CredentialsRefused(message, hint="its owner can grant the permission to write")

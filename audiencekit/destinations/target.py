@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Self
 
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, Session
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.errors import UsageError
 from audiencekit.serviceids import HINT, is_service_id
 from audiencekit.settings import Settings
@@ -59,6 +61,10 @@ class Target:
     def audience_id(self) -> str | None:
         """Its id when it is an audience, else None."""
         return self.id if self.destination is AUDIENCE else None
+
+    def known_name(self, state_dir: Path, account_id: str) -> str | None:
+        """The name of the audience, where this machine has seen it."""
+        return None if self.audience_id is None else KnownAudiences(state_dir, account_id).names().get(self.id)
 
     def connect(self, settings: Settings) -> Session:
         """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""

@@ -20,7 +20,7 @@ from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.integrations.outcomes import REJECTION_FIELDS, PartitionWork
 from audiencekit.limits import tolerated_fault_rows
-from audiencekit.planning.options import Keywords, Options, read_keywords
+from audiencekit.planning.options import Keywords, Options, read_keywords, with_keywords
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bounds import judge
 from audiencekit.preparation.tally import Tally
@@ -98,6 +98,7 @@ class PreparedFrame:
         return found
 
 
+@with_keywords(Keywords)
 def prepare(
     frame: DataFrame, *, row_column: str | None = None, profile: str | None = None, **keywords: Unpack[Keywords]
 ) -> PreparedFrame:

@@ -14,7 +14,8 @@ import pyarrow as pa
 from audiencekit.destinations.destination import RequestForm
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.reading import OnRecords, ReadBatch, seal, unseal
+from audiencekit.planning.batchspool import BatchSpool
+from audiencekit.planning.reading import OnRecords, ReadBatch
 from audiencekit.planning.suppressedpeople import SuppressedPeople
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.chunks import to_chunk
@@ -66,11 +67,14 @@ class Gathered:
         keysets: KeySets,
         form: RequestForm,
         people: SuppressedPeople | None = None,
+        *,
+        keeps_records: bool = True,
     ) -> None:
-        self.keysets, self.tally, self.spool, self.aside, self.people = keysets, Tally(), spool, aside, people
+        self.keysets, self.tally, self.aside, self.people = keysets, Tally(), aside, people
+        self.spool = BatchSpool(spool, keeps_records=keeps_records)
         # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the two files alone.
         self._places: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
-        self.unsealed: Callable[[int], HashedRecords] = partial(_unsealed, spool, aside, self._places)
+        self.unsealed: Callable[[int], HashedRecords] = partial(_unsealed, self.spool, aside, self._places)
         self.batch_records: list[int] = []
         self._form = form
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
@@ -88,7 +92,7 @@ class Gathered:
 
     def append(self, records: HashedRecords) -> None:
         """Add records that are not of the source, as the next batch."""
-        seal(to_chunk(records), len(self.batch_records), self.spool)
+        self.spool.seal(len(self.batch_records), to_chunk(records))
         sizes = self._form.measure(records)
         self.batch_records.append(len(sizes))
         self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
@@ -119,8 +123,8 @@ class Gathered:
         return sizes_from_bytes(self.aside.read(self._sizes[batch]))
 
 
-def _unsealed(spool: SealedFile, aside: Spool, left_out: dict[int, int], batch: int) -> HashedRecords:
-    records = unseal(batch, spool)
+def _unsealed(spool: BatchSpool, aside: Spool, left_out: dict[int, int], batch: int) -> HashedRecords:
+    records = spool.unseal(batch)
     if batch not in left_out:
         return records
     return without_values(records, np.frombuffer(aside.read(left_out[batch]), dtype="<u4").astype(np.int64))

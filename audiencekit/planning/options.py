@@ -1,4 +1,4 @@
-"""The keywords of `check`, `prepare` and `upload`, checked once."""
+"""The keywords of `check`, `prepare` and `upload`, checked once. The door to `keywords` and `signatures`, too."""
 
 from __future__ import annotations
 
@@ -6,99 +6,35 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypedDict, cast
+from datetime import date, datetime
+from typing import Any, Final, Literal, cast
 
 from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
-from audiencekit.limits import (
-    DEFAULT_MAX_REJECTED_COLUMN_SHARE,
-    DEFAULT_MAX_REJECTED_SHARE,
-    DEFAULT_MAX_UNREAD_SHARE,
-    KEEP_SHARED,
-    MAX_BODY_BYTES,
-    MIN_BODY_BYTES,
-    SHARED_PEOPLE,
+from audiencekit.limits import DEFAULT_MAX_UNREAD_SHARE, KEEP_SHARED, MAX_BODY_BYTES, MIN_BODY_BYTES, SHARED_PEOPLE
+from audiencekit.planning.keywords import (
+    ABOUT,
+    Keywords as Keywords,
+    SourceKeywords as SourceKeywords,
+    SyncKeywords as SyncKeywords,
+    Time as Time,
 )
+from audiencekit.planning.signatures import refuse_unknown, with_keywords as with_keywords
 from audiencekit.preparation.bounds import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
-from audiencekit.sources.files import FilePath, absolute_path, paths_of
+from audiencekit.sources.files import absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
-
-
-class SourceKeywords(TypedDict, total=False):
-    """How to read a source.
-
-    `columns`: {kind: column} or (kind, column) pairs, columns are recognised when it is left out. `country`: of phone
-    numbers that do not name theirs. `hashed`: kinds whose columns are SHA-256 already. `ignore`: columns that are taken
-    for nothing. `split_cells`: separator of several values in a cell. `header`: False when the first line is a row.
-    `sql`: one SELECT over the table `source`. `shared_values`: a value in records of more people than so many is left
-    out of them (5 by default); "keep" keeps all.
-    """
-
-    columns: Mapping[str, str] | Iterable[tuple[str, str]]
-    country: str | None
-    country_column: str | None
-    hashed: Iterable[str]
-    ignore: str | Iterable[str]
-    split_cells: str | None
-    encoding: str | None
-    delimiter: str | None
-    header: bool | None
-    sql: str | None
-    shared_values: int | Literal["keep"]
-
-
-class Keywords(SourceKeywords, total=False):
-    """How to read a source and what to do with its rows; each is an option of the command line, too.
-
-    `phone_validity`: whether numbers must be assigned ones, or of a possible length only.
-    `operation`: update or delete, for all rows; `operation_column` names a column that says it. Times are ISO 8601.
-    `max_rejected_share`: of all rows, 0 to 1; `max_rejected_column_share`: of the values of a column that are not of
-    its kind. `confirm_partner_ids`: the numbers in the columns of `partner_user_id`, which leave unhashed, are ids,
-    although they read as phone numbers, cards or accounts. `suppress`: sources of people
-    who must not be put in; keywords that begin with it say how they are read, and hold for those of them that have a
-    use for it.
-    `suppress_max_rejected_share`: of the rows of each, 0 by default. `consent_column`: NAME=VALUE, the column and the
-    word of rows that may be.
-    `fail_on_warnings`: a large loss of values refuses the plan, in place of a warning.
-    `shared_suppression`: a shared value of people to be kept out stops the run, keeps out all who have it, or none.
-    `few_people`: tell of a run that changes fewer than ten people of an audience, refuse it, or allow it, which the
-    report says; the setting by default.
-    `max_body_bytes`: of one request; 5,000,000 by default.
-    """
-
-    phone_validity: Literal["valid", "possible"]
-    operation: Literal["update", "delete"] | None
-    operation_column: str | None
-    expires_at: str | None
-    ttl_days: int | None
-    effective_at: str | None
-    plan_time: str | None
-    max_rejected_share: float
-    max_rejected_column_share: float
-    allow_empty: bool
-    confirm_partner_ids: bool
-    fail_on_warnings: bool
-    suppress: FilePath | Iterable[FilePath]
-    suppress_columns: Mapping[str, str] | Iterable[tuple[str, str]]
-    suppress_split_cells: str | None
-    suppress_encoding: str | None
-    suppress_delimiter: str | None
-    suppress_header: bool | None
-    suppress_max_rejected_share: float
-    consent_column: str | None
-    shared_suppression: Literal["stop", "all", "none"]
-    few_people: FewPeople
-    max_body_bytes: int
-
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter"),
     *("suppress_split_cells", "suppress_encoding", "suppress_delimiter"),
 )
+_TRUTHS: Final = ("header", "suppress_header", "allow_empty", "confirm_partner_ids", "fail_on_warnings")
+_TIMES: Final = ("expires_at", "effective_at", "plan_time")
+_DEFAULTS: Final[dict[str, Any]] = {name: about.default for name, about in ABOUT.items()}
 # Keywords that are about suppression sources.
 _ABOUT_LISTS: Final = tuple(name for name in Keywords.__annotations__ if name.startswith("suppress_"))
 
@@ -142,7 +78,7 @@ class Options:
         return "update and delete" if self.source.operation_column else self.operation_type.lower()
 
 
-def plain_keywords(keywords: Keywords, *, few_people: FewPeople = "tell") -> Keywords:
+def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") -> Keywords:
     """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file.
 
     `few_people` is the setting.
@@ -151,6 +87,7 @@ def plain_keywords(keywords: Keywords, *, few_people: FewPeople = "tell") -> Key
     plain["columns"] = [list(pair) for pair in _pairs(plain.get("columns"))]
     if "suppress_columns" in plain:
         plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
+    plain |= {name: _time_text(name, plain[name]) for name in _TIMES if name in plain}
     plain["hashed"] = sorted(_hashed_kinds(plain))
     plain.setdefault("shared_values", SHARED_PEOPLE)  # runs of versions that left no value out say nothing of it
     plain.setdefault("few_people", few_people)
@@ -161,79 +98,86 @@ def plain_keywords(keywords: Keywords, *, few_people: FewPeople = "tell") -> Key
     return cast("Keywords", plain)
 
 
-def read_keywords(keywords: Keywords, profile: Profile) -> Options:
-    """The keywords as options. Raises UsageError for those that cannot be, or not together."""
-    given: dict[str, Any] = dict(keywords)
-    if alien := sorted(set(given) - set(Keywords.__annotations__)):
-        raise UsageError(f"there is no option {', '.join(alien)}")
-    if wrong := [name for name in _TEXTS if not isinstance(given.get(name), str | None)]:
+def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: FewPeople = "tell") -> Options:
+    """The keywords as options. Raises UsageError for those that are invalid, alone or together.
+
+    `few_people` is the setting.
+    """
+    refuse_unknown(keywords, Keywords.__annotations__)
+    given = _DEFAULTS | {name: value for name, value in keywords.items() if value is not None}
+    if wrong := [name for name in _TEXTS if not isinstance(given[name], str | None)]:
         raise UsageError(f"{', '.join(wrong)} must be text")
-    operation = given.get("operation")
-    if operation and given.get("operation_column"):
+    operation = given["operation"]
+    if operation and given["operation_column"]:
         raise UsageError("--operation and --operation-column were both given", hint="give one of them")
     if operation not in (None, "update", "delete"):
         raise UsageError("the operation must be update or delete")
     _check_types(given)
-    share = _read_share(given, "max_rejected_share", DEFAULT_MAX_REJECTED_SHARE)
-    column_share = _read_share(given, "max_rejected_column_share", DEFAULT_MAX_REJECTED_COLUMN_SHARE)
-    body_bytes = given.get("max_body_bytes")
+    share = _read_share(given, "max_rejected_share")
+    column_share = _read_share(given, "max_rejected_column_share")
+    body_bytes = given["max_body_bytes"]
     if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
         raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
-    consent_column, consent = _read_consent(given.get("consent_column"))
+    consent_column, consent = _read_consent(given["consent_column"])
     source = _source_options(given, consent_column)
     return Options(
         source=source,
         rules=Rules(
             default_country=source.country,
-            phone_validity=given.get("phone_validity", "valid"),
+            phone_validity=given["phone_validity"],
             phone_form=profile.phone_form,
             device_id_case=profile.device_id_case,
         ),
         bounds=Bounds(
             max_rejected_share=share,
             max_rejected_column_share=column_share,
-            allow_empty=bool(given.get("allow_empty")),
-            confirm_partner_ids=given.get("confirm_partner_ids", False),
+            allow_empty=bool(given["allow_empty"]),
+            confirm_partner_ids=given["confirm_partner_ids"],
         ),
         operation_was_given=operation is not None,
         operation_type="Delete" if operation == "delete" else "Update",
-        expires_at=given.get("expires_at"),
-        ttl_days=given.get("ttl_days"),
-        effective_at=given.get("effective_at"),
-        plan_time=given.get("plan_time"),
+        expires_at=_time_text("expires_at", given["expires_at"]),
+        ttl_days=given["ttl_days"],
+        effective_at=_time_text("effective_at", given["effective_at"]),
+        plan_time=_time_text("plan_time", given["plan_time"]),
         suppress=_read_suppress(given),
         lists=_list_options(given, source.country),
-        unread_share=_read_share(given, "suppress_max_rejected_share", DEFAULT_MAX_UNREAD_SHARE),
+        unread_share=_read_share(given, "suppress_max_rejected_share"),
         consent=consent,
-        shared_people=_read_shared(given.get("shared_values", SHARED_PEOPLE)),
-        shared_suppression=given.get("shared_suppression", "stop"),
-        few_people=given.get("few_people") or "tell",
+        shared_people=_read_shared(given["shared_values"]),
+        shared_suppression=given["shared_suppression"],
+        few_people=given["few_people"] or few_people,
         max_body_bytes=body_bytes,
-        fails_on_warnings=given.get("fail_on_warnings", False),
+        fails_on_warnings=given["fail_on_warnings"],
     )
 
 
-def _read_share(given: Mapping[str, Any], name: str, default: float) -> float:
-    share = given.get(name, default)
-    if not isinstance(share, int | float) or not 0 <= share <= 1:
+def _read_share(given: Mapping[str, Any], name: str) -> float:
+    share: float = given[name]
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise UsageError(f"--{name.replace('_', '-')}: a share must be from 0 to 1")
     return share
 
 
 def _check_types(given: Mapping[str, Any]) -> None:
     """Raises UsageError for keywords of few words, numbers or truths that are something else."""
-    if given.get("phone_validity", "valid") not in ("valid", "possible"):
+    if given["phone_validity"] not in ("valid", "possible"):
         raise UsageError("phone_validity must be valid or possible")
-    if given.get("few_people") not in (None, *FEW_PEOPLE_RULES):
+    if given["few_people"] not in (None, *FEW_PEOPLE_RULES):
         raise UsageError(f"few_people must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
-    if not isinstance(given.get("ttl_days"), int | None):
+    if not isinstance(given["ttl_days"], int | None):
         raise UsageError("ttl_days must be a whole number")
-    if not isinstance(given.get("confirm_partner_ids", False), bool):
-        raise UsageError("confirm_partner_ids must be True or False")
-    if given.get("shared_suppression", "stop") not in ("stop", "all", "none"):
+    if given["shared_suppression"] not in ("stop", "all", "none"):
         raise UsageError("shared_suppression must be stop, all or none")
-    if not isinstance(given.get("fail_on_warnings", False), bool):
-        raise UsageError("fail_on_warnings must be True or False")
+    if wrong := [name for name in _TRUTHS if not isinstance(given[name], bool | None)]:
+        raise UsageError(f"{', '.join(wrong)} must be True or False")
+
+
+def _time_text(name: str, given: Time | None) -> str | None:
+    """A time as text in ISO 8601. Raises UsageError for a datetime that may mean any of several moments."""
+    if isinstance(given, datetime) and given.utcoffset() is None:
+        raise UsageError(f"{name} is a datetime without a time zone", hint="for example datetime.now(UTC)")
+    return given.isoformat() if isinstance(given, date) else given
 
 
 def _read_shared(given: Any) -> int | None:
@@ -247,9 +191,9 @@ def _read_shared(given: Any) -> int | None:
 
 def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The suppression sources. Raises UsageError for options about them where there are none."""
-    if given.get("suppress"):
+    if given["suppress"]:
         return tuple(os.fspath(path) for path in paths_of(given["suppress"]))
-    if about := [name for name in _ABOUT_LISTS if given.get(name) not in (None, (), [], {})]:
+    if about := [name for name in _ABOUT_LISTS if given[name] not in (ABOUT[name].default, (), [], {})]:
         raise UsageError(f"{', '.join(about)}: there is no suppression source", hint="name it with --suppress SOURCE")
     return ()
 
@@ -266,19 +210,19 @@ def _read_consent(given: str | None) -> tuple[str | None, str | None]:
 
 def _source_options(given: Mapping[str, Any], consent_column: str | None) -> SourceOptions:
     return SourceOptions(
-        columns=_read_columns(given.get("columns")),
-        country=given.get("country"),
-        country_column=given.get("country_column"),
-        operation_column=given.get("operation_column"),
+        columns=_read_columns(given["columns"]),
+        country=given["country"],
+        country_column=given["country_column"],
+        operation_column=given["operation_column"],
         consent_column=consent_column,
         hashed=frozenset(read_kind(kind) for kind in _hashed_kinds(given)),
         ignore=tuple(_ignored_names(given)),
-        split_cells=given.get("split_cells"),
-        encoding=given.get("encoding"),
-        delimiter=given.get("delimiter"),
-        header=given.get("header"),
-        sql=given.get("sql"),
-        one_operation=given.get("operation") is not None,
+        split_cells=given["split_cells"],
+        encoding=given["encoding"],
+        delimiter=given["delimiter"],
+        header=given["header"],
+        sql=given["sql"],
+        one_operation=given["operation"] is not None,
     )
 
 
@@ -296,12 +240,12 @@ def about_lists() -> Iterator[None]:
 def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOptions:
     """How suppression sources are read: for what they are compared with, in every form."""
     return SourceOptions(
-        columns=_read_columns(given.get("suppress_columns")),
+        columns=_read_columns(given["suppress_columns"]),
         country=country,
-        split_cells=given.get("suppress_split_cells"),
-        encoding=given.get("suppress_encoding"),
-        delimiter=given.get("suppress_delimiter"),
-        header=given.get("suppress_header"),
+        split_cells=given["suppress_split_cells"],
+        encoding=given["suppress_encoding"],
+        delimiter=given["suppress_delimiter"],
+        header=given["suppress_header"],
         every_form=True,
         one_operation=True,
     )

@@ -13,7 +13,7 @@ from typing import Final, Self
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.planning.options import Keywords, Options, read_keywords
+from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes, parse_time
@@ -59,9 +59,11 @@ class Terms:
         return cls(options=options, profile=profile, now=now, times=times, destination=destination, memories=memories)
 
     @classmethod
-    def of(cls, keywords: Keywords, settings: Settings, *, now: datetime, destination: Destination = AUDIENCE) -> Self:
+    def of(
+        cls, keywords: SourceKeywords, settings: Settings, *, now: datetime, destination: Destination = AUDIENCE
+    ) -> Self:
         """The terms that `keywords` and settings give. Raises as `read_keywords`, `read_forgotten` and `pinned`."""
-        options = read_keywords({"few_people": settings.few_people, **keywords}, settings.profile)
+        options = read_keywords(keywords, settings.profile, few_people=settings.few_people)
         memories = memories_of(settings)
         return cls.pinned(options, settings.profile, now=now, destination=destination, memories=memories)
 
@@ -77,7 +79,8 @@ class Means:
 
     `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
     the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,
-    is to hold all that `plan_kept` needs of the source.
+    is to hold all that `plan_kept` needs of the source. Without `keeps_records` the plan is made to be looked at, and
+    its records cannot be had: not even their hashes are written then, where the plan can be made from less.
     """
 
     stack: ExitStack
@@ -87,6 +90,7 @@ class Means:
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
     keep: KeptSpool | None = None
+    keeps_records: bool = True
 
     def reading(self, source: Source) -> ReadingProgress:
         """The progress of reading `source`, which begins now."""

@@ -118,7 +118,17 @@ def _begin(
 
     lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
     records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    return Gathered(records, aside, keysets, terms.form, people), lists
+    keeps = _keeps_records(mapping, terms, means)
+    return Gathered(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
+
+
+def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
+    """Whether the plan needs the records themselves, beside their tags.
+
+    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again.
+    """
+    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
+    return means.keeps_records or bool(terms.memories) or holds_texts
 
 
 def _planned(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TypeAlias
 
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
-from audiencekit.machine.spool import SealedFile
 from audiencekit.machine.workers import cores, in_order
-from audiencekit.personal import HashedRecords, guarded
+from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.bits import Bools
-from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import Tally
@@ -49,14 +48,14 @@ def read_batches(
     options: Options,
     form: RequestForm,
     keysets: KeySets,
-    spool: SealedFile,
+    spool: BatchSpool,
     *,
     with_chunks: bool = False,
     workers: int | None = None,
 ) -> Iterator[ReadBatch]:
     """All batches, in the order of the source, prepared by `workers` threads (one a core by default).
 
-    The records of the n-th batch are chunk n of `spool`, and go with the batch only `with_chunks`.
+    The n-th batch is chunk n of `spool`, and its records go with it only `with_chunks`.
     """
     numbers = count()
 
@@ -70,26 +69,16 @@ def read_batches(
         del batch  # every thread has a batch: what it is not needed for any more would be there as often
         sizes = form.measure(prepared.records)
         tagged = keysets.tag(prepared.records, prepared.refusing)
-        chunk = to_chunk(prepared.records)
+        chunk = to_chunk(prepared.records) if spool.keeps_records or with_chunks else None
+        rows, tagged = tagged.rows, replace(tagged, rows=None)
         read = ReadBatch(
             chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
         )
         del prepared
-        seal(chunk, number, spool)
+        spool.seal(number, chunk, rows)
         return read
 
     def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
         return next(numbers), batch
 
     return in_order(work, map(numbered, source.batches()), workers=workers or cores())
-
-
-@guarded
-def seal(chunk: RecordChunk, number: int, spool: SealedFile) -> None:
-    """Put the records of batch `number` into the spool."""
-    spool.append(chunk.unwrap(), number)
-
-
-def unseal(number: int, spool: SealedFile) -> HashedRecords:
-    """The records of batch `number`, RECORD_SCHEMA."""
-    return from_chunk(RecordChunk(spool.read(number)))

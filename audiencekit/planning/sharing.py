@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -31,8 +32,8 @@ from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.preparation.valuelists import list_array
+from audiencekit.selection.candidates import CANDIDATE, Candidates, SharedValues
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import CANDIDATE, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
 
@@ -105,7 +106,7 @@ def set_shared_apart(gathered: Gathered, mapping: ColumnMapping, terms: Terms, l
     """Find the shared values among all records, and leave them out of what was gathered."""
     if (search := gathered.keysets.search) is None:
         return Apart(gathered.keysets.select())
-    shared, candidates = search.find(gathered.unsealed, gathered.keysets.tagger)
+    shared, candidates = search.find(partial(gathered.spool.look, tagger=gathered.keysets.tagger))
     if terms.options.shared_suppression == "all":
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):

@@ -8,8 +8,8 @@ import numpy as np
 
 from audiencekit.machine.spool import Spool
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
+from audiencekit.selection.candidates import SharedValues
 from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.sharedvalues import SharedValues
 from audiencekit.selection.strippedrecords import find_sharing_rows
 
 

@@ -34,12 +34,13 @@ from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 _HEAD: Final = struct.Struct("<Iq")
-_NONE, _ONE, _MANY, _SEVERAL = range(4)
+NO_VALUES, _ONE, _MANY, _SEVERAL = range(4)
 _MOST_OF_SEVERAL: Final = 255
 _OF_MANY: Final = 8  # where one of so many is asked for, or fewer, not every bit is looked at
 _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)).reshape(-1, 8).sum(axis=1, dtype=np.uint8)  # in a byte
 
 Counts = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 
 
 class RecordChunk(Personal[bytes | memoryview]):
@@ -51,10 +52,24 @@ def to_chunk(records: HashedRecords) -> RecordChunk:
     """The bytes of a batch of RECORD_SCHEMA."""
     batch = records.unwrap()
     rows = batch.column(ROW).to_numpy()
+    deletes = np.packbits(bools_of(batch.column(IS_DELETE))).tobytes()
+    return RecordChunk(joined([*row_parts(rows), deletes, *identifier_parts(batch)]))
+
+
+def row_parts(rows: Rows) -> list[bytes]:
+    """The bytes of how many records there are, and of the row of each."""
     first = int(rows[0]) if len(rows) else 0
-    deletes = bools_of(batch.column(IS_DELETE))
-    parts = [_HEAD.pack(len(rows), first), (rows - first).astype("<u4").tobytes(), np.packbits(deletes).tobytes()]
-    return RecordChunk(_joined([*parts, *identifier_parts(batch)]))
+    return [_HEAD.pack(len(rows), first), (rows - first).astype("<u4").tobytes()]
+
+
+def count_parts(counts: npt.NDArray[Any]) -> list[bytes]:
+    """The bytes of how many values of a kind each record has: nothing but the form where none has any."""
+    most = int(counts.max(initial=0))
+    form = most if most <= _ONE else _SEVERAL if most <= _MOST_OF_SEVERAL else _MANY
+    if form == NO_VALUES:
+        return [bytes([NO_VALUES])]
+    written = np.packbits(counts > 0) if form == _ONE else counts.astype("<u1" if form == _SEVERAL else "<u4")
+    return [bytes([form]), written.tobytes()]
 
 
 def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
@@ -75,10 +90,9 @@ def identifier_columns(reading: Reading, records: int, places: Counts | None = N
 def from_chunk(chunk: RecordChunk) -> HashedRecords:
     """The batch of RECORD_SCHEMA that `to_chunk` had; its hashes are not copied."""
     reading = Reading(chunk.unwrap())
-    records, first = _HEAD.unpack(reading.take(_HEAD.size))
-    rows = np.add(reading.numbers(records), first, dtype=np.int64)
-    deletes = reading.bits(records)
-    columns = [arrow_array(rows), arrow_array(deletes), *identifier_columns(reading, records)]
+    rows = reading.rows()
+    deletes = reading.bits(len(rows))
+    columns = [arrow_array(rows), arrow_array(deletes), *identifier_columns(reading, len(rows))]
     return HashedRecords(pa.record_batch(columns, schema=RECORD_SCHEMA))
 
 
@@ -88,24 +102,22 @@ def value_counts(lists: Any) -> Counts:
     return counts
 
 
-def _joined(parts: Sequence[bytes | memoryview]) -> memoryview:
-    """All of `parts`, one behind the other. Bytes would join them with the lock of the interpreter held."""
+def joined(parts: Sequence[bytes | memoryview]) -> memoryview:
+    """Join all of `parts`, one behind the other. Bytes would join them with the lock of the interpreter held."""
     octets = [np.frombuffer(part, dtype=np.uint8) for part in parts if len(part)]
     return np.concatenate(octets).data.toreadonly()
 
 
 def _kind_parts(lists: Any, kind: Kind) -> list[bytes | memoryview]:
     if lists.null_count == len(lists):  # most kinds of most lists
-        return [bytes([_NONE])]
+        return [bytes([NO_VALUES])]
     counts = np.diff(offsets := list_offsets(lists))
-    most = int(counts.max(initial=0))
-    form = most if most <= _ONE else _SEVERAL if most <= _MOST_OF_SEVERAL else _MANY
-    if form == _NONE:
-        return [bytes([_NONE])]
-    kept = np.packbits(counts > 0) if form == _ONE else counts.astype("<u1" if form == _SEVERAL else "<u4")
+    written = count_parts(counts)
+    if len(written) == 1:
+        return [*written]
     values = lists.values.slice(offsets[0], offsets[-1] - offsets[0])
     write: Callable[[Any], list[bytes | memoryview]] = _hash_parts if kind.is_hashed else _text_parts
-    return [bytes([form]), kept.tobytes(), *write(values)]
+    return [*written, *write(values)]
 
 
 def _hash_parts(hashes: Any) -> list[bytes | memoryview]:
@@ -119,10 +131,10 @@ def _text_parts(texts: Any) -> list[bytes | memoryview]:
 
 def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) -> Any:
     form = reading.take(1)[0]
-    if form == _NONE:
+    if form == NO_VALUES:
         return pa.nulls(records if places is None else len(places), RECORD_SCHEMA.field(kind.value).type)
     if places is None:
-        offsets = offsets_of(_counts_of(reading, records, form))
+        offsets = offsets_of(reading.counts(records, form))
         return lists_between(offsets, _values_of(reading, int(offsets[-1]), kind))
     begins, counts, total = _find_lists(reading, records, form, places)
     offsets = offsets_of(counts)
@@ -139,19 +151,13 @@ def _find_lists(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
     """Where the values of the records at `places` begin, how many each has, and how many all records have."""
     if form != _ONE or len(places) * _OF_MANY > records:
-        offsets = offsets_of(counts := _counts_of(reading, records, form))
+        offsets = offsets_of(counts := reading.counts(records, form))
         return offsets[places], counts[places], int(offsets[-1])
     # The bits of a byte are counted at once.
     packed = reading.packed(records)
     before, last = offsets_of(_ONES[packed]), places & 7
     octets = packed[octet := places >> 3].astype(np.int64)
     return before[octet] + _ONES[octets >> 8 - last], octets >> 7 - last & 1, int(before[-1])
-
-
-def _counts_of(reading: Reading, records: int, form: int) -> npt.NDArray[Any]:
-    if form == _ONE:
-        return reading.bits(records)
-    return np.frombuffer(reading.buffer(records), dtype=np.uint8) if form == _SEVERAL else reading.numbers(records)
 
 
 def _texts(reading: Reading, count: int) -> Any:
@@ -172,6 +178,18 @@ class Reading:
 
     def take(self, size: int) -> bytes:
         return bytes(self.buffer(size))
+
+    def rows(self) -> Rows:
+        """The rows that `row_parts` had."""
+        records, first = _HEAD.unpack(self.take(_HEAD.size))
+        rows: Rows = np.add(self.numbers(records), first, dtype=np.int64)
+        return rows
+
+    def counts(self, records: int, form: int) -> npt.NDArray[Any]:
+        """How many values each of so many records has, in this form, any but NO_VALUES."""
+        if form == _ONE:
+            return self.bits(records)
+        return np.frombuffer(self.buffer(records), dtype=np.uint8) if form == _SEVERAL else self.numbers(records)
 
     def numbers(self, count: int) -> npt.NDArray[np.uint32]:
         return np.frombuffer(self.buffer(4 * count), dtype="<u4")

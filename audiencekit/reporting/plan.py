@@ -27,7 +27,7 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
     return "standard input and data frames come once: give --keep-spool to be able to resume"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
     """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
 
@@ -61,6 +61,21 @@ class Plan:
     changes: dict[str, Any] = field(default_factory=dict)
     suppression: tuple[dict[str, Any], ...] = ()
     is_repeatable: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self.verdict.replace('_', ' ')}, {self.records:,} of {self.rows.read:,} rows to send>"
+
+    def __str__(self) -> str:
+        """The text of the command line."""
+        from audiencekit.reporting.text import render_plan  # which knows this class
+
+        return render_plan(self)
+
+    def _repr_html_(self) -> str:
+        """The plan in a notebook."""
+        from audiencekit.reporting.notebook import plan_table
+
+        return plan_table(self)
 
     @property
     def exit_code(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import time
 from collections import deque
@@ -44,8 +45,15 @@ class NoProgress:
 
 
 def heard_by(progress: Progress | None) -> Progress:
-    """`progress`, which may be a list that is still empty; for None a silent one."""
-    return NoProgress() if progress is None else progress
+    """`progress`, which may be a list that is still empty; for None bars in a notebook, and silence elsewhere."""
+    if progress is not None:
+        return progress
+    if "IPython" not in sys.modules:
+        return NoProgress()
+    from audiencekit.reporting.notebook import NotebookProgress, find_display
+
+    show = find_display()
+    return NoProgress() if show is None else NotebookProgress(show)
 
 
 class Stoppable:

@@ -12,13 +12,14 @@ from audiencekit.reporting.counts import RowCounts
 State = Literal["complete", "incomplete", "refused"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """The result of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
     `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
     matched: the service never says who was found. `miscounted` are requests of which it counted other records than were
-    sent. `warnings` are the losses that the plan warned of, as in a Plan.
+    sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the files
+    that were given, without directories. `warnings` are the losses that the plan warned of, as in a Plan.
     """
 
     run_id: str
@@ -41,6 +42,8 @@ class Report:
     expires_at: str | None = None
     effective_at: str | None = None
     plan_time: str | None = None
+    audience_name: str | None = None
+    source_names: tuple[str, ...] = ()
     started_at: str
     finished_at: str | None = None
     problems: tuple[dict[str, str], ...] = ()
@@ -50,6 +53,22 @@ class Report:
     changes: dict[str, Any] = field(default_factory=dict)
     suppression: tuple[dict[str, Any], ...] = ()
 
+    def __repr__(self) -> str:
+        sent = f"{self.rows.sent:,} of {self.rows.read:,} rows sent"
+        return f"<Report of run {self.run_id}: {self.state}, {sent}>"
+
+    def __str__(self) -> str:
+        """The text of the command line."""
+        from audiencekit.reporting.text import render_report  # which knows this class
+
+        return render_report(self)
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        from audiencekit.reporting.notebook import report_table
+
+        return report_table(self)
+
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""
         return {
@@ -57,8 +76,10 @@ class Report:
             "state": self.state,
             "target": self.target.to_json(),
             "audience_id": self.target.audience_id,
+            "audience_name": self.audience_name,
             "operation": self.operation,
             "rows": self.rows.to_json(),
+            "source_names": list(self.source_names),
             "sources": list(self.sources),
             "columns": self.columns,
             "identifiers": self.identifiers,
@@ -101,6 +122,7 @@ class Report:
             "notes": tuple(facts.pop("notes")),
             "warnings": tuple(facts.pop("warnings", ())),
             "sources": tuple(facts.pop("sources", ())),
+            "source_names": tuple(facts.pop("source_names", ())),
             "suppression": tuple(facts.pop("suppression", ())),
             "miscounted": tuple(facts.pop("miscounted", ())),
         }

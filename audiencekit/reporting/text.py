@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from audiencekit.destinations.target import Target
+from audiencekit.reporting.durationtext import in_short, seconds_of
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
 from audiencekit.shown import shown
@@ -18,7 +19,7 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     """A run's report; the last line always names the state."""
     document = report.to_json() if isinstance(report, Report) else report
     requests, counts = document["requests"], document["reconciliation"]
-    lines = [f"Run {document['run_id']}: {document['operation']} {Target.from_json(document['target'])}", ""]
+    lines = [*_heading(document), ""]
     lines += (
         _sources(document.get("sources", ()))
         + _columns(document["columns"])
@@ -42,6 +43,18 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     lines += _remarks(document)
     lines += ["", f"state: {document['state']}"]
     return "\n".join(lines)
+
+
+def _heading(document: Mapping[str, Any]) -> Lines:
+    """Which run it is: of which list, to which audience, when, and how long it took."""
+    target, name = Target.from_json(document["target"]), document.get("audience_name")
+    named = f"{target.destination.noun} {shown(repr(name))} ({target.id})" if name else str(target)
+    lines = [f"Run {document['run_id']}: {document['operation']} {named}"]
+    if names := document.get("source_names"):
+        lines.append(f"  list      {shown(', '.join(names))}")
+    seconds = seconds_of(document)
+    took = "" if seconds is None else f", took {in_short(seconds)}"
+    return [*lines, f"  started   {document['started_at']}{took}"]
 
 
 def _reconciliation(counts: Mapping[str, int | None]) -> str:

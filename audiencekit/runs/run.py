@@ -43,7 +43,7 @@ from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_wha
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.runs.storedreports import check_report, known_of, updated
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of
+from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of, names_of
 from audiencekit.sources.frames.frames import Frame
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -311,6 +311,8 @@ class Run:
             total_count=sums.total_count,
             miscounted=tuple(miscounts_for_report(sums)),
             started_at=self.facts.started_at,
+            audience_name=self.facts.target.known_name(self.store.state_dir, self.facts.account_id),
+            source_names=names_of(self.items),
             **facts,
         )
 

@@ -34,7 +34,8 @@ SUCCESSOR: Final = "--"
 MAX_REPORT_BYTES: Final = 64_000_000
 UNREADABLE: Final = "unreadable"
 SUMMARY_KEYS: Final = (
-    *("state", "operation", "target", "audience_id", "started_at", "finished_at", "expires_at", "rows", "requests"),
+    *("state", "operation", "target", "audience_id", "audience_name", "source_names", "started_at", "finished_at"),
+    *("expires_at", "rows", "requests"),
 )
 
 
@@ -61,13 +62,13 @@ class RunStore:
     """
 
     def __init__(self, state_dir: Path) -> None:
-        self._state_dir, self._runs, self._succession = state_dir, state_dir / RUNS, Succession(state_dir)
+        self.state_dir, self._runs, self._succession = state_dir, state_dir / RUNS, Succession(state_dir)
 
     def create(self, run_id: str) -> Path:
         """The new directory of `run_id`. One that exists already is a failure."""
         directory = self.directory(run_id)
         with explained("the directory of the run cannot be made", directory):
-            make_directory(self._state_dir, RUNS)
+            make_directory(self.state_dir, RUNS)
             if os.path.lexists(directory):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             self._succession.begin(run_id, self.places())
@@ -142,7 +143,7 @@ class RunStore:
 
     def last_changes(self) -> dict[str, float]:
         """When the directory of each run last changed, in epoch seconds; that of one that has ended stays as it is."""
-        check_root(self._state_dir)
+        check_root(self.state_dir)
         with explained("the runs cannot be listed", self._runs):
             try:
                 entries = list(os.scandir(self._runs))

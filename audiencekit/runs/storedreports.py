@@ -20,6 +20,7 @@ from audiencekit.runs.locks import is_running
 from audiencekit.runs.planfacts import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
 from audiencekit.runs.store import REPORT, UNREADABLE, RunStore
+from audiencekit.sources.files import names_of
 
 
 def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
@@ -181,6 +182,7 @@ def _empty_report(facts: RunFacts) -> Report:
         run_id=facts.run_id,
         state="incomplete",
         target=facts.target,
+        source_names=names_of(facts.sources),
         operation=facts.operation,
         rows=RowCounts(read=0),
         started_at=facts.started_at,
@@ -201,7 +203,12 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             known = _counts_of(known_of(store, run_id)) if "rows" in summary else {}
             why = error.reason if isinstance(error, ResumeRefused) else UNREADABLE
             return {**summary, **known, "journal": why, "resumable": False, "running": False}
-        named = {"target": facts.target.to_json(), "audience_id": facts.target.audience_id}
+        named = {
+            "target": facts.target.to_json(),
+            "audience_id": facts.target.audience_id,
+            "audience_name": facts.target.known_name(state_dir, facts.account_id),
+            "source_names": list(names_of(facts.sources)),
+        }
         summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
         if ending is not None and summary["state"] == "incomplete":  # its report is gone
             summary["state"] = ending.state

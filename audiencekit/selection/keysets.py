@@ -12,7 +12,7 @@ import numpy as np
 from audiencekit.errors import Bug
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
 from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.selection.conflicts import find_conflicts
@@ -30,6 +30,7 @@ from audiencekit.selection.partitions import (
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.sharedvalues import CountedBatch, SharedValueSearch
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
+from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Tagger, Tags
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
@@ -39,7 +40,8 @@ _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory 
 class TaggedBatch:
     """Tags of the records of one batch: of their key sets, and, where keys are compared one by one, of single keys.
 
-    `suppressed` are those of keys that suppress every record which has them.
+    `suppressed` are those of keys that suppress every record which has them. `rows` are the tags of all keys in the
+    order of the records, where shared values are looked for.
     """
 
     deletes: Bools = field(repr=False)
@@ -47,6 +49,7 @@ class TaggedBatch:
     keys: OrderedTags | None = None
     suppressed: OrderedTags | None = None
     counted: CountedBatch | None = None
+    rows: TaggedRows | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +121,20 @@ class KeySets:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
         tagged = self.tagger.tag(batch)
-        counted = None if self.search is None else self.search.count(batch, tagged)
+        counted, rows = None, None
+        if self.search is not None:
+            rows = TaggedRows(batch.column(ROW).to_numpy(), tagged)
+            counted = self.search.count(rows)
         key_sets = self._key_sets.sort(tagged.of_sets())
         deletes = bools_of(batch.column(IS_DELETE))
         if not tagged.offsets or (not self.mixed and self._suppressed is None):
-            return TaggedBatch(deletes, key_sets, counted=counted)
+            return TaggedBatch(deletes, key_sets, counted=counted, rows=rows)
         owners, tags = tagged.owners(), tagged.tags
         suppressed = None
         if self._suppressed is not None:
             held = held_keys(batch, self._memories)
             suppressed = self._suppressed.sort(tags[held if refusing is None else held | refusing[owners]])
-        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed, counted)
+        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed, counted, rows)
 
     @guarded
     def tag_suppressed(self, records: HashedRecords) -> OrderedTags | None:

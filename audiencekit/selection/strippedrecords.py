@@ -13,7 +13,7 @@ from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.valuelists import list_array
-from audiencekit.selection.sharedvalues import SharedValues
+from audiencekit.selection.candidates import SharedValues
 from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 

@@ -37,21 +37,22 @@ Offsets: TypeAlias = npt.NDArray[np.int32]
 class TaggedKeys:
     """The tags of all keys of a batch of so many `records`, one kind after the other.
 
-    `offsets` say of each kind that there is where among its keys those of each record begin, and where the last end.
+    `offsets` say of each kind that there is where among its keys those of each record begin, and where the last end;
+    the kinds stand in the order of Kind.
     """
 
     records: int
-    offsets: list[Offsets] = field(repr=False)
+    offsets: dict[Kind, Offsets] = field(repr=False)
     tags: Tags = field(repr=False)
 
     def starts(self) -> list[int]:
         """Where the keys of each kind begin."""
-        return starts_of(self.offsets)
+        return starts_of(self.offsets.values())
 
     def by_kind(self) -> Iterator[tuple[Places, Tags]]:
         """For each kind the record of each key, and its tag."""
         start = 0
-        for offsets in self.offsets:
+        for offsets in self.offsets.values():
             owners = np.repeat(np.arange(self.records), np.diff(offsets))
             yield owners, self.tags[start : start + len(owners)]
             start += len(owners)
@@ -65,7 +66,7 @@ class TaggedKeys:
         if (compiled := kernels()) is None:
             return sum_of_keys(list(self.by_kind()), self.records)
         sums = np.empty(self.records, dtype=TAG)
-        compiled.tagging.add_up(self.tags, self.offsets, sums)
+        compiled.tagging.add_up(self.tags, list(self.offsets.values()), sums)
         return sums
 
 
@@ -94,7 +95,8 @@ class Tagger:
         """
         present = list(hashes_by_kind(records))
         tags = self._encrypt([(kind, hashes) for kind, _, hashes in present])
-        return TaggedKeys(records.num_rows, [_offsets(lists, len(hashes)) for _, lists, hashes in present], tags)
+        offsets = {kind: _offsets(lists, len(hashes)) for kind, lists, hashes in present}
+        return TaggedKeys(records.num_rows, offsets, tags)
 
     def tag_keys(self, records: Any) -> Iterator[tuple[Places, Tags]]:
         """For each kind that `records` (RECORD_SCHEMA) hold: the record of each key, and its tag.

@@ -87,6 +87,18 @@ def absolute_path(path: FilePath) -> str:
     raise InputOutputFailed(f"{shown_path(text)}: the working directory is gone", hint="change to one that exists")
 
 
+def names_of(items: Iterable[Item]) -> tuple[str, ...]:
+    """The names of files and frames for people, without directories, of which no run is to be told again and again."""
+    return tuple(map(_name_of, items))
+
+
+def _name_of(item: Item) -> str:
+    if isinstance(item, Frame):
+        return FRAME_MARK
+    path = os.fspath(item)
+    return SHOWN_NAME if path == STANDARD_INPUT else os.path.basename(path.rstrip(os.sep)) or path
+
+
 def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedAtFile]:
     """Every file and frame, looked at. Raises SourceRefused for one that cannot be read or stands there twice.
 

@@ -26,9 +26,9 @@ def _begin(begin: Begin, service: Service, tmp_path: Path, *options: str) -> Pro
     """An upload of three requests that has had its first one confirmed."""
     source = _list(tmp_path, "email\n" + "".join(f"person{number}@example.com\n" for number in range(130_000)))
     given = ("--audience", service.audience_id, "--requests-per-minute", "1", *options)
-    process = begin("upload", source, *given, **service.env)
+    process = begin("upload", source, *given, "-v", **service.env)
     assert process.stderr is not None
-    while "sending" not in process.stderr.readline():
+    while "request 1: confirmed" not in process.stderr.readline():
         assert process.poll() is None
     return process
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +20,7 @@ class OneAudience:
         self.told: list[str] = []
         self.access: Any = {"permissions": ["ACCOUNT_ADMIN"]}
         self.answered = Answer(status=200)
+        self.named: list[dict[str, Any]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -33,6 +35,9 @@ class OneAudience:
         if isinstance(self.access, AudiencekitError):
             raise self.access
         return Answer(status=200, data=self.access)
+
+    async def iterate_custom_audiences(self, *, q: str) -> AsyncIterator[Answer]:
+        yield Answer(status=200, data=[each for each in self.named if each["name"].startswith(q)])
 
     async def get_custom_audience(self, audience_id: str) -> Answer:
         return self.answer("get", audience_id)

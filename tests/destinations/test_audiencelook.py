@@ -90,6 +90,14 @@ def test_what_the_service_says_for_good(raised: AudiencekitError, error: type[Ex
     assert len(service.calls) == 1
 
 
+def test_a_name_that_reads_as_an_id_is_refused_with_its_id() -> None:
+    service = OneAudience({}, NotFound("not there", status=404))
+    service.named = [{"id": "h7", "name": ID}, {"id": "h8", "name": ID + "x"}]
+    with pytest.raises(PlanRefused) as refused:
+        _look(service)
+    assert refused.value.hint == "'1a2b' reads as an id; it is the name of h7: give that id"
+
+
 def test_a_service_that_comes_back() -> None:
     """It is asked again, as a request would be sent again."""
     service = OneAudience({"name": "Spring"}, AWAY, TransportFailed("lost", sent=True))

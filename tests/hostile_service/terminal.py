@@ -21,9 +21,9 @@ from tests.processes import Commands, Forked, Process
 PATIENCE_SECONDS: Final = 120
 FASTER_TIMES: Final = 1_000
 _OWN: Final = {"TERM": "xterm", "COLUMNS": "100", "COLORTERM": "", "NO_COLOR": "", FASTER: str(FASTER_TIMES)}
-# All that our own bars of progress are drawn with on such a terminal, letter for letter: the cursor hidden and shown, a
-# line cleared, the cursor a line up, and the colours of the bars. Nothing that a hostile service says is among it.
-_BARS: Final = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A|0m|3[0-7]m|9[0-7]m)")
+# All that our bars and messages are drawn with on such a terminal, letter for letter: the cursor hidden and shown, a
+# line cleared, the cursor a line up, colours, and bold letters. Nothing that a hostile service says is among it.
+_OURS: Final = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A|[01]m|3[0-7]m|9[0-7]m)")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Shown:
     @property
     def acting(self) -> list[str]:
         """Every character that is not our own and does something, and every line that we did not write."""
-        left = _BARS.sub("", self.text).replace("\r\n", "\n")
+        left = _OURS.sub("", self.text).replace("\r\n", "\n")
         acting = {f"U+{ord(sign):04X}" for sign in left if not (sign.isprintable() or sign in "\n\r")}
         lone = [part for line in left.split("\n") for part in line.split("\r")]
         return sorted(acting) + [part for part in lone if part.startswith(FORGED)]

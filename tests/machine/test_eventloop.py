@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import subprocess
+import sys
 import traceback
 from collections.abc import Coroutine
+from contextvars import ContextVar
 
 import pytest
 
 import audiencekit
-from audiencekit.errors import UsageError
 from audiencekit.machine.eventloop import blocking, closed_to_its_end, to_its_end
 
 DOORS = sorted(name for name in audiencekit.__all__ if f"{name}_async" in audiencekit.__all__)
@@ -33,14 +35,61 @@ def test_what_is_awaited_comes_back() -> None:
     assert (double.__name__, inspect.iscoroutinefunction(double)) == ("double", False)
     assert inspect.getdoc(double) is not None
     assert "Twice the number." in str(inspect.getdoc(double))
-    assert "await `double_async`" in str(inspect.getdoc(double))
+    assert "`double_async`" in str(inspect.getdoc(double))
 
 
-async def test_inside_an_event_loop_it_says_what_to_await() -> None:
-    """And leaves nothing behind that was never awaited."""
-    with pytest.raises(UsageError) as caught:
-        double(3)
-    assert "double_async" in caught.value.hint
+async def test_inside_an_event_loop_it_works_as_well() -> None:
+    """As in a notebook, with the result and the exception of what is awaited."""
+    assert double(3) == 6
+    with pytest.raises(ValueError):  # noqa: PT011
+        double(-1)
+
+
+async def test_inside_an_event_loop_the_thread_has_the_variables_of_the_context() -> None:
+    """A display of a notebook finds its cell by them."""
+    cell.set("third")
+    assert blocking(_cell_async)() == "third"
+
+
+cell = ContextVar("cell", default="none")
+
+
+async def _cell_async() -> str:
+    return cell.get()
+
+
+@pytest.mark.parametrize(("work", "expected"), [("stubborn", "ended by itself"), ("obedient", "KeyboardInterrupt")])
+def test_an_interrupt_cancels_what_runs_beside_a_loop(work: str, expected: str) -> None:
+    """And waits for its end, which may say more than the interrupt does. In a process of its own."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, work], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.strip(), done.returncode) == (expected, 0), done.stderr
+
+
+INTERRUPTED = """
+import asyncio, os, signal, sys, threading
+from audiencekit.machine.eventloop import blocking
+
+async def stubborn_async():
+    interrupter.start()
+    try:
+        await asyncio.sleep(600)
+    except asyncio.CancelledError:
+        raise ValueError("ended by itself") from None
+
+async def obedient_async():
+    interrupter.start()
+    await asyncio.sleep(600)
+
+async def cell(work):
+    try:
+        blocking(work)()
+    except (ValueError, KeyboardInterrupt) as error:
+        print(str(error) or type(error).__name__)
+
+interrupter = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
+loop = asyncio.new_event_loop()  # as a kernel has one: it leaves signals alone
+loop.run_until_complete(cell({"stubborn": stubborn_async, "obedient": obedient_async}[sys.argv[1]]))
+"""
 
 
 def test_no_traceback_of_the_door_shows_what_was_given() -> None:

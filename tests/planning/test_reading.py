@@ -9,8 +9,9 @@ import pytest
 
 from audiencekit.destinations.operations import OperationsForm
 from audiencekit.machine.spool import Spool
+from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.reading import read_batches, unseal
+from audiencekit.planning.reading import read_batches
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import pin_times
 from audiencekit.profile import SPEC
@@ -37,9 +38,9 @@ def test_the_same_bytes_whatever_the_number_of_workers(
         with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
             keysets = KeySets(aside, mixed=False)
             rejections = []
-            for batch in read_batches(source, options, FORM, keysets, spool, workers=number):
+            for batch in read_batches(source, options, FORM, keysets, BatchSpool(spool), workers=number):
                 rejections += batch.rejections.to_pylist()
-            records = [entry for at in range(len(spool)) for entry in unseal(at, spool).unwrap().to_pylist()]
+            records = [entry for at in range(len(spool)) for entry in BatchSpool(spool).unseal(at).unwrap().to_pylist()]
         return records, rejections
 
     expected = read(1)
@@ -53,12 +54,13 @@ def test_records_go_with_a_batch_only_where_they_are_wanted(tmp_path: Path) -> N
     """They are what the spool has; for others the spool is enough."""
     path = tmp_path / "list.csv"
     path.write_text("email\n" + "".join(f"p{n}@example.com\n" for n in range(50)))
-    source = open_source(path, read_keywords({}, SPEC).source)
+    options = read_keywords({}, SPEC)
+    source = open_source(path, options.source)
 
     def chunks(*, with_chunks: bool) -> list[RecordChunk | None]:
         with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
             keysets = KeySets(aside, mixed=False)
-            read = read_batches(source, read_keywords({}, SPEC), FORM, keysets, spool, with_chunks=with_chunks)
+            read = read_batches(source, options, FORM, keysets, BatchSpool(spool), with_chunks=with_chunks)
             found = [batch.chunk for batch in read]
             if with_chunks:
                 assert [chunk and bytes(chunk.unwrap()) for chunk in found] == [*map(bytes, spool.chunks())]

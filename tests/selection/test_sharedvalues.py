@@ -13,9 +13,11 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
 from audiencekit.selection import sharedvalues
+from audiencekit.selection.candidates import CANDIDATE, SharedValues, candidates_in_records
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.sharedvalues import CANDIDATE, SharedValues, SharedValueSearch
+from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
+from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Tagger
 from audiencekit.selection.valuecounts import SlotCounts, ValueCounts
 from tests.examples import examples
@@ -52,8 +54,12 @@ def _search(records: HashedRecords, tagger: Tagger, search: SharedValueSearch) -
     batch = records.unwrap()
     batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
     for one in batches:
-        search.add(search.count(one.unwrap(), tagger.tag(one.unwrap())))
-    return search.find(batches.__getitem__, tagger)
+        search.add(search.count(_tagged(one, tagger)))
+    return search.find(lambda number, places: candidates_in_records(batches[number], tagger, places))
+
+
+def _tagged(records: HashedRecords, tagger: Tagger) -> TaggedRows:
+    return TaggedRows(records.unwrap().column(ROW).to_numpy(), tagger.tag(records.unwrap()))
 
 
 def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:

@@ -38,7 +38,7 @@ from audiencekit.errors import NotFinished
 from audiencekit.machine.eventloop import blocking, closed_to_its_end
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.options import SourceKeywords
+from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.runs.doubts import EarlierRuns
@@ -52,6 +52,7 @@ from audiencekit.sources.files import AnySource
 T = TypeVar("T")
 
 
+@with_keywords(SourceKeywords)
 async def forget_async(
     identifiers: Iterable[str] | None = None,
     *,

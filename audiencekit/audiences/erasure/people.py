@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
 
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.rows import read_rows
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import UsageError
-from audiencekit.planning.options import Keywords, SourceKeywords, read_keywords
+from audiencekit.planning.options import SourceKeywords, read_keywords
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, Item, items_of
@@ -49,7 +48,7 @@ class People:
             alien = given - {"country", "shared_values"}
         if alien:
             raise UsageError(f"{', '.join(sorted(alien))} cannot be heeded here", hint="they are about a source")
-        options = read_keywords(cast("Keywords", keywords), profile)
+        options = read_keywords(keywords, profile)
         items = None if source is None else items_of(source)
         return cls(None if identifiers is None else Lines(identifiers), items, options.source, options.shared_people)
 

@@ -137,6 +137,9 @@ class Receipt:
         """The audiences that are not settled."""
         return [one for one in self.targets if not one.is_settled]
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_text(self) -> str:
         """The receipt for people."""
         return "\n".join(_lines(self))

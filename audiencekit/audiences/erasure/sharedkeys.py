@@ -17,7 +17,8 @@ from audiencekit.errors import PlanRefused, SnapshotRefused
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.selection.sharedvalues import PeopleOfValues, SharedValues, pairs_of
+from audiencekit.selection.candidates import SharedValues
+from audiencekit.selection.sharedvalues import PeopleOfValues, pairs_of
 from audiencekit.selection.tags import Tagger, Tags
 
 _HINT = (

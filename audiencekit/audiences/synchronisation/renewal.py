@@ -34,7 +34,7 @@ from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.batchresults import Gathered
-from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.options import Keywords, Time, plain_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
@@ -57,7 +57,7 @@ async def renew_async(
     *,
     audience_id: str,
     before: str = DEFAULT_BEFORE,
-    expires_at: str | None = None,
+    expires_at: Time | None = None,
     ttl_days: int | None = None,
     settings: Settings | None = None,
     progress: Progress | None = None,

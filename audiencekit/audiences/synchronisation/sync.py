@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Final, Unpack
+from typing import Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
@@ -17,7 +17,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.machine.eventloop import blocking
-from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.planning.options import SyncKeywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
@@ -30,10 +30,8 @@ from audiencekit.runs.store import new_run_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
-# A source of a sync says who is to be in from now on.
-_ALIEN: Final = frozenset({"operation", "operation_column", "effective_at", "plan_time", "allow_empty"})
 
-
+@with_keywords(SyncKeywords)
 async def sync_async(
     source: AnySource,
     *,
@@ -45,7 +43,7 @@ async def sync_async(
     rejections: FilePath | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
-    **keywords: Unpack[Keywords],
+    **keywords: Unpack[SyncKeywords],
 ) -> Report:
     """Make the audience equal to the source, by the snapshot of what was sent before; the report of the complete run.
 
@@ -71,6 +69,7 @@ async def sync_async(
 sync = blocking(sync_async)
 
 
+@with_keywords(SyncKeywords)
 def plan_sync(
     source: AnySource,
     *,
@@ -81,7 +80,7 @@ def plan_sync(
     settings: Settings | None = None,
     rejections: FilePath | None = None,
     progress: Progress | None = None,
-    **keywords: Unpack[Keywords],
+    **keywords: Unpack[SyncKeywords],
 ) -> Plan:
     """The plan of `sync`: a plan whose `changes` count people. Sends nothing, and needs no credentials.
 
@@ -112,10 +111,10 @@ def _plan(
     return planner(source, terms, means)
 
 
-def _check(keywords: Keywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool) -> float:
+def _check(
+    keywords: SyncKeywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool
+) -> float:
     """The share that the audience may shrink by. Raises UsageError for what could never work."""
-    if alien := sorted(_ALIEN & set(keywords)):
-        raise UsageError(f"a sync does not take {', '.join(alien)}", hint="its source says who is to be in from now on")
     if not 0 <= allow_shrink <= 1:
         raise UsageError("the share that an audience may shrink by must be from 0 to 1")
     read_keywords(keywords, settings.profile)

@@ -18,7 +18,7 @@ import audiencekit
 from audiencekit.api import calls
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.forgetting import forget, forget_async, resume_erasure_async
+from audiencekit.audiences.erasure.forgetting import forget_async, resume_erasure_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
@@ -314,14 +314,6 @@ async def test_what_cannot_be_asked_for(given: Any, keywords: dict[str, Any], se
     """People are named in one way, and every keyword is heeded or refused."""
     with pytest.raises(UsageError):
         await forget_async(given, settings=settings, **keywords)
-
-
-async def test_the_doors_without_an_event_loop_say_what_to_await(settings: Settings) -> None:
-    """As everywhere."""
-    with pytest.raises(UsageError, match="an event loop"):
-        forget(["a@example.org"], settings=settings)
-    with pytest.raises(UsageError, match="an event loop"):
-        audiencekit.resume_erasure("forget-", settings=settings)
 
 
 async def test_no_file_shows_who_was_erased(settings: Settings, audiences: list[str]) -> None:

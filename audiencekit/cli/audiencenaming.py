@@ -1,0 +1,62 @@
+"""`--audience`, and audiences as arguments: an id, or a name that only one audience has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from audiencekit.cli.commandhelp import plan_option
+from audiencekit.cli.commandsettings import command_settings
+
+if TYPE_CHECKING:
+    from audiencekit.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+PLACE: Final = "ID|NAME"
+
+
+def audience_option(help_text: str = "The custom audience.") -> Callable[[F], F]:
+    """`--audience`, which is required."""
+    return plan_option("--audience", required=True, metavar=PLACE, help=help_text)
+
+
+audience_argument: Final = click.argument("audience", metavar=PLACE)
+
+
+async def audience_id_of(given: str, settings: Settings) -> str:
+    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience`."""
+    import random
+    import secrets
+
+    from audiencekit.api.opening import open_client
+    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.retry import RetryPolicy
+    from audiencekit.destinations.audiencesearch import find_audience
+    from audiencekit.destinations.knownaudiences import KnownAudiences
+    from audiencekit.serviceids import is_service_id
+
+    if is_service_id(given):
+        return given
+    policy = RetryPolicy(clock=SystemClock(), randomness=random.Random(secrets.randbits(64)))
+    async with open_client(settings) as client:
+        return await find_audience(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+
+
+def known_audience_id(given: str, account_id: str | None = None) -> str:
+    """The same without asking the service: a name must be one that this machine has seen. Raises UsageError."""
+    from audiencekit.destinations.knownaudiences import KnownAudiences
+
+    settings = command_settings(account_id=account_id)
+    return KnownAudiences(settings.state_dir, settings.account_id).find(given)
+
+
+def note_audiences(found: list[dict[str, Any]]) -> None:
+    """Keep the names of audiences that the service has shown; those that are deleted are forgotten."""
+    from audiencekit.destinations.knownaudiences import KnownAudiences
+
+    settings = command_settings()
+    names = {str(each["id"]): str(each["name"]) for each in found if not each.get("deleted") and "name" in each}
+    gone = [str(each["id"]) for each in found if each.get("deleted")]
+    KnownAudiences(settings.state_dir, settings.account_id).note(names, gone=gone)

@@ -1,0 +1,41 @@
+"""The audience that a person means: by its id, or by its name where just one has it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from audiencekit.delivery.retriedcall import call_patiently
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.asking import as_of_a_run, offered
+from audiencekit.destinations.knownaudiences import KnownAudiences, the_one
+from audiencekit.errors import ExchangeError
+from audiencekit.serviceids import is_service_id
+
+
+class NamedAudiences(Protocol):
+    """The method of AdsClient that is needed here."""
+
+    def iterate_custom_audiences(self, *, q: str | None = None) -> Any:
+        """Pages of audiences whose names start with `q`."""
+
+
+async def find_audience(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
+    """The id of the audience that `given` names. What reads as an id is one, and nothing is asked for it.
+
+    The audiences that the service lists are noted as known. Raises UsageError for a name that none has, or several
+    have, with the ids to choose from; else what ends a run before its first request.
+    """
+    if is_service_id(given):
+        return given
+    names: dict[str, str] = {}
+
+    async def ask() -> None:
+        async for page in client.iterate_custom_audiences(q=given):
+            names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
+
+    try:
+        await call_patiently(lambda: offered(ask), policy)
+    except ExchangeError as error:
+        raise as_of_a_run(error, "the audience was not looked up") from None
+    known.note(names)
+    return the_one(given, names)

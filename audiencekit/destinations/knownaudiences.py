@@ -1,0 +1,81 @@
+"""The names of the audiences that this machine has seen, kept so that runs and the shell can name them.
+
+It is a help and no truth: what cannot be read or written is not known. An audience that another program has renamed has
+its old name here until it is looked at again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
+from audiencekit.machine.privatefiles import read_file, replace_file
+from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.serviceids import is_service_id
+
+FILE: Final = "audiences.json"
+MAX_FILE_BYTES: Final = 16_000_000
+_MOST_NAMED: Final = 5  # audiences that a hint names
+
+
+class KnownAudiences:
+    """Of one account, by its id, in the state directory `state_dir`."""
+
+    def __init__(self, state_dir: Path, account_id: str | None) -> None:
+        self._state_dir, self._account_id = state_dir, account_id or ""
+
+    def names(self) -> dict[str, str]:
+        """{id: name}; empty where nothing is known."""
+        with contextlib.suppress(AudiencekitError, OSError):
+            return self._read().get(self._account_id, {})
+        return {}
+
+    def note(self, names: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
+        """Keep these, without those that are `gone`."""
+        with contextlib.suppress(AudiencekitError, OSError):
+            accounts = self._read()
+            before = accounts.get(self._account_id, {})
+            left = {one: name for one, name in {**before, **names}.items() if one not in set(gone)}
+            if left != before and self._account_id:
+                make_directory(self._state_dir)
+                replace_file(self._state_dir / FILE, encode_checked({**accounts, self._account_id: left}))
+
+    def find(self, given: str) -> str:
+        """The id of the audience that `given` names: an id, or the name of just one that is known.
+
+        Raises UsageError, with the ids that can be meant.
+        """
+        if is_service_id(given):
+            return given
+        return the_one(given, self.names())
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        check_root(self._state_dir)
+        try:
+            content = read_file(self._state_dir / FILE, MAX_FILE_BYTES)
+        except FileNotFoundError:
+            return {}
+        document, is_as_written = decode_checked(content)
+        found = document if is_as_written and document else {}
+        return {account: _plain(names) for account, names in found.items() if isinstance(names, dict)}
+
+
+def the_one(given: str, names: Mapping[str, str]) -> str:
+    """The id of the only audience of `names` that is called `given`. Raises UsageError, with the ids to choose from."""
+    same = [one for one, name in names.items() if name == given]
+    if len(same) == 1:
+        return same[0]
+    if same:
+        raise UsageError(f"{len(same)} audiences are called {given!r}", hint=f"give an id: {', '.join(sorted(same))}")
+    start = given.casefold()
+    near = sorted(f"{one} {name!r}" for one, name in names.items() if name.casefold().startswith(start))[:_MOST_NAMED]
+    hint = f"give an id, perhaps: {', '.join(near)}" if near else "`audiencekit audiences list` shows ids and names"
+    raise UsageError(f"no audience is called {given!r}", hint=hint)
+
+
+def _plain(names: Mapping[str, object]) -> dict[str, str]:
+    return {one: name for one, name in names.items() if is_service_id(one) and isinstance(name, str)}

@@ -1,0 +1,162 @@
+"""The keywords of `check`, `prepare`, `upload`, `sync` and `forget`: names, types, defaults, and a line for each.
+
+The types stand in the classes, for checkers of types; the rest in `ABOUT`, for `help()` and the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypedDict
+
+from audiencekit.limits import (
+    DEFAULT_MAX_REJECTED_COLUMN_SHARE,
+    DEFAULT_MAX_REJECTED_SHARE,
+    DEFAULT_MAX_UNREAD_SHARE,
+    MAX_BODY_BYTES,
+    SHARED_PEOPLE,
+)
+from audiencekit.settings import FewPeople
+from audiencekit.sources.files import FilePath
+
+Columns: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
+Time: TypeAlias = str | date  # ISO 8601, a day, or a `datetime` (a subclass of `date`) that has a time zone
+
+
+class SourceKeywords(TypedDict, total=False):
+    """How to read a source."""
+
+    columns: Columns | None
+    country: str | None
+    country_column: str | None
+    hashed: str | Iterable[str] | None
+    ignore: str | Iterable[str] | None
+    split_cells: str | None
+    encoding: str | None
+    delimiter: str | None
+    header: bool | None
+    sql: str | None
+    shared_values: int | Literal["keep"]
+
+
+class SyncKeywords(SourceKeywords, total=False):
+    """How to read a source that says who is to be in an audience, and when it is refused."""
+
+    phone_validity: Literal["valid", "possible"]
+    expires_at: Time | None
+    ttl_days: int | None
+    max_rejected_share: float
+    max_rejected_column_share: float
+    confirm_partner_ids: bool
+    fail_on_warnings: bool
+    suppress: FilePath | Iterable[FilePath] | None
+    suppress_columns: Columns | None
+    suppress_split_cells: str | None
+    suppress_encoding: str | None
+    suppress_delimiter: str | None
+    suppress_header: bool | None
+    suppress_max_rejected_share: float
+    consent_column: str | None
+    shared_suppression: Literal["stop", "all", "none"]
+    few_people: FewPeople | None
+    max_body_bytes: int | None
+
+
+class Keywords(SyncKeywords, total=False):
+    """How to read a source and what to do with its rows."""
+
+    operation: Literal["update", "delete"] | None
+    operation_column: str | None
+    effective_at: Time | None
+    plan_time: Time | None
+    allow_empty: bool
+
+
+class Keyword(NamedTuple):
+    """The default of a keyword, and what it is, in a line. A default of None stands for what the line says."""
+
+    default: Any
+    text: str
+
+
+_TIME: Final = "A date, a datetime with a time zone, or text in ISO 8601."
+
+ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
+    {
+        "columns": Keyword(None, "{kind: column}, or pairs of them; recognised by default."),
+        "country": Keyword(None, "Country of phone numbers that do not name theirs: 'DE', or 'Germany'."),
+        "country_column": Keyword(None, "Column with the country of each row."),
+        "hashed": Keyword(None, "Kinds whose columns are SHA-256 already."),
+        "ignore": Keyword(None, "Columns that are taken for nothing."),
+        "split_cells": Keyword(None, "Separator of several values in one cell."),
+        "encoding": Keyword(None, "Encoding of the file, when it is not UTF-8."),
+        "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),
+        "header": Keyword(None, "False when the first line is a row; recognised by default."),
+        "sql": Keyword(None, "One SELECT over the table `source`, as text."),
+        "shared_values": Keyword(
+            SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."
+        ),
+        "phone_validity": Keyword(
+            "valid", "Whether phone numbers must be assigned ones, or of a possible length only."
+        ),
+        "expires_at": Keyword(None, f"When entries expire; 13 months after the plan by default. {_TIME}"),
+        "ttl_days": Keyword(None, "Entries expire so many days after the plan."),
+        "max_rejected_share": Keyword(
+            DEFAULT_MAX_REJECTED_SHARE, "Refuse the source when a larger share of its rows is rejected, 0 to 1."
+        ),
+        "max_rejected_column_share": Keyword(
+            DEFAULT_MAX_REJECTED_COLUMN_SHARE,
+            "Refuse the source when a larger share of the values of a column is not of its kind, 0 to 1.",
+        ),
+        "confirm_partner_ids": Keyword(
+            False, "The numbers in columns of partner_user_id are ids, not phone numbers: they leave unhashed."
+        ),
+        "fail_on_warnings": Keyword(False, "Refuse the source where the plan would warn of a large loss."),
+        "suppress": Keyword(None, "Files of people who must not be put in, hashed or not."),
+        "suppress_columns": Keyword(None, "As `columns`, for those of `suppress` that have them."),
+        "suppress_split_cells": Keyword(None, "As `split_cells`, for `suppress`."),
+        "suppress_encoding": Keyword(None, "As `encoding`, for `suppress`."),
+        "suppress_delimiter": Keyword(None, "As `delimiter`, for `suppress`."),
+        "suppress_header": Keyword(None, "As `header`, for `suppress`."),
+        "suppress_max_rejected_share": Keyword(
+            DEFAULT_MAX_UNREAD_SHARE, "The share of the rows of `suppress` that may be unreadable, 0 to 1."
+        ),
+        "consent_column": Keyword(None, "'NAME=VALUE': put in only rows with VALUE in the column NAME."),
+        "shared_suppression": Keyword(
+            "stop", "A shared value of people to keep out stops the run, keeps out all who have it, or none."
+        ),
+        "few_people": Keyword(
+            None,
+            "Tell of a change of fewer than ten people, refuse it, or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
+        ),
+        "max_body_bytes": Keyword(None, f"Bytes of one request at most; {MAX_BODY_BYTES:,} by default."),
+        "operation": Keyword(None, "What to do with every row; 'update' by default."),
+        "operation_column": Keyword(None, "Column that says update or delete for each row."),
+        "effective_at": Keyword(None, f"When entries take effect; at once by default. {_TIME}"),
+        "plan_time": Keyword(None, f"The time that the plan counts from; now by default. {_TIME}"),
+        "allow_empty": Keyword(False, "A source without rows is no failure."),
+    }
+)
+
+# Options of the command line that a program gives in another way.
+ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "map": "it is `columns`",
+        "no_header": "it is `header=False`",
+        "suppress_map": "it is `suppress_columns`",
+        "suppress_no_header": "it is `suppress_header=False`",
+        "audience": "it is `audience_id`",
+        "from": "it is `source`",
+        "account": "give `settings=load_settings(account_id=…)`",
+        "account_id": "give `settings=load_settings(account_id=…)`",
+        "profile": "give `settings=load_settings(profile=…)`",
+        "concurrency": "give `settings=load_settings(concurrency=…)`",
+        "requests_per_minute": "give `settings=load_settings(requests_per_minute=…)`",
+        "dry_run": "`check` reads the source and sends nothing",
+        "plan": "`plan_sync` makes the plan and sends nothing",
+        "json": "call `to_json()` of the result",
+        "yes": "Python asks no question",
+        "max_minutes": "cancel the task of the function that ends in `_async`",
+    }
+)

@@ -1,0 +1,99 @@
+"""`runs` and `report`: which list, which audience, when, how long, how many."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from audiencekit.reporting.durationtext import in_short
+from audiencekit.reporting.runstext import render_runs
+from tests.cli.conftest import Begin, Run, Service
+
+RUN = {
+    "run_id": "20261122-215618-1fd80221", "state": "complete", "started_at": "2026-11-22T21:56:18Z",
+    "finished_at": "2026-11-22T22:00:23Z", "operation": "update", "target": {"kind": "audience", "id": "hc6uc"},
+    "audience_id": "hc6uc", "audience_name": "Spring customers", "source_names": ["us-500.csv"],
+    "rows": {"sent": 1_499, "read": 1_500}, "resumable": False, "running": False,
+}  # fmt: skip
+
+
+def _list(tmp_path: Path, name: str, rows: int = 3) -> str:
+    path = tmp_path / name
+    path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(rows)))
+    return str(path)
+
+
+def test_a_run_is_a_line_under_a_heading() -> None:
+    """Of one that was killed early little is known."""
+    older = {"run_id": "20261121-000000-1fd80221", "state": "incomplete", "resumable": True, "running": False}
+    heading, newest, last = (re.split(r"  +", line) for line in render_runs([RUN, older]).splitlines())
+    assert heading == ["run", "state", "started (UTC)", "took", "what", "to", "list", "sent", "of rows"]
+    assert newest == [
+        *(RUN["run_id"], "complete", "2026-11-22 21:56", "4:05 min", "update", "'Spring customers' (hc6uc)"),
+        *("us-500.csv", "1,499", "1,500"),
+    ]
+    assert last == [older["run_id"], "incomplete", "resumable"]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0 s"), (59, "59 s"), (65, "1:05 min"), (7_620, "2:07 h")])
+def test_durations(seconds: int, text: str) -> None:
+    assert in_short(seconds) == text
+
+
+def test_runs_and_reports_name_list_and_audience(run: Run, service: Service, tmp_path: Path) -> None:
+    """By the name that the service has; and `runs` of one audience, or since a time, are those alone."""
+    made = json.loads(run("audiences", "create", "Spring customers", "--json", **service.env).stdout)
+    for name, audience in (("spring.csv", "Spring customers"), ("others.csv", service.audience_id)):
+        done = run("upload", _list(tmp_path, name), "--audience", audience, **service.env)
+        assert done.returncode == 0, done.stderr
+    table = run("runs", **service.env).stdout.splitlines()
+    assert table[0].split()[:2] == ["run", "state"]
+    assert "others.csv" in table[1]
+    assert f"'Spring customers' ({made['id']})" in table[2]
+    assert "spring.csv" in table[2]
+    for chosen in ("Spring customers", made["id"]):
+        (listed,) = json.loads(run("runs", "--audience", chosen, "--json", **service.env).stdout)
+        assert (listed["audience_name"], listed["source_names"]) == ("Spring customers", ["spring.csv"])
+        assert listed["seconds"] >= 0
+    assert len(json.loads(run("runs", "--since", "1d", "--json").stdout)) == 2
+    assert json.loads(run("runs", "--since", "2999-01-01", "--json").stdout) == []
+    assert run("runs", "--since", "yesterday").returncode == 2
+    head = run("report", listed["run_id"]).stdout.splitlines()[:3]
+    assert head[0] == f"Run {listed['run_id']}: update audience 'Spring customers' ({made['id']})"
+    assert head[1] == "  list      spring.csv"
+    assert head[2].startswith("  started   20")
+
+
+def test_names_that_cannot_be_told_apart_are_refused(run: Run, service: Service, tmp_path: Path) -> None:
+    """With the ids; nothing is read or sent."""
+    source = _list(tmp_path, "list.csv")
+    made = json.loads(run("audiences", "create", "Spring customers", "--json", **service.env).stdout)
+    unknown = run("upload", source, "--audience", "Spring", **service.env)
+    assert unknown.returncode == 2
+    assert f"give an id, perhaps: {made['id']} 'Spring customers'" in unknown.stderr
+    assert run("audiences", "show", "Spring customers", **service.env).stdout.startswith(made["id"])
+    assert json.loads(run("runs", "--json").stdout) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])
+def test_the_way_to_go_on_is_the_last_line(
+    begin: Begin, service: Service, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Below the report, where it is seen; in a file that takes both streams, too."""
+    source = _list(tmp_path, "list.csv", 130_000)
+    given = ("--audience", service.audience_id, "--requests-per-minute", "1", "-v", *options)
+    process = begin("upload", source, *given, **service.env)
+    assert process.stderr is not None
+    while "request 1: confirmed" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 75
+    last = err.splitlines()[-1]
+    assert last.startswith("  what to do: ")
+    assert "`audiencekit resume " in last
+    assert out  # the report, which was printed before

@@ -1,0 +1,73 @@
+"""Names of audiences that this machine has seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audiencekit.destinations.knownaudiences import FILE, KnownAudiences, the_one
+from audiencekit.errors import UsageError
+
+
+def test_names_are_kept_by_account(tmp_path: Path) -> None:
+    """A new name replaces the old one; what is gone is forgotten."""
+    known = KnownAudiences(tmp_path, "acc1")
+    known.note({"h1": "Spring", "h2": "Autumn"})
+    KnownAudiences(tmp_path, "acc2").note({"h1": "Another"})
+    known.note({"h1": "Spring 2"}, gone=["h2"])
+    assert KnownAudiences(tmp_path, "acc1").names() == {"h1": "Spring 2"}
+    assert KnownAudiences(tmp_path, "acc2").names() == {"h1": "Another"}
+    assert KnownAudiences(tmp_path, None).names() == {}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"rubbish", b"[]", b'{"acc1": 7}', b'{"acc1": {"h1": 7, "../x": "y"}}', b"\xff"]
+)
+def test_rubbish_is_not_known(tmp_path: Path, content: bytes) -> None:
+    """And does not stay."""
+    (tmp_path / FILE).write_bytes(content)
+    known = KnownAudiences(tmp_path, "acc1")
+    assert known.names() == {}
+    known.note({"h1": "Spring"})
+    assert known.names() == {"h1": "Spring"}
+
+
+def test_a_directory_that_cannot_be_written_fails_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    known = KnownAudiences(tmp_path / "file", "acc1")
+    known.note({"h1": "Spring"})
+    assert known.names() == {}
+
+
+def test_the_state_directory_is_made_for_its_owner(tmp_path: Path) -> None:
+    KnownAudiences(tmp_path / "state", "acc1").note({"h1": "Spring"})
+    assert ((tmp_path / "state").stat().st_mode & 0o777, (tmp_path / "state" / FILE).stat().st_mode & 0o777) == (
+        0o700,
+        0o600,
+    )
+
+
+NAMES = {"h1": "Spring", "h2": "Spring", "h3": "Springs of May", "h4": "Autumn"}
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("Spring", "give an id: h1, h2"),
+        ("spring", "give an id, perhaps: h1 'Spring', h2 'Spring', h3 'Springs of May'"),
+        ("Winter", "`audiencekit audiences list` shows ids and names"),
+    ],
+)
+def test_names_that_are_not_of_one_are_refused_with_the_ids(given: str, hint: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        the_one(given, NAMES)
+    assert refused.value.hint == hint
+
+
+def test_the_name_of_one_is_its_id(tmp_path: Path) -> None:
+    """What reads as an id is one."""
+    assert the_one("Autumn", NAMES) == "h4"
+    known = KnownAudiences(tmp_path, "acc1")
+    known.note({"h1": "h2", "h2": "Spring customers"})
+    assert (known.find("h2"), known.find("Spring customers")) == ("h2", "h2")

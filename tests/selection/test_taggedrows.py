@@ -1,0 +1,47 @@
+"""The tags of a batch with their rows, as bytes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.batches import ROW
+from audiencekit.selection import taggedrows
+from audiencekit.selection.candidates import candidates_at, candidates_in_records
+from audiencekit.selection.taggedrows import TaggedRows
+from audiencekit.selection.tags import Tagger
+from tests.examples import examples
+
+Make = Callable[..., HashedRecords]
+
+PEOPLE = st.lists(
+    st.dictionaries(
+        st.sampled_from(list(Kind)), st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
+    ),
+    min_size=1,
+    max_size=20,
+)
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PEOPLE, st.integers(0, 5))
+def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list[str]]], first: int) -> None:
+    """Also of a slice, whose offsets do not begin with 0; and it says as much of every value as the records do."""
+    tagger, records = Tagger(), hashed_records(*(("Update", person) for person in people))
+    part = records.unwrap().slice(min(first, len(people) - 1))
+    written = TaggedRows(part.column(ROW).to_numpy(), tagger.tag(part))
+    read = taggedrows.from_chunk(taggedrows.to_chunk(written))
+    assert read.rows.tolist() == written.rows.tolist()
+    assert read.keys.tags.tolist() == written.keys.tags.tolist()
+    assert read.keys.owners().tolist() == written.keys.owners().tolist()
+    assert list(read.keys.offsets) == list(written.keys.offsets)
+    places = np.arange(len(written.keys.tags))
+    if len(places):
+        found, pairs = candidates_at(places, read)
+        of_records, pairs_of_records = candidates_in_records(HashedRecords(part), tagger, places)
+        assert found.tobytes() == of_records.tobytes()
+        assert np.sort(pairs).tolist() == np.sort(pairs_of_records).tolist()
