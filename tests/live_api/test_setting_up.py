@@ -11,8 +11,8 @@ async def test_a_draft_campaign_is_set_up_and_begun() -> None:
     """Funding, draft, line item, tweet, promotion, target; then both become active, and are shown as the target's."""
     async with Emulator() as emulator, open_client(load_settings(emulator.env)) as client:
 
-        async def make(name: str, **parameters: object) -> str:
-            data = (await client.call(name, parameters)).data
+        async def make(endpoint: str, **parameters: object) -> str:
+            data = (await client.call(endpoint, parameters)).data
             return str((data[0] if isinstance(data, list) else data)["id"])
 
         user_id = emulator.store.origin.user_id
