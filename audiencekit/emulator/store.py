@@ -67,8 +67,8 @@ class Store:
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
         account = Account(account_id, name, business_id, created_at=now, updated_at=now, outside=self._outside)
-        endow(account, self.origin.user_id, self._seed)
         account.records.update(stock(account_id, now))
+        endow(account, self.origin.user_id, self._seed)
         self.accounts[account_id] = account
         return account
 
