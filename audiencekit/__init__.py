@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
     from audiencekit.reporting.plan import Plan as Plan
-    from audiencekit.reporting.progress import Progress as Progress
+    from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
@@ -79,7 +79,7 @@ _NAMES = {
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.plan": "Plan",
-    "audiencekit.reporting.progress": "Progress",
+    "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Report",
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.files": "AnySource FilePath",
