@@ -11,12 +11,12 @@ import os
 import time
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation.snapshot import successor
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import load_settings
+from audiencekit.snapshots import successor
+from audiencekit.snapshots.store import SnapshotStore
 from benchmarks.emulator_process import AUDIENCE
 from benchmarks.trials import Figures, trial_arguments
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation.snapshot.rekeying import write_under
-from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOTS
+from audiencekit.audiences.synchronisation.rekeying import write_under
 from audiencekit.audiences.unfinished import nothing_at_work, refuse_unfinished
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.machine.credentialstore import CredentialStore
@@ -26,6 +25,7 @@ from audiencekit.machine.keys import KEY_BYTES, StateKey, existing_state_key, wr
 from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.machine.witness import Mark, Witness
 from audiencekit.selection.forgotten.file import alone, read_memory, write_memory, write_serial
+from audiencekit.snapshots.store import RECENT, SNAPSHOTS
 
 
 def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyPlace:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
@@ -20,6 +19,7 @@ from audiencekit.runs.store import RunStore
 from audiencekit.runs.storedreports import opened_journal
 from audiencekit.selection.forgotten.file import read_memory, read_serial
 from audiencekit.selection.forgotten.notes import needs_key
+from audiencekit.snapshots.store import SnapshotStore
 
 Look: TypeAlias = Callable[[], None]
 

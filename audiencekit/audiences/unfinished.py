@@ -7,13 +7,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from audiencekit.audiences.erasure.erasurestore import LOCK, ErasureStore
-from audiencekit.audiences.synchronisation.snapshot.store import CHANGES, SNAPSHOTS
 from audiencekit.errors import AudienceBusy, PlanRefused
 from audiencekit.machine.filelocks import locked
 from audiencekit.runs.locks import LOCKS
 from audiencekit.runs.resumption import KEPT
 from audiencekit.runs.store import RUNS
 from audiencekit.selection.forgotten.notes import ERASURES
+from audiencekit.snapshots.store import CHANGES, SNAPSHOTS
 
 
 @contextmanager

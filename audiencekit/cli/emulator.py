@@ -51,6 +51,12 @@ class Rate(click.ParamType[Any]):
     help="A file to keep everything in, and to continue from. It holds hashes.",
 )
 @click.option(
+    "--outside",
+    metavar="NAME",
+    multiple=True,
+    help="A beta or limited release that no account is let into; repeatable.",
+)
+@click.option(
     "--user",
     metavar="NAME",
     default="local_user",
@@ -58,7 +64,7 @@ class Rate(click.ParamType[Any]):
     help="Whose token the environment has, such as local_analyst.",
 )
 @click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
-def emulator(processing_time: int | None, faults: str | None, **settings: Any) -> None:
+def emulator(processing_time: int | None, outside: tuple[str, ...], faults: str | None, **settings: Any) -> None:
     """Run a local ads API.
 
     It listens on loopback until SIGTERM. One JSON line on stdout says how to reach it.
@@ -72,7 +78,9 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
     seconds = processing_time or PROCESSING_SECONDS
     try:
-        options = EmulatorOptions(processing_seconds=seconds, faults=tuple(faults_of(faults)), **settings)
+        options = EmulatorOptions(
+            processing_seconds=seconds, outside=frozenset(outside), faults=tuple(faults_of(faults)), **settings
+        )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     try:

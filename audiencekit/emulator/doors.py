@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -23,16 +23,24 @@ _LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which t
 _MEMBERS_A_PART: Final = 10_000
 
 
-class Doors:
-    """`/__log`, `/__members/{id}`, `/__requests`, `/__users`, `/__clock` and `/__activity`."""
+_WITH_ID: Final = ("__members", "__accounts")
 
-    def __init__(self, store: Store, clock: Clock, options: EmulatorOptions) -> None:
+SetAccount = Callable[[str, bytes, float], dict[str, Any]]
+
+
+class Doors:
+    """`/__log`, `/__members/{id}`, `/__requests`, `/__users`, `/__accounts/{id}`, `/__clock` and `/__activity`."""
+
+    def __init__(self, store: Store, clock: Clock, options: EmulatorOptions, set_account: SetAccount) -> None:
         self._store, self._clock, self._options = store, clock, options
+        self._set_account = set_account
         self._doors: Mapping[tuple[str, str], Callable[[str, bytes], Answer]] = {
             ("GET", "__log"): self._show_log,
             ("GET", "__members"): self._show_members,
             ("GET", "__requests"): self._show_requests,
             ("GET", "__users"): self._show_users,
+            ("GET", "__accounts"): lambda account_id, body: self._open_account(account_id, b""),
+            ("POST", "__accounts"): self._open_account,
             ("POST", "__clock"): self._move_clock,
             ("POST", "__activity"): self._make_happen,
             ("DELETE", "__activity"): self._end_streams,
@@ -41,7 +49,7 @@ class Doors:
     def open(self, method: str, path: str, body: bytes) -> Answer:
         """The answer of a door. Raises RefusalError: 404 for an unknown door, 405 for the wrong method."""
         name, slash, rest = path.removeprefix("/").partition("/")
-        if name not in {door for _, door in self._doors} or bool(slash and rest) != (name == "__members"):
+        if name not in {door for _, door in self._doors} or bool(slash and rest) != (name in _WITH_ID):
             raise refuse(404, "ROUTE_NOT_FOUND", "There is no such door")
         if (method, name) not in self._doors:
             raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this door")
@@ -55,6 +63,9 @@ class Doors:
 
     def _show_users(self, rest: str, body: bytes) -> Answer:
         return Answer(200, orjson.dumps([user.document() for user in self._store.users.all()]))
+
+    def _open_account(self, account_id: str, body: bytes) -> Answer:
+        return Answer(200, orjson.dumps(self._set_account(account_id, body, self._clock.now())))
 
     def _show_members(self, list_id: str, body: bytes) -> Answer:
         shown = self._store.find_list(list_id)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
+from audiencekit.emulator.accounts.door import change_settings, show_settings
 from audiencekit.emulator.calls import Address, Call
 from audiencekit.emulator.envelope import Answer, RefusalError, refuse
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.people.permissions import check_permission
 from audiencekit.emulator.routing import Match, Router
 from audiencekit.emulator.signatures import decode_pairs
-from audiencekit.emulator.state import LOST_MEMBERS, ReceivedCall, StateError, StateFile
+from audiencekit.emulator.state import LOST_MEMBERS, SET_ACCOUNT, ReceivedCall, StateError, StateFile
 from audiencekit.emulator.store import Store
 
 
@@ -37,6 +39,17 @@ class Handlers:
             raise refuse(403, "NOT_FOUND", f"Account {account_id} was not found")
         check_permission(self._store.users.of(user_id), match)
 
+    def set_account(self, account_id: str, body: bytes, now: float) -> dict[str, Any]:
+        """Changes what the API cannot. Raises RefusalError: 404, and 400 for a faulty order."""
+        account = self._store.accounts.get(account_id)
+        if account is None:
+            raise refuse(404, "NOT_FOUND", "There is no account with this id")
+        if body:
+            change_settings(account, body)
+            if self._state is not None:
+                self._state.add_call(replace(LOST_MEMBERS, method=SET_ACCOUNT, path=account_id, body=body, now=now))
+        return show_settings(account)
+
     def lose_members(self, now: float) -> None:
         """Empties every list, as a service that restarts without its data."""
         self._store.lose_members()
@@ -50,6 +63,9 @@ class Handlers:
             for saved in state.calls():
                 if saved.method == LOST_MEMBERS.method:
                     self._store.lose_members()
+                    continue
+                if saved.method == SET_ACCOUNT:
+                    change_settings(self._store.accounts[saved.path], saved.body)
                     continue
                 match = router.find(saved.method, saved.path, Address(saved.address))
                 match.route.handler(self._make_call(match, saved))

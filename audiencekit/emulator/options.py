@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from audiencekit.emulator.accounts.gates import GATES
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.faults.fault import Fault
 from audiencekit.emulator.people.users import FIRST_NAME, USER_NAMES
@@ -33,6 +34,7 @@ class EmulatorOptions:
     match_rate: float = DEFAULT_MATCH_RATE
     processing_seconds: float = PROCESSING_SECONDS
     accept_upper_case: bool = False
+    outside: frozenset[str] = frozenset()  # names of betas and limited releases that no account is let into
     user: str = FIRST_NAME  # whose token stands in the environment that leads to the emulator
     state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
@@ -41,6 +43,8 @@ class EmulatorOptions:
     def __post_init__(self) -> None:
         if self.profile not in ("spec", "x"):
             raise ValueError("the profile is 'spec' or 'x'")
+        if not self.outside <= set(GATES):
+            raise ValueError(f"an account is outside of: {', '.join(GATES)}")
         if self.user not in USER_NAMES:
             raise ValueError(f"a user is one of {', '.join(USER_NAMES)}")
         if not 0 <= self.port <= 65_535:

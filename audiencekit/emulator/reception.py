@@ -71,17 +71,17 @@ class Reception:
         self.clock = Clock(options.clock)
         self._state = open_state(options, self.clock)
         started_at = self._state.fact("started_at", self.clock.now()) if self._state else self.clock.now()
-        self.store = Store(options.seed, started_at, options.match_rate, options.processing_seconds)
+        self.store = Store(options.seed, started_at, options.match_rate, options.processing_seconds, options.outside)
         self.faults = Register(options.faults)
         self.late = LateApplies(self.clock)
         self._options, self._stop = options, stop
-        self._doors = Doors(self.store, self.clock, options)
         self._fault_door = FaultDoor(self.faults, prepare)
         self._router = Router(ROUTES, EARLIER if options.profile == "x" else ())
         self._gate = Gate(self.store.origin.credentials, self.store.tokens)
         self._rate_limits = RateLimits()
         self._sender = Sender(self.clock, random.Random(options.seed))
         self._handlers = Handlers(self.store, options, self._state)
+        self._doors = Doors(self.store, self.clock, options, self._handlers.set_account)
         if self._state is not None:
             self._handlers.restore(self._router, self._state)
 

@@ -55,6 +55,7 @@ class ReceivedCall:
 
 
 # A restart without data, which is a fault, stands among the calls: no HTTP method has a space.
+SET_ACCOUNT: Final = "SET ACCOUNT"  # what the door of accounts did; the path is the id
 LOST_MEMBERS: Final = ReceivedCall(0.0, "", "LOSE MEMBERS", "", b"", "{}", "", b"")
 
 

@@ -31,8 +31,9 @@ class Store:
         now: float,
         match_rate: float = DEFAULT_MATCH_RATE,
         processing_seconds: float = PROCESSING_SECONDS,
+        outside: frozenset[str] = frozenset(),
     ) -> None:
-        self._seed, self._processing_seconds = seed, processing_seconds
+        self._seed, self._processing_seconds, self._outside = seed, processing_seconds, outside
         self.origin = make_origin(seed)
         self.operations = OperationLog()
         self.requests = RequestLog()
@@ -65,9 +66,9 @@ class Store:
         return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
-        account = Account(account_id, name, business_id, created_at=now, updated_at=now)
-        endow(account, self.origin.user_id, self._seed)
+        account = Account(account_id, name, business_id, created_at=now, updated_at=now, outside=self._outside)
         account.records.update(stock(account_id, now))
+        endow(account, self.origin.user_id, self._seed)
         self.accounts[account_id] = account
         return account
 

@@ -20,6 +20,7 @@ from tests.emulator.world import World, open_world, snapshot
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HASH = "ab" * 32
+_LINE_ITEM = {"objective": "REACH", "product_type": "MEDIA"}
 REFUSED, MISSING = "INVALID_PARAMETER", "MISSING_PARAMETER"
 ROWS = [row for row in ENDPOINTS if row.body]
 MEMBERS = [
@@ -78,6 +79,10 @@ BODIES: dict[str, Callable[[World], list[Any]]] = {
             }
         ],
     ],
+    "batch_line_items": lambda world: [
+        [{"operation_type": "Update", "params": {"line_item_id": world.values["line_item_id"], "name": world.text()}}],
+        [{"operation_type": "Create", "params": {"campaign_id": world.values["campaign_id"], **_LINE_ITEM}}],
+    ],
     "estimate_audience": lambda world: [
         {"targeting_criteria": [{"targeting_type": "KEYWORD", "targeting_value": "tea"}]},
         {
@@ -122,6 +127,7 @@ BODIES: dict[str, Callable[[World], list[Any]]] = {
 }
 # Choices that ask for more than a word in another place.
 ASK_FOR_MORE = {
+    ("batch_line_items", "operation_type"),
     ("batch_campaigns", "operation_type"),
     ("batch_flexible_audiences", "operation_type"),
     ("batch_flexible_audiences", "audience_type"),

@@ -162,6 +162,8 @@ def complete(world: World, row: Endpoint, *names: str, without: str = "") -> dic
     }
     if row.name == "create_campaign":
         given.setdefault("daily_budget_amount_local_micro", "1")
+    if row.name == "create_line_item" and without != "objective":
+        given.setdefault("categories", world.value(row, "categories") or "")
     for rule in row.rules * 2:
         if isinstance(rule, RequiredUnless) and rule.other not in given:
             given.setdefault(rule.name, _first_good(world, row, row.parameter(rule.name)))

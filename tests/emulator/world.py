@@ -73,17 +73,25 @@ class World:
             "tracking_tags", line_item_id=item, tracking_tag_type="CLICK_TRACKER", tracking_tag_url=WEBSITE
         )
         await make_line_item(self.caller, campaign, entity_status="PAUSED")
+        preroll = await make_line_item(self.caller, campaign, objective="PREROLL_VIEWS", categories="IAB7")
+        tea = {"targeting_type": "KEYWORD", "targeting_value": "tea", "operator_type": "EQ"}
+        criterion = await self._post("targeting_criteria", line_item_id=item, **tea)
         recommendation = await self._first("recommendations", self.caller.account.replace("/12/", "/5/"))
         self.values |= {
             "funding_instrument_id": instrument,
             "campaign_id": campaign,
             "line_item_id": item,
+            "targeting_criterion_id": criterion["id"],
             "curated_category_id": "9ddrgesiap6o",
             "line_item_curated_category_id": curated["id"],
             "tracking_tag_id": tag["id"],
             "recommendation_id": recommendation["id"],
             "entity_id": campaign,
         }
+        for row in ("create_line_item", "update_line_item"):
+            self.exceptions |= {(row, "objective"): "PREROLL_VIEWS", (row, "categories"): "IAB7"}
+        self.exceptions |= {("update_line_item", "line_item_id"): preroll}
+        self.exceptions |= {("update_line_item", "start_time"): "2027-01-01T00:00:00Z"}
         row = "get_account_history"
         self.exceptions |= {(row, name): text for name, text in HISTORY.items()}
         self.exceptions |= {(row, "entity_type"): "CAMPAIGN", (row, "cursor"): f"c-{campaign}-0"}
@@ -111,8 +119,8 @@ class World:
         }
         rows = ("list_promoted_accounts", "create_promoted_account")
         self.exceptions |= {(row, "line_item_id"): for_accounts for row in rows}
-        row = "update_scheduled_tweet"
-        self.exceptions |= {(row, "scheduled_at"): "2027-02-01T00:00:00Z"}
+        rows = ("update_scheduled_tweet", "create_scheduled_tweet")
+        self.exceptions |= {(row, "scheduled_at"): "2027-02-01T00:00:00Z" for row in rows}
         self.exceptions |= {(row, "tweet_type"): "PUBLISHED" for row in ("list_tweet_previews", "list_tweets")}
 
     async def _audiences(self) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.delivery.limiter.linefile import LineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
@@ -22,6 +21,7 @@ from audiencekit.personal import Secret
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.forgotten.people import read_forgotten
+from audiencekit.snapshots.store import SnapshotStore
 
 KEY, GIVEN = StateKey(b"k" * 32), Secret("6b" * 32)
 KEPT = Kept(secrets={"consumer_key": Secret("invented")})

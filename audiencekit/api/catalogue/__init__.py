@@ -1,4 +1,5 @@
-"""Every endpoint of the specification, one row each. Facts only: nothing here does anything on the wire.
+"""Every endpoint of the specification, one row each, and those that it names and does not show where nothing could be
+promoted or targeted without them. Facts only: nothing here does anything on the wire.
 
 A module for each resource group, or two that belong together; `parameters`, `rules` and `endpoint` say what a row may
 hold. A test compares the rows with the
@@ -27,6 +28,7 @@ from audiencekit.api.catalogue import (
     features,
     funding_instruments,
     keyword_insights,
+    line_items,
     media_creatives,
     oauth,
     promoted,
@@ -50,6 +52,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *curated_categories.ENDPOINTS,
     *campaigns.ENDPOINTS,
     *funding_instruments.ENDPOINTS,
+    *line_items.ENDPOINTS,
     *media_creatives.ENDPOINTS,
     *promoted.ENDPOINTS,
     *users_access.ENDPOINTS,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+# Of an endpoint that the specification only names.
+NAMED: Final = "named in the specification and not shown: the form is that of the public service"
 AMBIGUITIES: Final = (
     "Bodies of answers are not shown: the result stands in `data`, one object also as a list of one.",
     "The member with the token of the next page is not shown: `next_cursor`, which is null on the last page.",

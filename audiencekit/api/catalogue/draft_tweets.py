@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.conventions import NAMED
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
@@ -133,5 +134,48 @@ ENDPOINTS: Final = (
         part=2,
         section="4.9",
         parameters=(ACCOUNT_ID, long_in_path("scheduled_tweet_id")),
+    ),
+    Endpoint(
+        name="list_scheduled_tweets",
+        group="scheduled_tweets",
+        method="GET",
+        path="/12/accounts/{account_id}/scheduled_tweets",
+        part=2,
+        section="4.9",
+        shown=False,
+        parameters=(ACCOUNT_ID, SHORT_COUNT, CURSOR, long("user_id")),
+        ambiguities=(NAMED,),
+    ),
+    Endpoint(
+        name="get_scheduled_tweet",
+        group="scheduled_tweets",
+        method="GET",
+        path="/12/accounts/{account_id}/scheduled_tweets/{scheduled_tweet_id}",
+        part=2,
+        section="4.9",
+        shown=False,
+        parameters=(ACCOUNT_ID, long_in_path("scheduled_tweet_id")),
+        ambiguities=(NAMED,),
+    ),
+    Endpoint(
+        name="create_scheduled_tweet",
+        group="scheduled_tweets",
+        method="POST",
+        path="/12/accounts/{account_id}/scheduled_tweets",
+        part=2,
+        section="4.9",
+        shown=False,
+        parameters=(
+            ACCOUNT_ID,
+            time("scheduled_at", required=True, note="a minute, at most a year ahead"),
+            long("as_user_id", required=True),
+            text("text", required="conditional"),
+            text("card_uri", pattern=CARD_URI),
+            texts("media_keys", max_items=MAX_TWEET_MEDIA, note="up to four images, or one GIF, or one video"),
+            flag("nullcast", default=True),
+            text("name", max_length=80),
+        ),
+        rules=(RequiredUnless("text", "media_keys"),),
+        ambiguities=(NAMED,),
     ),
 )

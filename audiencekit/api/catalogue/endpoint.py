@@ -41,7 +41,8 @@ class Endpoint:
     between them. `operations` bounds the items of a batch and `leaves` the audiences in one tree; `params_of` names the
     row that the params of an operation follow, by its type. `ambiguities` say what the specification leaves open and
     how it is read here; `notes` what a caller should know. `ends_token`: a token is
-    worth nothing afterwards. `part` and `section` are its place in the specification.
+    worth nothing afterwards. `shown` says whether the specification shows it, or names it and leaves its form to the
+    public service. `part` and `section` are its place in the specification.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Endpoint:
     ambiguities: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     ends_token: bool = False
+    shown: bool = True
 
     @property
     def destroys(self) -> bool:

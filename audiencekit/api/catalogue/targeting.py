@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.conventions import NAMED
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
     CURSOR,
+    IDENTIFIER,
     SORT_BY,
     WITH_DELETED,
     WITH_TOTAL_COUNT,
     array,
     ids,
+    in_path,
     one_of,
+    text,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 
@@ -69,5 +73,34 @@ ENDPOINTS: Final = (
         ambiguities=(
             "the usual parameters of lists are not named: ids of its own, sort_by, with_deleted and with_total_count",
         ),
+    ),
+    Endpoint(
+        name="create_targeting_criterion",
+        group="targeting",
+        method="POST",
+        path="/12/accounts/{account_id}/targeting_criteria",
+        part=1,
+        section="4.11",
+        shown=False,
+        parameters=(
+            ACCOUNT_ID,
+            text("line_item_id", required=True, pattern=IDENTIFIER),
+            text("targeting_type", required=True, known=("CUSTOM_AUDIENCE", "IAB_CATEGORY", "LOCATION")),
+            text("targeting_value", required=True, note="of an audience its id"),
+            one_of("operator_type", "EQ", "NE", "GTE", "LT", required=True),
+        ),
+        ambiguities=(NAMED,),
+        notes=("an audience must be targetable",),
+    ),
+    Endpoint(
+        name="delete_targeting_criterion",
+        group="targeting",
+        method="DELETE",
+        path="/12/accounts/{account_id}/targeting_criteria/{targeting_criterion_id}",
+        part=1,
+        section="4.11",
+        shown=False,
+        parameters=(ACCOUNT_ID, in_path("targeting_criterion_id")),
+        ambiguities=(NAMED,),
     ),
 )

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.errors import PlanRefused, SnapshotRefused
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.spool import Spool
@@ -20,6 +18,8 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.selection.candidates import SharedValues
 from audiencekit.selection.sharedvalues import PeopleOfValues, pairs_of
 from audiencekit.selection.tags import Tagger, Tags
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.store import SnapshotStore
 
 _HINT = (
     "leave them out of the input, or say --shared-values keep to take out all who have one; other identifiers of the"

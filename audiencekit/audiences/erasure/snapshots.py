@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS, NewParts
-from audiencekit.audiences.synchronisation.snapshot.settling import settle_left
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
-from audiencekit.audiences.synchronisation.snapshot.successor import whole_part
+from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.forgotten.people import Forgotten
+from audiencekit.snapshots.partsfile import PARTS, NewParts
+from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.snapshots.successor import whole_part
 
 
 def leave_snapshot(

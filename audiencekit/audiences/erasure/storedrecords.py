@@ -10,9 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from audiencekit.audiences.synchronisation.snapshot.notedchanges import Changes
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
@@ -21,6 +18,9 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.runs.purge.removal import leftovers, name_of
 from audiencekit.runs.resumption import KEPT
 from audiencekit.runs.store import RUNS, RunStore
+from audiencekit.snapshots.notedchanges import Changes
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.store import SnapshotStore
 
 _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"
 

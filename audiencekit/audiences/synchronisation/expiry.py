@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, date_of, day_of
-from audiencekit.audiences.synchronisation.snapshot.store import SNAPSHOTS, SnapshotStore
 from audiencekit.errors import PlanRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import Settings, load_settings
+from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
+from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
 
 WITHIN_DAYS: Final = (7, 30, 90)  # what people ask for
 

@@ -19,9 +19,6 @@ from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, 
 from audiencekit.audiences.synchronisation.plan.removals import as_records
 from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.session import Session
-from audiencekit.audiences.synchronisation.snapshot.members import chosen, day_of, days_of
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.target import Target
@@ -46,6 +43,9 @@ from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import NEIGHBOURS, Selection
 from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.settings import Settings, load_settings
+from audiencekit.snapshots.members import chosen, day_of, days_of
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.sources.files import Item
 from audiencekit.sources.table import Description, Part
 

@@ -15,12 +15,7 @@ from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
-from audiencekit.audiences.synchronisation.snapshot.members import day_of
-from audiencekit.audiences.synchronisation.snapshot.notedchanges import ChangesFacts, write_changes
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.settling import settle_left, settle_run
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
+from audiencekit.audiences.synchronisation.settling import settle_left, settle_run
 from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
 from audiencekit.audiences.synchronisation.stamp.stamping import Stamping, refuse_what_is_behind
 from audiencekit.delivery.clock import Clock
@@ -39,6 +34,11 @@ from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
+from audiencekit.snapshots.members import day_of
+from audiencekit.snapshots.notedchanges import ChangesFacts, write_changes
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.store import SnapshotStore
 
 _STAYS: Final = "stays until the entry lapses"
 _LOST: Final = f"the snapshot is lost: all members are sent again; who was in it and is not in the source, {_STAYS}"

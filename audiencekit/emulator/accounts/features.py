@@ -9,7 +9,7 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 
 _READABLE: Final = ("REACH_AND_FREQUENCY_ANALYTICS", "REACH_FREQUENCY_CAP", "WEBSITE_CLICKS_CPM_BILLING")
-_SETTABLE: Final = (
+SETTABLE: Final = (
     "AGE_TARGETING",
     "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
     "AWARENESS_OBJECTIVE",
@@ -61,6 +61,6 @@ def remove_features(call: Call) -> Answer:
 
 
 def _read_keys(parameters: Parameters) -> set[str]:
-    keys = parameters.required_words("feature_keys", choices=_SETTABLE)
+    keys = parameters.required_words("feature_keys", choices=SETTABLE)
     parameters.finish()
     return set(keys)

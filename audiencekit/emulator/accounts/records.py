@@ -26,6 +26,8 @@ class Account:
     deleted: bool = False
     is_foreign: bool = False
     features: set[str] = field(default_factory=set)
+    outside: frozenset[str] = frozenset()  # of what is in beta or limited release, unless a feature opens it
+    max_active_campaigns: int = 200  # by default; specification part 1, section 8
     audiences: dict[str, Audience] = field(default_factory=dict)
     do_not_reach_lists: dict[str, DoNotReachList] = field(default_factory=dict)
     tax_settings: dict[str, str | None] = field(default_factory=dict, repr=False)

@@ -5,7 +5,7 @@ A daily budget is required unless the funding instrument is an insertion order: 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, show_campaign
@@ -13,7 +13,6 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
 
-MAX_ACTIVE: Final = 200  # campaigns of an account; specification part 1, section 8
 _MAX_NAME, _MAX_ORDER_NUMBER, _MAX_AMOUNT = 255, 50, 10**18 - 1
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 
@@ -108,6 +107,6 @@ def _check(call: Call, parameters: Parameters, fields: dict[str, Any], campaign:
         raise parameters.fault("standard_delivery", message, "EXCLUSIVE_PARAMETERS")
     others = [each for each in CAMPAIGNS.all(call).values() if each is not campaign and not each.deleted]
     active = sum(each.fields["entity_status"] == "ACTIVE" for each in others)
-    if fields["entity_status"] == "ACTIVE" and active >= MAX_ACTIVE:
-        message = f"An account has at most {MAX_ACTIVE} active campaigns"
+    if fields["entity_status"] == "ACTIVE" and active >= call.account.max_active_campaigns:
+        message = f"The account has at most {call.account.max_active_campaigns} active campaigns"
         raise parameters.fault("entity_status", message, "TOO_MANY_CAMPAIGNS")

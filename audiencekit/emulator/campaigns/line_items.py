@@ -1,18 +1,21 @@
 """Line items: what a campaign delivers, and to which people.
 
-The public service has endpoints to list and create them; the specification mentions these without showing them. The
-emulator serves their plainest form: without line items a client could promote, tag or target nothing here.
+The specification names their endpoints (list, create, update, delete) without showing them. They are served in the form
+of the public service, with what a client needs to promote, tag and target something.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.gates import CPM_BILLING, OBJECTIVES_OF_FEATURES, require_feature
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.categories import are_business_categories
+from audiencekit.emulator.resources.records import Record
+from audiencekit.emulator.times import format_time
 
 _OBJECTIVES: Final = (
     "APP_ENGAGEMENTS",
@@ -25,32 +28,113 @@ _OBJECTIVES: Final = (
     "WEBSITE_CLICKS",
 )
 _PRODUCT_TYPES: Final = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS")
+_BID_STRATEGIES: Final = ("AUTO", "MAX", "TARGET")
+_DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
+_AMOUNTS: Final = ("bid_amount_local_micro", _DAILY, _TOTAL)
+_MAX_AMOUNT: Final = 10**18 - 1
+_TIMES: Final = ("start_time", "end_time")
+
+
+def list_line_items(call: Call) -> Answer:
+    """`GET …/line_items`: drafts only with `with_draft`, as with campaigns."""
+    parameters = Parameters(call)
+    with_draft = parameters.boolean("with_draft")
+    return LINE_ITEMS.list_wanted(call, parameters, lambda item: with_draft or item.fields["entity_status"] != "DRAFT")
 
 
 def create_line_item(call: Call) -> Answer:
     """`POST …/line_items`."""
     parameters = Parameters(call)
+    return success(parameters.echo, make_line_item(call, parameters).document())
+
+
+def make_line_item(call: Call, parameters: Parameters) -> Record:
+    """A new line item of a campaign, as the parameters say."""
     campaign_id = parameters.required_text("campaign_id")
+    objective = parameters.required_choice("objective", _OBJECTIVES)
     fields: dict[str, Any] = {
+        **dict.fromkeys((*_AMOUNTS, *_TIMES)),
         "campaign_id": campaign_id,
-        "name": parameters.text("name", longest=255),
-        "objective": parameters.required_choice("objective", _OBJECTIVES),
+        "name": None,
+        "objective": objective,
         "product_type": parameters.required_choice("product_type", _PRODUCT_TYPES),
         "placements": parameters.words("placements") or ["ALL_ON_TWITTER"],
         "entity_status": parameters.choice("entity_status", ("ACTIVE", "DRAFT", "PAUSED"), "ACTIVE"),
+        "bid_strategy": None,
+        "pay_by": parameters.text("pay_by"),
+        "standard_delivery": None,
+        "categories": _read_categories(call, parameters, objective),
+        **_read_changes(parameters),
     }
-    fields["categories"] = _read_categories(call, parameters, fields["objective"])
     parameters.finish()
     campaign = CAMPAIGNS.find(call, campaign_id)
+    _check_features(call, fields)
+    _check(parameters, fields)
     more = {name: campaign.fields[name] for name in ("funding_instrument_id", "currency")}
-    return success(parameters.echo, LINE_ITEMS.make(call, {**fields, **more}).document())
+    return LINE_ITEMS.make(call, {**fields, **more})
+
+
+def change_line_item(call: Call) -> Answer:
+    """`PUT …/line_items/:line_item_id`."""
+    parameters = Parameters(call)
+    return success(parameters.echo, update_line_item(call, parameters, call.ids["line_item_id"]).document())
+
+
+def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> Record:
+    """The line item, changed as the parameters say; campaign, objective and product type stay."""
+    item = LINE_ITEMS.find(call, line_item_id)
+    status = parameters.choice("entity_status", ("ACTIVE", "PAUSED"), "")
+    changes = _read_changes(parameters)
+    if parameters.given("categories") is not None:
+        changes["categories"] = _read_categories(call, parameters, item.fields["objective"])
+    parameters.finish()
+    if status:
+        changes["entity_status"] = status
+    _check(parameters, {**item.fields, **changes})
+    item.change(changes, call.now, call.user_id)
+    return item
+
+
+def _read_changes(parameters: Parameters) -> dict[str, Any]:
+    """The given fields among those that both create and update take."""
+    changes: dict[str, Any] = {}
+    for name in _AMOUNTS:
+        if parameters.given(name) is not None:
+            changes[name] = parameters.number(name, default=0, least=1, most=_MAX_AMOUNT)
+    for name in _TIMES:
+        moment = parameters.time(name)
+        if moment is not None:
+            changes[name] = format_time(moment)
+    if parameters.given("bid_strategy") is not None:
+        changes["bid_strategy"] = parameters.choice("bid_strategy", _BID_STRATEGIES, "")
+    if parameters.given("standard_delivery") is not None:
+        changes["standard_delivery"] = parameters.boolean("standard_delivery")
+    if parameters.given("name") is not None:
+        changes["name"] = parameters.text("name", longest=255)
+    return changes
+
+
+def _check(parameters: Parameters, fields: dict[str, Any]) -> None:
+    daily, total, start, end = (fields[name] for name in (_DAILY, _TOTAL, *_TIMES))
+    if daily is not None and total is not None and daily > total:
+        raise parameters.fault(_DAILY, "The daily budget must not exceed the total budget")
+    if start is not None and end is not None and end <= start:
+        raise parameters.fault("end_time", "end_time must be later than start_time", "INVALID_TIME_WINDOW")
+
+
+def _check_features(call: Call, fields: dict[str, Any]) -> None:
+    """Some objectives, and one way to pay, are in limited release (specification part 1, section 4.12)."""
+    if fields["objective"] in OBJECTIVES_OF_FEATURES:
+        require_feature(call, OBJECTIVES_OF_FEATURES[fields["objective"]], "objective")
+    if (fields["objective"], fields["pay_by"]) == ("WEBSITE_CLICKS", "IMPRESSION"):
+        require_feature(call, CPM_BILLING, "pay_by")
 
 
 def _read_categories(call: Call, parameters: Parameters, objective: str) -> list[str]:
     """The IAB categories of a line item for prerolls, which stand for one or two advertiser business categories; empty
     for any other line item, which must not have them (specification part 1, section 4.2)."""
     if objective != "PREROLL_VIEWS":
-        if parameters.given("categories") is not None:
+        if parameters.words("categories") is not None:
             message = "categories are for objective PREROLL_VIEWS only"
             raise parameters.fault("categories", message, "EXCLUSIVE_PARAMETERS")
         return []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.calls import Address
-from audiencekit.emulator.campaigns.batch import batch_campaigns
+from audiencekit.emulator.campaigns.batch import batch_campaigns, batch_line_items
 from audiencekit.emulator.campaigns.campaigns import change_campaign, create_campaign, list_campaigns
 from audiencekit.emulator.campaigns.funding import create_funding_instrument
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS, TARGETING_CRITERIA
-from audiencekit.emulator.campaigns.line_items import create_line_item
+from audiencekit.emulator.campaigns.line_items import change_line_item, create_line_item, list_line_items
 from audiencekit.emulator.campaigns.targeting import create_criterion, list_criteria, list_targeted
 from audiencekit.emulator.rate_limits import CORE_READS, READS, WRITES
 from audiencekit.emulator.routing import Route
@@ -30,8 +30,11 @@ ROUTES: Final = (
     Route("GET", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.show_record, CORE_READS),
     Route("PUT", _CAMPAIGNS + "/:campaign_id", change_campaign, WRITES),
     Route("DELETE", _CAMPAIGNS + "/:campaign_id", CAMPAIGNS.delete_record, WRITES),
-    Route("GET", _LINE_ITEMS, LINE_ITEMS.list_records, CORE_READS),
+    Route("GET", _LINE_ITEMS, list_line_items, CORE_READS),
     Route("POST", _LINE_ITEMS, create_line_item, WRITES),
+    Route("POST", "/batch" + _LINE_ITEMS, batch_line_items, WRITES),
+    Route("GET", _LINE_ITEMS + "/:line_item_id", LINE_ITEMS.show_record, CORE_READS),
+    Route("PUT", _LINE_ITEMS + "/:line_item_id", change_line_item, WRITES),
     Route("DELETE", _LINE_ITEMS + "/:line_item_id", LINE_ITEMS.delete_record, WRITES),
     Route("GET", _CRITERIA, list_criteria, CORE_READS),
     Route("POST", _CRITERIA, create_criterion, WRITES),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.gates import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK, require_feature
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.kinds import card_uri
 from audiencekit.emulator.conversation_cards.content import (
@@ -44,6 +46,7 @@ class ConversationCards:
         parameters = self._parameters(call, written=True)
         fields = self._read(call, parameters, empty=False)
         parameters.finish()
+        _check_features(call, fields)
         check_content(parameters, fields)
         uri = card_uri(call.store.make_long_id(call.now))
         card = self.kind.make(call, {**fields, "card_uri": uri, "card_type": self.kind.kind.upper()})
@@ -55,6 +58,7 @@ class ConversationCards:
         card = self.kind.find(call, call.ids["card_id"])
         changes = self._read(call, parameters, empty=True)
         parameters.finish()
+        _check_features(call, changes)
         check_content(parameters, {**card.fields, **changes})
         card.change(changes, call.now)
         return success(parameters.echo, self.kind.show(card))
@@ -74,6 +78,17 @@ class ConversationCards:
         parameters = Parameters(call)
         parameters.echo["card_type"] = self.kind.kind.upper() if written else self.kind.kind
         return parameters
+
+
+def _check_features(call: Call, fields: Mapping[str, Any]) -> None:
+    """Conversation cards are in limited release, and so are two things that they can have."""
+    require_feature(call, CONVERSATION_CARD)
+    for name in ("third_cta", "fourth_cta"):
+        if fields.get(name) is not None:
+            require_feature(call, FOUR_OPTIONS, name)
+    for name in ("unlocked_image_media_key", "unlocked_video_media_key"):
+        if fields.get(name) is not None:
+            require_feature(call, UNLOCK, name)
 
 
 IMAGE_CARDS: Final = ConversationCards(IMAGE_CONVERSATION, read_image)

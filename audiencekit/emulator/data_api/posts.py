@@ -26,7 +26,7 @@ from audiencekit.emulator.data_api.query import Query, invalid
 from audiencekit.emulator.envelope import Answer, show_problem
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.resources.records import Record
-from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
+from audiencekit.emulator.tweets.kinds import TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due
 from audiencekit.emulator.tweets.statuses import name_author
 
@@ -43,7 +43,7 @@ def get_posts(call: Call) -> Answer:
     query.finish()
     tweets = _tweets(call)
     found = [tweets[tweet_id] for tweet_id in ids if tweet_id in tweets]
-    document: dict[str, Any] = {"data": [choose(show_post(tweet), wish.tweet) for _, tweet in found]}
+    document: dict[str, Any] = {"data": [choose(_show(account, tweet), wish.tweet) for account, tweet in found]}
     includes = _includes(call, found, wish)
     problems = [_not_found(tweet_id) for tweet_id in ids if tweet_id not in tweets]
     document |= {"includes": includes} if includes else {}
@@ -80,12 +80,18 @@ def _includes(call: Call, found: Iterable[Found], wish: Wish) -> dict[str, list[
                 media[key] = choose(show_media(MEDIA.of(account)[key]), wish.media)
         if AUTHOR_EXPANSION in wish.expansions:
             user_id = tweet.fields["user_id"]
-            users[user_id] = choose(show_user(user_id, name_author(call, user_id), account.created_at), wish.user)
-        if TWEET_EXPANSION in wish.expansions and ORIGINAL in tweet.fields:
-            original = TWEETS.of(account)[tweet.fields[ORIGINAL]]
-            tweets[original.id] = choose(show_post(original), wish.tweet)
+            shown = show_user(user_id, name_author(call, user_id), account.created_at, TWEETS.of(account).values())
+            users[user_id] = choose(shown, wish.user)
+        if TWEET_EXPANSION in wish.expansions:
+            for reference in _show(account, tweet)["referenced_tweets"] or ():
+                original = TWEETS.of(account)[reference["id"]]
+                tweets[original.id] = choose(_show(account, original), wish.tweet)
     included = {"media": list(media.values()), "users": list(users.values()), "tweets": list(tweets.values())}
     return {name: objects for name, objects in included.items() if objects}
+
+
+def _show(account: Account, tweet: Record) -> dict[str, Any]:
+    return show_post(tweet, TWEETS.of(account).values())
 
 
 def _not_found(tweet_id: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """`GET …/account_history`: what happened to one entity (specification part 1, section 4.1).
 
-A beta that needs allowlisting; here every account has it. Changes are shown as the values before and after them, since
+A beta that needs allowlisting. Changes are shown as the values before and after them, since
 their shape is documented nowhere. A time is whole when it lies on an hour of UTC.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.gates import ACCOUNT_HISTORY, require_feature
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
 from audiencekit.emulator.envelope import Answer, success
@@ -47,6 +48,7 @@ class _Change:
 
 def show_history(call: Call) -> Answer:
     """The changes of an entity between two whole hours, the earliest first; of one user, if one is named."""
+    require_feature(call, ACCOUNT_HISTORY)
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)
     entity_type = parameters.required_choice("entity_type", tuple(_ENTITIES))

@@ -1,6 +1,6 @@
 """Recommendations: at most one for each funding instrument (specification part 1, section 4.10).
 
-A closed beta; here every account has it. They follow from the campaigns as they are now, and keep their id.
+A closed beta. They follow from the campaigns as they are now, and keep their id.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from audiencekit.emulator.accounts.gates import RECOMMENDATIONS, require_feature
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
 from audiencekit.emulator.credentials import base36
@@ -21,6 +22,7 @@ from audiencekit.emulator.times import format_time
 
 def list_recommendations(call: Call) -> Answer:
     """`GET …/recommendations`: those that there are, without their changes, and always how many."""
+    require_feature(call, RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()
     shown = [summary for summary, _ in _recommendations(call)]
@@ -29,6 +31,7 @@ def list_recommendations(call: Call) -> Answer:
 
 def show_recommendation(call: Call) -> Answer:
     """`GET …/recommendations/:recommendation_id`: one with the tree of its changes."""
+    require_feature(call, RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()
     wanted = call.ids["recommendation_id"]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.partner import SCREEN_NAME as PARTNER
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.media.records import VIDEO
@@ -53,7 +54,7 @@ def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool)
 
 def name_author(call: Call, user_id: str) -> tuple[str, str]:
     """Name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
-    return ("Local user", FIRST_NAME) if user_id == call.store.origin.user_id else ("Partner", "local_partner")
+    return ("Local user", FIRST_NAME) if user_id == call.store.origin.user_id else ("Partner", PARTNER)
 
 
 def _show_user(call: Call, user_id: str, *, trim: bool) -> dict[str, Any]:

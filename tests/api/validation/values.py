@@ -70,6 +70,9 @@ BODIES: dict[str, Any] = {
         "targeting_criteria": [{"targeting_type": "BROAD_KEYWORD", "targeting_value": "tea", "operator_type": "EQ"}],
         "operator_type": "EQ",
     },
+    "batch_line_items": [
+        {"operation_type": "Create", "params": {"campaign_id": "8wku2", "objective": "REACH", "product_type": "MEDIA"}},
+    ],
     "batch_campaigns": [
         {"operation_type": "Create", "params": {"funding_instrument_id": "lygyi", "name": "Spring"}},
         {

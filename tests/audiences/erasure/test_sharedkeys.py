@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.erasure.forgetting import forget_async
-from audiencekit.audiences.synchronisation.snapshot.store import SERIAL, SnapshotStore
 from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.errors import PlanRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import Settings
+from audiencekit.snapshots.store import SERIAL, SnapshotStore
 
 OFFICE = "+493090182000"
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.audiences.synchronisation.renewal import renew_async
-from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
+from audiencekit.snapshots.facts import SnapshotFacts
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 
 PEOPLE = 6
 

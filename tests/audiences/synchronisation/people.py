@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.audiences.synchronisation.plan.removals import as_records
-from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshot.marks import Marks
-from audiencekit.audiences.synchronisation.snapshot.members import MEMBER_SCHEMA, chosen, days_of
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Index, Snapshot
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import Tagger, tags_of_sets
+from audiencekit.snapshots.facts import SnapshotFacts
+from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.members import MEMBER_SCHEMA, chosen, days_of
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.snapshot import Index, Snapshot
+from audiencekit.snapshots.store import SnapshotStore
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 
 TAGGER = Tagger()

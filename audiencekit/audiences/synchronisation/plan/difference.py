@@ -8,10 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.snapshot.marks import Marks
-from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, DROPPED, count_members, joined, to_bytes
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Index, Snapshot
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
@@ -20,6 +16,10 @@ from audiencekit.preparation.columnar.kernels.comparing import Compared, Decidin
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
+from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, joined, to_bytes
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.snapshot import Index, Snapshot
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
+from audiencekit.snapshots.facts import SnapshotFacts
 
 _PROCESSING_SECONDS: Final = timedelta(hours=PROCESSING_HOURS).total_seconds()
 _EMPTY_HINT: Final = (

@@ -10,9 +10,6 @@ from audiencekit.audiences.synchronisation.plan.difference import Horizon
 from audiencekit.audiences.synchronisation.plan.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords
-from audiencekit.audiences.synchronisation.snapshot.members import day_of
-from audiencekit.audiences.synchronisation.snapshot.notedchanges import RecordsOf
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.machine.spool import Spool
@@ -26,6 +23,9 @@ from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
+from audiencekit.snapshots.members import day_of
+from audiencekit.snapshots.notedchanges import RecordsOf
+from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.sources.files import AnySource
 
 

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from audiencekit.audiences.synchronisation.plan.keytable import KeyFilter, KeyTable
 from audiencekit.audiences.synchronisation.plan.rarestkeys import RarestKeys
-from audiencekit.audiences.synchronisation.snapshot.members import count_members
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
@@ -29,6 +28,7 @@ from audiencekit.preparation.columnar.hexadecimal import hash_array, hash_matrix
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
+from audiencekit.snapshots.members import count_members
 
 _NO_PLACES: Final = np.zeros(0, dtype=np.int64)
 _NO_TAGS: Final = np.zeros(0, dtype=TAG)

@@ -20,8 +20,6 @@ from audiencekit.audiences.synchronisation.plan.removals import (
     reduce_members,
 )
 from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords, records_at
-from audiencekit.audiences.synchronisation.snapshot.members import MemberChunk, from_bytes
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
@@ -29,6 +27,8 @@ from audiencekit.planning.batchresults import Gathered
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
+from audiencekit.snapshots.members import MemberChunk, from_bytes
+from audiencekit.snapshots.snapshot import Snapshot
 
 
 @dataclass(slots=True)

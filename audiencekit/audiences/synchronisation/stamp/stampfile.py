@@ -15,11 +15,11 @@ import orjson
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from audiencekit.audiences.synchronisation.snapshot.facts import untrusted
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.spool import NONCE_BYTES
+from audiencekit.snapshots.facts import untrusted
 
 STAMP: Final = "stamp"
 _MOST_BYTES: Final = 10_000

@@ -11,15 +11,15 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.audiences.synchronisation.plan import difference
 from audiencekit.audiences.synchronisation.plan.difference import Difference, Horizon, find_difference
-from audiencekit.audiences.synchronisation.snapshot import marks
-from audiencekit.audiences.synchronisation.snapshot.marks import Marks
-from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, DROPPED, MemberChunk, from_bytes
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Index
 from audiencekit.machine.spool import Spool
 from audiencekit.preparation.bits import Bits
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
+from audiencekit.snapshots import marks
+from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, MemberChunk, from_bytes
+from audiencekit.snapshots.snapshot import Index
 from tests.audiences.synchronisation.people import TAGGER, Known, names, records
 from tests.audiences.synchronisation.service import Person
 from tests.examples import examples

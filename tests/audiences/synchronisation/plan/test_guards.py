@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.synchronisation.plan.guards import judge_size, warn_of_few, warn_of_pace
-from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
 from audiencekit.errors import PlanRefused
+from audiencekit.snapshots.facts import SnapshotFacts
 from tests.audiences.synchronisation.service import Owner
 
 NOW = 1_795_000_000.0

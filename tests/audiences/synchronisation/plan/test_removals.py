@@ -22,12 +22,12 @@ from audiencekit.audiences.synchronisation.plan.removals import (
     reduce_members,
     rounds_for,
 )
-from audiencekit.audiences.synchronisation.snapshot.members import MEMBER_SCHEMA
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.columnar.hexadecimal import hash_array
 from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.tags import TAG
+from audiencekit.snapshots.members import MEMBER_SCHEMA
 from tests.audiences.synchronisation.people import TAGGER, members, names, records
 from tests.audiences.synchronisation.service import Person
 

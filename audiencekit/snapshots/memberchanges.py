@@ -9,8 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.snapshot.marks import NO_MARKS, Marks
-from audiencekit.audiences.synchronisation.snapshot.members import (
+from audiencekit.machine.spool import Spool
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import Tagger, tags_of_sets
+from audiencekit.snapshots.marks import NO_MARKS, Marks
+from audiencekit.snapshots.members import (
     NO_MEMBERS,
     MemberChunk,
     count_members,
@@ -19,11 +23,7 @@ from audiencekit.audiences.synchronisation.snapshot.members import (
     joined,
     to_bytes,
 )
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.machine.spool import Spool
-from audiencekit.personal import HashedRecords, guarded
-from audiencekit.selection.partitions import part_of
-from audiencekit.selection.tags import Tagger, tags_of_sets
+from audiencekit.snapshots.partsfile import PARTS
 
 _GATHERED: Final = 32_768  # changes that are put in order at a time
 _PUT_ASIDE: Final = 1_024  # of one part

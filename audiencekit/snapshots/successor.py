@@ -12,10 +12,13 @@ from datetime import timedelta
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.snapshot.facts import FORM, SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshot.marks import Marks
-from audiencekit.audiences.synchronisation.snapshot.memberchanges import Effects, PartEffects
-from audiencekit.audiences.synchronisation.snapshot.members import (
+from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.snapshots.facts import FORM, SnapshotFacts
+from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.memberchanges import Effects, PartEffects
+from audiencekit.snapshots.members import (
     DOUBTFUL,
     DROPPED,
     UNSURE,
@@ -26,12 +29,9 @@ from audiencekit.audiences.synchronisation.snapshot.members import (
     joined,
     with_days,
 )
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS, NewParts, PartIndex
-from audiencekit.audiences.synchronisation.snapshot.snapshot import NO_PART, Index, Snapshot
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
-from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
-from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.snapshots.partsfile import PARTS, NewParts, PartIndex
+from audiencekit.snapshots.snapshot import NO_PART, Index, Snapshot
+from audiencekit.snapshots.store import SnapshotStore
 
 _FEW = 4_096  # changes of one part
 _TOGETHER_BYTES = 2_000_000  # of neighbouring parts that are made in one go

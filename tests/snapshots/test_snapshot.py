@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOT, SnapshotStore
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
+from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Owner, entries_of
 
 PEOPLE = [(str(number), str(number)) for number in range(20)]

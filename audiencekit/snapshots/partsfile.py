@@ -20,9 +20,16 @@ from typing import Final, Self
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.snapshot.facts import EARLIER_FORM, FORM, SnapshotFacts, trusted
-from audiencekit.audiences.synchronisation.snapshot.marks import MARK_BYTES, NO_MARKS, Marks
-from audiencekit.audiences.synchronisation.snapshot.members import (
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import SubKey
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.bits import Indices
+from audiencekit.selection.partitions import PARTITION_BITS
+from audiencekit.selection.tags import Tagger, tags_of_sets
+from audiencekit.snapshots.facts import EARLIER_FORM, FORM, SnapshotFacts, trusted
+from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks
+from audiencekit.snapshots.members import (
     NO_MEMBERS,
     Days,
     MemberChunk,
@@ -33,13 +40,6 @@ from audiencekit.audiences.synchronisation.snapshot.members import (
     from_identifier_bytes,
     to_identifier_bytes,
 )
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.workers import cores, in_order
-from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Indices
-from audiencekit.selection.partitions import PARTITION_BITS
-from audiencekit.selection.tags import Tagger, tags_of_sets
 
 PARTS: Final = 2**PARTITION_BITS
 

@@ -18,9 +18,6 @@ from typing import Final, Self
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from audiencekit.audiences.synchronisation.snapshot.facts import REBUILD_HINT, SnapshotFacts, untrusted
-from audiencekit.audiences.synchronisation.snapshot.partsfile import NewParts, PartsFile, write_parts
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keptspool import KeptSpool
@@ -29,6 +26,9 @@ from audiencekit.machine.privatefiles import explained, read_file, replace_file,
 from audiencekit.machine.spool import NONCE_BYTES
 from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.selection.tags import Tagger
+from audiencekit.snapshots.facts import REBUILD_HINT, SnapshotFacts, untrusted
+from audiencekit.snapshots.partsfile import NewParts, PartsFile, write_parts
+from audiencekit.snapshots.snapshot import Snapshot
 
 SNAPSHOTS: Final = "snapshots"
 SNAPSHOT, RECENT, SERIAL, CHANGES = "snapshot", "recent", "serial", "changes"

@@ -7,13 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts, untrusted
-from audiencekit.audiences.synchronisation.snapshot.memberchanges import Effects
-from audiencekit.audiences.synchronisation.snapshot.members import day_of
-from audiencekit.audiences.synchronisation.snapshot.notedchanges import Changes, Outcomes
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
-from audiencekit.audiences.synchronisation.snapshot.successor import Successor, is_old
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.spool import Spool
@@ -21,6 +14,13 @@ from audiencekit.personal import HashedRecords
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.store import RunStore
+from audiencekit.snapshots.facts import SnapshotFacts, untrusted
+from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.members import day_of
+from audiencekit.snapshots.notedchanges import Changes, Outcomes
+from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.snapshots.successor import Successor, is_old
 
 
 def settle_left(store: SnapshotStore, runs: RunStore, key: StateKey, now: datetime) -> bool:

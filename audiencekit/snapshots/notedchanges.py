@@ -24,7 +24,6 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keptspool import KeptSpool
@@ -38,6 +37,7 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.selection.selection import Layout, Wave
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
 
 # The records of one batch of a layout at these places, ascending, with all their keys; called from any thread.
 RecordsOf: TypeAlias = Callable[[int, Indices], HashedRecords]

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.audiences.synchronisation.snapshot.members import (
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation import chunks
+from audiencekit.snapshots.members import (
     DOUBTFUL,
     MEMBER_SCHEMA,
     NO_MEMBERS,
@@ -25,8 +27,6 @@ from audiencekit.audiences.synchronisation.snapshot.members import (
     to_identifier_bytes,
     with_days,
 )
-from audiencekit.personal import HashedRecords
-from audiencekit.preparation import chunks
 
 DAY = st.sampled_from([DOUBTFUL, 19_000, 20_100, 20_400])
 

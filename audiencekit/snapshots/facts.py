@@ -9,8 +9,8 @@ from typing import Final, Self
 
 import orjson
 
-from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
+from audiencekit.snapshots.members import DOUBTFUL
 
 EARLIER_FORM, FORM = 1, 2
 _NO_LONGER: Final = frozenset({"updates_doubted_at", "deletes_doubted_at"})  # journals say it

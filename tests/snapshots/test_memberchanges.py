@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audiencekit.audiences.synchronisation.snapshot import memberchanges as module
-from audiencekit.audiences.synchronisation.snapshot.marks import Marks
-from audiencekit.audiences.synchronisation.snapshot.memberchanges import Effects
-from audiencekit.audiences.synchronisation.snapshot.members import joined
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
 from audiencekit.machine.spool import Spool
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import tags_of_sets
+from audiencekit.snapshots import memberchanges as module
+from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.members import joined
+from audiencekit.snapshots.partsfile import PARTS
 from tests.audiences.synchronisation.people import TAGGER, days, members
 from tests.audiences.synchronisation.service import Person
 

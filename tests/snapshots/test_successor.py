@@ -11,9 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.audiences.synchronisation.snapshot.facts import EARLIER_FORM, SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshot.memberchanges import Effects
-from audiencekit.audiences.synchronisation.snapshot.members import (
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import find_state_key
+from audiencekit.machine.spool import Spool
+from audiencekit.personal import HashedRecords
+from audiencekit.selection.partitions import part_of
+from audiencekit.selection.tags import tags_of_sets
+from audiencekit.snapshots.facts import EARLIER_FORM, SnapshotFacts
+from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.members import (
     DOUBTFUL,
     DROPPED,
     NO_MEMBERS,
@@ -23,16 +29,10 @@ from audiencekit.audiences.synchronisation.snapshot.members import (
     joined,
     to_bytes,
 )
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.snapshot import Snapshot
-from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SNAPSHOT, SnapshotStore
-from audiencekit.audiences.synchronisation.snapshot.successor import Successor, is_old
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import find_state_key
-from audiencekit.machine.spool import Spool
-from audiencekit.personal import HashedRecords
-from audiencekit.selection.partitions import part_of
-from audiencekit.selection.tags import tags_of_sets
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
+from audiencekit.snapshots.successor import Successor, is_old
 from tests.audiences.synchronisation.people import days, members, store
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples
@@ -121,9 +121,9 @@ def test_parts_are_the_same_alone_and_together(
     second |= {("", f"{number}"): 20_100 for number in range(300)}
     third = {person: DROPPED if day == 20_100 else 20_400 for person, day in list(second.items())[150:450]}
     written = []
-    monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.successor.SNAPSHOT_FRAME_BYTES", 1_000_000)
+    monkeypatch.setattr("audiencekit.snapshots.successor.SNAPSHOT_FRAME_BYTES", 1_000_000)
     for name, most in (("all", 2_000_000), ("some", together_bytes)):
-        monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.successor._TOGETHER_BYTES", most)
+        monkeypatch.setattr("audiencekit.snapshots.successor._TOGETHER_BYTES", most)
         found = SnapshotStore(tmp_path / name, ACCOUNT, AUDIENCE, find_state_key(tmp_path, None))
         found.prepare()
         for changes in (first, second, third):
@@ -147,7 +147,7 @@ def test_who_has_gone_is_gone_from_the_files_after_days(found: SnapshotStore) ->
 
 def test_many_changes_are_written_as_a_whole(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the files stay within their bound."""
-    monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.successor.SNAPSHOT_FRAME_BYTES", 0)
+    monkeypatch.setattr("audiencekit.snapshots.successor.SNAPSHOT_FRAME_BYTES", 0)
     _advance(found, {("a", "1"): 20_000})
     assert not (found.directory / RECENT).exists()
     assert ("a", "1") in _read(found)[0]
@@ -193,7 +193,7 @@ def _write_earlier(found: SnapshotStore, everybody: HashedRecords) -> None:
 
 def test_one_of_a_later_version_is_refused(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may hold what this one does not know."""
-    monkeypatch.setattr("audiencekit.audiences.synchronisation.snapshot.partsfile.FORM", 3)
+    monkeypatch.setattr("audiencekit.snapshots.partsfile.FORM", 3)
     _advance(found, {}, TODAY + 8 * DAY_SECONDS)
     monkeypatch.undo()
     with pytest.raises(Exception, match="another version"):

@@ -8,14 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from audiencekit.audiences.synchronisation.snapshot.memberchanges import Effects
-from audiencekit.audiences.synchronisation.snapshot.members import DOUBTFUL
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PARTS
-from audiencekit.audiences.synchronisation.snapshot.store import SnapshotStore
-from audiencekit.audiences.synchronisation.snapshot.successor import Successor
 from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.spool import Spool
+from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.members import DOUBTFUL
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.snapshots.successor import Successor
 
 Home: TypeAlias = tuple[Path, StateKey]
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.audiences.synchronisation.snapshot import marks as marks_module
-from audiencekit.audiences.synchronisation.snapshot.marks import MARK_BYTES, NO_MARKS, Marks
 from audiencekit.selection.tags import TAG
+from audiencekit.snapshots import marks as marks_module
+from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks
 
 Pair = tuple[int, int]
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)

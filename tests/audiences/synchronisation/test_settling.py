@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.synchronisation.snapshot.settling import settle_left
-from audiencekit.audiences.synchronisation.snapshot.store import RECENT, SnapshotStore
+from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import find_state_key
 from audiencekit.runs.store import RunStore
+from audiencekit.snapshots.store import RECENT, SnapshotStore
 from tests.audiences.synchronisation.people import store
 from tests.audiences.synchronisation.service import LOST, NEVER, Owner
 

@@ -13,12 +13,12 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.audiences.synchronisation.snapshot.facts import SnapshotFacts
-from audiencekit.audiences.synchronisation.snapshot.marks import NO_MARKS, Marks
-from audiencekit.audiences.synchronisation.snapshot.members import DROPPED, NO_MEMBERS, Days, chosen, joined, with_days
-from audiencekit.audiences.synchronisation.snapshot.partsfile import PartIndex, PartsFile
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.snapshots.facts import SnapshotFacts
+from audiencekit.snapshots.marks import NO_MARKS, Marks
+from audiencekit.snapshots.members import DROPPED, NO_MEMBERS, Days, chosen, joined, with_days
+from audiencekit.snapshots.partsfile import PartIndex, PartsFile
 
 NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
 

@@ -1,0 +1,58 @@
+"""Betas and limited releases (specification part 1, sections 4.12, 5 and 9, and part 2, section 4.3).
+
+Every account is let into all of them, unless it is put outside: by an option of the emulator, or at a door, where the
+account manager of the specification would stand. An account that is outside is refused what the name stands for, until
+the sandbox gives it the feature, or the door lets it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from audiencekit.emulator.accounts.records import SHARING_FEATURE
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.calls import Call
+
+# Betas, which the API gives to no account.
+ACCOUNT_HISTORY, RECOMMENDATIONS, FLEXIBLE_AUDIENCES = "ACCOUNT_HISTORY", "RECOMMENDATIONS", "FLEXIBLE_AUDIENCES"
+BETAS: Final = (ACCOUNT_HISTORY, RECOMMENDATIONS, FLEXIBLE_AUDIENCES)
+CPM_BILLING: Final = "WEBSITE_CLICKS_CPM_BILLING"
+# Keys of features that open something here.
+OBJECTIVES_OF_FEATURES: Final[Mapping[str, str]] = {
+    "REACH": "AWARENESS_OBJECTIVE",
+    "PREROLL_VIEWS": "PREROLL_VIEWS_OBJECTIVE",
+}
+CRITERIA_OF_FEATURES: Final[Mapping[str, str]] = {
+    "AGE": "AGE_TARGETING",
+    "APP_STORE_CATEGORY": "INSTALLED_APP_CATEGORY_TARGETING",
+    "ENGAGEMENT_TYPE": "ENGAGER_RETARGETING",
+    "EVENT": "EVENT_TARGETING",
+}
+CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK = (
+    "CONVERSATION_CARD",
+    "CONVERSATION_CARD_FOUR_OPTIONS",
+    "CONVERSATION_CARD_UNLOCK",
+)
+APP_CARDS_OF_VIDEO: Final = "VIDEO_APP_DOWNLOAD_CARD"
+GATES: Final = (
+    *BETAS,
+    *OBJECTIVES_OF_FEATURES.values(),
+    *CRITERIA_OF_FEATURES.values(),
+    CONVERSATION_CARD,
+    FOUR_OPTIONS,
+    UNLOCK,
+    APP_CARDS_OF_VIDEO,
+    CPM_BILLING,
+)
+# What only the door gives: part 2, section 4.2, and a key that can be read and not set in the sandbox.
+GRANTED_AT_THE_DOOR: Final = (SHARING_FEATURE, CPM_BILLING)
+
+
+def require_feature(call: Call, gate: str, parameter: str | None = None) -> None:
+    """Raises RefusalError (403) for an account that is outside, naming the parameter that asked for it."""
+    account = call.account
+    if gate in account.outside and gate not in account.features:
+        message = f"Account {account.id} does not have access to {gate}"
+        raise call.refuse(403, "FEATURE_NOT_AVAILABLE", message, parameter)
