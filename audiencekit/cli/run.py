@@ -1,0 +1,142 @@
+"""`run`: audiences that a file describes, by their names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from audiencekit.cli.commandhelp import Command, plan_option, service_option
+from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.options import json_option, max_minutes_option
+from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
+from audiencekit.cli.sending import pace_options, sending_settings
+from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.shown import shown
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.setups.result import SetupReport
+    from audiencekit.audiences.setups.setup import AudienceSetup
+    from audiencekit.settings import Settings
+
+
+@click.command(cls=Command, examples=("run spring-customers", "run --all --plan --setup audiences/audiencekit.toml"))
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@plan_option("--all", "everything", is_flag=True, help="Carry out all audiences of the setup.")
+@plan_option("--plan", "only_plan", is_flag=True, help="Say what would change, and send nothing.")
+@plan_option("--setup", metavar="FILE", help="The setup; audiencekit.toml here, when it was named before.")
+@plan_option("--remember", is_flag=True, help="From now on the setup needs no --setup in its directory.")
+@service_option("--profile", help="Which service: spec or x.")
+@pace_options
+@max_minutes_option
+@json_option
+def run(
+    names: tuple[str, ...],
+    everything: bool,
+    only_plan: bool,
+    setup: str | None,
+    remember: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Carry out audiences of a setup file.
+
+    The file names lists, audiences and accounts. All keep one pace; when one fails, the others go on. Without a NAME
+    the audiences of the file are listed.
+    """
+    max_minutes: float | None = given.pop("max_minutes")
+    try:
+        if names and everything:
+            raise UsageError("names and --all were both given", hint="give one of them")
+        path = _find_setup(setup, remember=remember, **given)
+        settings, chosen = _read(path, names, **given)
+        if not names and not everything:
+            _list(chosen, settings, as_json=as_json)
+        _introduce(chosen, settings)
+        report = _plans(path, names, settings) if only_plan else _reports(chosen, max_minutes, file=path, **given)
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    _leave(report, as_json=as_json)
+
+
+def _find_setup(setup: str | None, *, remember: bool, **given: Any) -> Path:
+    """The file that was named, now or before. Raises UsageError for another, which may be anyone's."""
+    from audiencekit.audiences.setups.trust import TrustedSetups
+    from audiencekit.settings import SETTINGS_FILE, load_settings
+
+    trusted = TrustedSetups(load_settings(directory=None, **given).state_dir)
+    if setup is None:
+        return trusted.check(Path(SETTINGS_FILE).absolute())
+    path = Path(setup).absolute()
+    if remember:
+        trusted.remember(path)
+    return path
+
+
+def _read(path: Path, names: tuple[str, ...], **given: Any) -> tuple[Settings, tuple[AudienceSetup, ...]]:
+    from audiencekit.audiences.setups.document import read_setup
+
+    setup = read_setup(path)
+    return command_settings(file=path, **given), setup.chosen(names or None)
+
+
+def _list(chosen: tuple[AudienceSetup, ...], settings: Settings, *, as_json: bool) -> NoReturn:
+    from audiencekit.audiences.setups.running import described
+
+    if as_json:
+        print_json(described(chosen, settings))
+    else:
+        say("\n".join(_lines(chosen, settings)))
+    sys.exit(0)
+
+
+def _introduce(chosen: tuple[AudienceSetup, ...], settings: Settings) -> None:
+    """Say on which account and audience each will work, before anything is sent."""
+    for line in _lines(chosen, settings):
+        tell(line)
+
+
+def _lines(chosen: tuple[AudienceSetup, ...], settings: Settings) -> list[str]:
+    from audiencekit.audiences.setups.running import described
+
+    width = max(len(one.name) for one in chosen)
+    return [f"{each['name']:<{width}}  {_line(each)}" for each in described(chosen, settings)]
+
+
+def _line(each: dict[str, Any]) -> str:
+    called = f" ({each['account']})" if each["account"] else ""
+    account = f"account {shown(each['account_id'])}{called}" if each["account_id"] else "no account"
+    sources = ", ".join(shown(Path(source).name) for source in each["sources"])
+    schedule = f"; {shown(each['schedule'])}" if each["schedule"] else ""
+    return f"{each['operation']} of audience {shown(each['audience'])} in {account}, from {sources}{schedule}"
+
+
+def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupReport:
+    from audiencekit.audiences.setups.running import plan_setup
+    from audiencekit.cli.commandprogress import command_progress
+
+    with command_progress() as progress:
+        return plan_setup(path, names or None, settings=settings, progress=progress)
+
+
+def _reports(chosen: tuple[AudienceSetup, ...], max_minutes: float | None, **given: Any) -> SetupReport:
+    from audiencekit.audiences.setups.running import carry_out
+    from audiencekit.cli.commandprogress import command_progress
+    from audiencekit.cli.interruption import run_until_interrupted
+
+    settings = sending_settings(**given)
+    with command_progress() as progress:
+        return run_until_interrupted(carry_out(chosen, settings, progress), max_minutes=max_minutes)
+
+
+def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
+    """Print what became of each, and exit with the code of the worst."""
+    if as_json:
+        print_json(report.to_json())
+    else:
+        say_document(str(report))
+    if (worst := report.worst) is not None and worst.error is not None and worst.error.hint:
+        tell(f"{worst.setup.name}: what to do: {shown(worst.error.hint)}")
+    sys.exit(report.exit_code)
