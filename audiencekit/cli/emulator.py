@@ -59,6 +59,7 @@ class Rate(click.ParamType[Any]):
 )
 @click.option("--webhook-host", metavar="HOST", multiple=True, help="A host of receivers other than this machine.")
 @click.option("--track", default="standard", show_default=True, help="Of stream rules: standard, academic, enterprise.")
+@click.option("--no-sign-in", is_flag=True, help="The application has its setting for sign-in off.")
 @click.option(
     "--outside",
     metavar="NAME",
@@ -87,6 +88,7 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
     seconds = processing_time or PROCESSING_SECONDS
     settings["webhooks"] = dict(map(_read_receiver, settings["webhooks"]))
+    settings["sign_in"] = not settings.pop("no_sign_in")
     settings |= {"webhook_hosts": frozenset(settings.pop("webhook_host")), "outside": frozenset(settings["outside"])}
     try:
         options = EmulatorOptions(processing_seconds=seconds, faults=tuple(faults_of(faults)), **settings)

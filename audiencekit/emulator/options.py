@@ -38,6 +38,7 @@ class EmulatorOptions:
     processing_seconds: float = PROCESSING_SECONDS
     accept_upper_case: bool = False
     outside: frozenset[str] = frozenset()  # names of betas and limited releases that no account is let into
+    sign_in: bool = True  # the sign-in setting of the application
     track: str = "standard"  # of the rules of the filtered stream
     webhooks: Mapping[str, str] = field(default_factory=dict)  # addresses of receivers by webhook id
     webhook_hosts: frozenset[str] = frozenset()  # of receivers that are not on loopback
