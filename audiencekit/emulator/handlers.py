@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from audiencekit.emulator.accounts.door import change_settings, show_settings
 from audiencekit.emulator.calls import Address, Call
@@ -16,6 +16,11 @@ from audiencekit.emulator.signatures import decode_pairs
 from audiencekit.emulator.state import LOST_MEMBERS, SET_ACCOUNT, ReceivedCall, StateError, StateFile
 from audiencekit.emulator.store import Store
 from audiencekit.emulator.webhooks.posts import NewPosts
+
+_REFUSED: Final = (
+    "a call that the state file holds is refused now: it was made with other options or by another version, "
+    "or it is damaged"
+)
 
 
 class Handlers:
@@ -79,7 +84,7 @@ class Handlers:
                 self.look_for_posts(saved.now)
         except RefusalError:
             state.close()
-            raise StateError("the state file was made with other options") from None
+            raise StateError(_REFUSED) from None
 
     def _make_call(self, match: Match, received: ReceivedCall) -> Call:
         # Only parsed here, so that a call from the file is read in the same way as one from the wire.

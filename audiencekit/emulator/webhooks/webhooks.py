@@ -55,7 +55,7 @@ class Webhooks:
     def __init__(self) -> None:
         self.receivers: dict[str, str] = {}  # webhook id -> address
         self.links: dict[str, Link] = {}
-        self.made: list[Delivery] = []  # in the order in which they were begun
+        self.made: deque[Delivery] = deque(maxlen=MAX_EVENTS)  # in the order in which they were begun
         self.send: Callable[[Delivery], None] = lambda delivery: None
 
     def link(self, webhook_id: str, wish: Wish) -> None:
