@@ -13,7 +13,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option, run_argument
-from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
+from audiencekit.cli.output import leave_with, print_json, print_told, say, say_document, tell
 from audiencekit.errors import InputOutputFailed
 
 _AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
@@ -86,6 +86,6 @@ def report(run: str, as_json: bool) -> None:
             raise
         leave_with(error, as_json=as_json)
     if as_json:
-        print_json(document)
+        print_told(document)
     else:
         say_document(render_report(document))
