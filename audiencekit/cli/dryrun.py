@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
     from audiencekit.settings import Settings
 
-_NOTE: Final = "dry run: nothing was changed"
+DRY_RUN_NOTE: Final = "dry run: nothing was changed"
 
 
 class Foreseen(Protocol):
@@ -37,7 +37,7 @@ def leave_with_dry_plan(
     from audiencekit.cli.read import leave_with_plan
 
     plan = _carried_out(work, as_json=as_json, **given)
-    tell(_NOTE)
+    tell(DRY_RUN_NOTE)
     leave_with_plan(plan, as_json=as_json)
 
 
@@ -46,7 +46,7 @@ def leave_with_foreseen(
 ) -> NoReturn:
     """Print what `work` returns, and leave."""
     foreseen = _carried_out(work, as_json=as_json, **given)
-    tell(_NOTE)
+    tell(DRY_RUN_NOTE)
     if as_json:
         print_json({"dry_run": True, **foreseen.to_json()})
     else:
@@ -66,7 +66,7 @@ def unsent_told(*, as_json: bool) -> Iterator[None]:
 
 
 def _leave_with_unsent(unsent: WouldSend, *, as_json: bool) -> NoReturn:
-    tell(_NOTE)
+    tell(DRY_RUN_NOTE)
     if as_json:
         print_json({"dry_run": True, "would_send": unsent.to_json()})
     else:

@@ -10,9 +10,11 @@ import click
 
 from audiencekit.cli.commandhelp import Command, plan_option, service_option
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.options import json_option, max_minutes_option
+from audiencekit.cli.dryrun import DRY_RUN_NOTE
+from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending import pace_options, sending_settings
+from audiencekit.cli.setupfile import setup_of
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @service_option("--profile", help="Which service: spec or x.")
 @pace_options
 @max_minutes_option
+@dry_run_option
 @json_option
 def run(
     names: tuple[str, ...],
@@ -46,40 +49,22 @@ def run(
     The file names lists, audiences and accounts. All keep one pace; when one fails, the others go on. Without a NAME
     the audiences of the file are listed.
     """
-    max_minutes: float | None = given.pop("max_minutes")
+    max_minutes, dry_run = given.pop("max_minutes"), given.pop("dry_run")
     try:
         if names and everything:
             raise UsageError("names and --all were both given", hint="give one of them")
-        path = _find_setup(setup, remember=remember, **given)
-        settings, chosen = _read(path, names, **given)
+        found = setup_of(setup, remember=remember, profile=given["profile"])
+        settings, chosen = command_settings(file=found.path, **given), found.chosen(names or None)
         if not names and not everything:
             _list(chosen, settings, as_json=as_json)
         _introduce(chosen, settings)
-        report = _plans(path, names, settings) if only_plan else _reports(chosen, max_minutes, file=path, **given)
+        if only_plan:
+            report = _plans(found.path, names, settings)
+        else:
+            report = _reports(chosen, max_minutes, dry_run=dry_run, file=found.path, **given)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     _leave(report, as_json=as_json)
-
-
-def _find_setup(setup: str | None, *, remember: bool, **given: Any) -> Path:
-    """The file that was named, now or before. Raises UsageError for another, which may be anyone's."""
-    from audiencekit.audiences.setups.trust import TrustedSetups
-    from audiencekit.settings import SETTINGS_FILE, load_settings
-
-    trusted = TrustedSetups(load_settings(directory=None, **given).state_dir)
-    if setup is None:
-        return trusted.check(Path(SETTINGS_FILE).absolute())
-    path = Path(setup).absolute()
-    if remember:
-        trusted.remember(path)
-    return path
-
-
-def _read(path: Path, names: tuple[str, ...], **given: Any) -> tuple[Settings, tuple[AudienceSetup, ...]]:
-    from audiencekit.audiences.setups.document import read_setup
-
-    setup = read_setup(path)
-    return command_settings(file=path, **given), setup.chosen(names or None)
 
 
 def _list(chosen: tuple[AudienceSetup, ...], settings: Settings, *, as_json: bool) -> NoReturn:
@@ -121,14 +106,20 @@ def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupRepor
         return plan_setup(path, names or None, settings=settings, progress=progress)
 
 
-def _reports(chosen: tuple[AudienceSetup, ...], max_minutes: float | None, **given: Any) -> SetupReport:
+def _reports(
+    chosen: tuple[AudienceSetup, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
+) -> SetupReport:
     from audiencekit.audiences.setups.running import carry_out
     from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
-    settings = sending_settings(**given)
+    settings = command_settings(**given) if dry_run else sending_settings(**given)
     with command_progress() as progress:
-        return run_until_interrupted(carry_out(chosen, settings, progress), max_minutes=max_minutes)
+        work = carry_out(chosen, settings, progress, dry_run=dry_run)
+        report = run_until_interrupted(work, max_minutes=max_minutes)
+    if dry_run:
+        tell(DRY_RUN_NOTE)
+    return report
 
 
 def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:

@@ -19,6 +19,7 @@ SENDING = {
     *(
         "upload",
         "sync",
+        "run",
         "renew",
         "forget",
         "resume",

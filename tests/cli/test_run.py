@@ -83,3 +83,15 @@ def test_names_and_all_do_not_go_together(run: Run, service: Service, tmp_path: 
     assert run("run", "spring", "--all", "--setup", "audiencekit.toml").returncode == 2
     done = run("run", "sprng", "--setup", "audiencekit.toml")
     assert (done.returncode, "perhaps spring" in done.stderr) == (2, True)
+
+
+def test_a_dry_run_looks_at_each_audience_and_changes_nothing(run: Run, service: Service, tmp_path: Path) -> None:
+    """So that one which is not there is told, which a plan does not know."""
+    write_setup(tmp_path, service, more=BROKEN)
+    done = run("run", "--all", "--dry-run", "--setup", "audiencekit.toml", **service.env)
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[0] == f"spring  planned, {ROWS} put in, {ROWS} members"
+    assert "has no audience h0n3" in done.stdout
+    assert "dry run: nothing was changed" in done.stderr
+    assert all(each["method"] == "GET" for each in json.loads(service.get("/__requests")))
+    assert json.loads(run("runs", "--json").stdout) == []

@@ -10,29 +10,29 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, TypeAlias
 
 from audiencekit.audiences.naming import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
+from audiencekit.audiences.setups.pace import one_pace
 from audiencekit.audiences.setups.result import AudienceResult, SetupReport
 from audiencekit.audiences.setups.setup import AudienceSetup
+from audiencekit.audiences.synchronisation.drysync import dry_sync_async
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.limiter.joint import JointLimiter
 from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.eventloop import blocking
-from audiencekit.pipeline import check, upload_async
+from audiencekit.pipeline import check, plan_upload_async, upload_async
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
-_ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
+_Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
+_Make: TypeAlias = Callable[[AudienceSetup, str, Progress], Awaitable[_Made]]
 
 
 async def run_setup_async(
@@ -78,36 +78,56 @@ def plan_setup(
     return SetupReport(tuple(_planned(one, _settings_of(one, settings), heard_by(progress)) for one in chosen))
 
 
-async def carry_out(chosen: Iterable[AudienceSetup], settings: Settings, progress: Progress) -> SetupReport:
-    """The report of `chosen`. A failure is a result; after a cancellation the rest is not begun."""
+async def carry_out(
+    chosen: Iterable[AudienceSetup], settings: Settings, progress: Progress, *, dry_run: bool = False
+) -> SetupReport:
+    """The report of `chosen`. A failure is a result; after a cancellation the rest is not begun.
+
+    A dry run looks at each audience, and makes the plan of what it would send.
+    """
     found: list[AudienceResult] = []
     for one in chosen:
         own = _settings_of(one, settings)
         if _is_cancelled():
             found.append(AudienceResult(setup=one, account_id=own.account_id or ""))
         else:
-            found.append(await _carried_out(one, own, settings, _Named(progress, one.name)))
+            make = functools.partial(_foreseen if dry_run else _sent, own=own)
+            found.append(await _carried_out(one, own, _Named(progress, one.name), make))
     return SetupReport(tuple(found))
 
 
-async def _carried_out(one: AudienceSetup, own: Settings, settings: Settings, progress: _Named) -> AudienceResult:
+async def _carried_out(one: AudienceSetup, own: Settings, progress: _Named, make: _Make) -> AudienceResult:
+    """The result of one audience, of which `make` makes a report or a plan."""
     audience_id = ""
     try:
-        own.require_account()
+        account_id = own.require_account()
         audience_id = await audience_id_of(one.audience, own)
         progress.tell(_told(one, audience_id, own))
-        work = sync_async if one.command == "sync" else upload_async
-        async with _one_pace(own, settings) as pace:
-            report = await work(
-                one.sources, audience_id=audience_id, settings=own, progress=progress, limiter=pace, **one.keywords
-            )
-        return AudienceResult(setup=one, account_id=own.require_account(), audience_id=audience_id, report=report)
+        made = await make(one, audience_id, progress)
+        return AudienceResult(setup=one, account_id=account_id, audience_id=audience_id, **made)
     except asyncio.CancelledError:
         error: AudiencekitError = NotFinished("interrupted")
         error.document = {"state": "incomplete"}
     except AudiencekitError as failure:
         error = failure.bare()
     return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
+
+
+async def _sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> _Made:
+    work = sync_async if one.command == "sync" else upload_async
+    async with one_pace(own) as pace:
+        report = await work(
+            one.sources, audience_id=audience_id, settings=own, progress=progress, limiter=pace, **one.keywords
+        )
+    return {"report": report}
+
+
+async def _foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> _Made:
+    if one.command == "sync":
+        given: dict[str, Any] = {**one.keywords, "audience_id": audience_id}
+        return {"plan": await dry_sync_async(one.sources, settings=own, progress=progress, **given)}
+    target = Target.audience(audience_id)
+    return {"plan": await plan_upload_async(target, one.sources, settings=own, progress=progress, **one.keywords)}
 
 
 def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceResult:
@@ -132,15 +152,6 @@ def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
     called = f" {name!r}" if name else ""
     account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
     return f"{one.operation} of audience {audience_id}{called} in {account}"
-
-
-@asynccontextmanager
-async def _one_pace(own: Settings, settings: Settings) -> AsyncIterator[RateLimiter]:
-    """The limiter of an account, and the pace that all accounts keep together, with other processes, too."""
-    clock = SystemClock()
-    everywhere = replace(settings, account_id=_ALL_ACCOUNTS)
-    async with open_limiter(everywhere, clock=clock) as common, open_limiter(own, clock=clock) as alone:
-        yield JointLimiter(alone, common)
 
 
 def _is_cancelled() -> bool:

@@ -196,6 +196,6 @@ async def test_the_pace_of_a_run_is_shared_by_its_accounts(
         async def __aexit__(self, *_: object) -> None:
             return None
 
-    monkeypatch.setattr("audiencekit.audiences.setups.running.open_limiter", _Opened)
+    monkeypatch.setattr("audiencekit.audiences.setups.pace.open_limiter", _Opened)
     await run_setup_async(two.path, settings=replace(settings, requests_per_minute=900))
     assert asked == {two.accounts["first"]: 2, two.accounts["second"]: 3, "all accounts": 5}
