@@ -14,7 +14,7 @@ from audiencekit.emulator.audiences.population import Population
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.credentials import base36, long_id, make_origin
-from audiencekit.emulator.data_api.activity import Activity
+from audiencekit.emulator.data_api.outgoing import Outgoing
 from audiencekit.emulator.do_not_reach.records import DoNotReachList
 from audiencekit.emulator.journal import OperationLog, RequestLog
 from audiencekit.emulator.media.stock import stock
@@ -39,7 +39,8 @@ class Store:
         self.requests = RequestLog()
         self.tokens = Tokens(self.origin)
         self.users = self.tokens.users
-        self.activity = Activity()
+        outgoing = Outgoing()
+        self.activity, self.stream_rules, self.webhooks = outgoing.activity, outgoing.stream_rules, outgoing.webhooks
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
         self.ids_made = 0  # set back by who takes back what got an id

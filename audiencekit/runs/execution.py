@@ -38,7 +38,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
 from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
-from audiencekit.runs.journal.facts import Sums
+from audiencekit.runs.journal.facts import PlanFacts, Sums
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.runs.planfacts import facts_for_journal
@@ -190,16 +190,22 @@ async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool
 
     Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
-    fingerprints = _Fingerprints(run)
     with ExitStack() as stack:
-        planned: PlannedRun | None = None
-        with suppress(asyncio.CancelledError):
-            planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
-        if planned is None:
-            raise NotFinished("interrupted while the source was read: nothing was sent")
-        if planned.refusals or run.plan is None:
-            return False
-        return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
+        planned, facts = await plan_again(run, settings, progress, stack)
+        return not planned.refusals and run.plan is not None and run.plan.difference(facts) is None
+
+
+async def plan_again(
+    run: Run, settings: Settings, progress: Progress, stack: ExitStack
+) -> tuple[PlannedRun, PlanFacts]:
+    """The plan of the source as it is now, and its facts for a comparison. Raises NotFinished for a cancellation."""
+    fingerprints = _Fingerprints(run)
+    planned: PlannedRun | None = None
+    with suppress(asyncio.CancelledError):
+        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+    if planned is None:
+        raise NotFinished("interrupted while the source was read: nothing was sent")
+    return planned, facts_for_journal(planned, fingerprints.finish(), settings.profile)
 
 
 async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:

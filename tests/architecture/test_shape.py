@@ -17,7 +17,7 @@ MOST_IMPORTS = 15
 PARAMETERS = {
     # click gives a command its options as parameters; `list_custom_audiences` has those of its endpoint
     "audiencekit/api/audiences.py:list_custom_audiences": 8,
-    "audiencekit/cli/api.py:api": 9,
+    "audiencekit/cli/api.py:api": 8,
     "audiencekit/cli/do_not_reach.py:upload_list": 9,
     "audiencekit/cli/forget.py:forget": 8,
     "audiencekit/cli/sync.py:sync": 8,
@@ -37,7 +37,7 @@ PARAMETERS = {
 }
 IMPORTS = {
     # the public list, and the commands
-    "audiencekit/__init__.py": 22,
+    "audiencekit/__init__.py": 24,
     # to be divided
     "audiencekit/audiences/do_not_reach.py": 16,
     "audiencekit/audiences/erasure/erasing.py": 20,
