@@ -1,4 +1,4 @@
-"""What characters stand for around a value and in a number, in one table for the kernels: the definition's own lists.
+"""The meaning of characters around a value and in a number, in one table for the kernels: the definition's own lists.
 
 A byte for each code point of the basic plane, as `kernels/src/signs.rs` reads it.
 """

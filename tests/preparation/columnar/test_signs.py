@@ -35,7 +35,7 @@ def test_digits_of_every_script() -> None:
 
 
 def test_signs_in_a_number() -> None:
-    """A number with a character in it is the one with the sign that the table has for it, and none where it has none."""
+    """A number with a character in it is the one with the sign of the table, and none where that has none."""
     for code in np.flatnonzero(signs()[0x80:] != DOUBT) + 0x80:
         sign = int(signs()[code])
         given, meant = (normalize_phone_number(f"+1 201{character}5550123") for character in (chr(code), chr(sign)))

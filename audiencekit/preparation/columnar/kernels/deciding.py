@@ -106,7 +106,7 @@ class _Letters(Layout):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letters:
-    """What characters are to an address.
+    """The meaning of characters in an address.
 
     `signs` as `columnar/signs.py` tells them; of letters that are not ASCII a bit each, by code point: whether they are
     certain in local parts, and in domains.
