@@ -44,7 +44,7 @@ IMPORTS = {
     "audiencekit/audiences/erasure/forgetting.py": 30,
     "audiencekit/audiences/synchronisation/plan/plannedsync.py": 21,
     "audiencekit/audiences/synchronisation/renewal.py": 36,
-    "audiencekit/audiences/synchronisation/session.py": 26,
+    "audiencekit/audiences/synchronisation/session.py": 28,
     "audiencekit/audiences/synchronisation/sync.py": 22,
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
@@ -56,7 +56,7 @@ IMPORTS = {
     "audiencekit/planning/sharing.py": 20,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 28,
-    "audiencekit/runs/execution.py": 34,
+    "audiencekit/runs/execution.py": 28,
     "audiencekit/runs/run.py": 26,
     "audiencekit/sources/delimited/delimitedfile.py": 18,
 }
