@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     )
     from audiencekit.audiences.erasure.receipt import Receipt as Receipt
     from audiencekit.audiences.resumption import resume as resume, resume_async as resume_async
+    from audiencekit.audiences.setups.result import SetupReport as SetupReport
+    from audiencekit.audiences.setups.running import (
+        plan_setup as plan_setup,
+        run_setup as run_setup,
+        run_setup_async as run_setup_async,
+    )
     from audiencekit.audiences.synchronisation.expiry import Expiry as Expiry, expiry as expiry
     from audiencekit.audiences.synchronisation.renewal import renew as renew, renew_async as renew_async
     from audiencekit.audiences.synchronisation.sync import (
@@ -43,7 +49,7 @@ if TYPE_CHECKING:
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
     from audiencekit.reporting.plan import Plan as Plan
-    from audiencekit.reporting.progress import Progress as Progress
+    from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
@@ -55,6 +61,8 @@ _NAMES = {
     "audiencekit.audiences.erasure.forgetting": "forget forget_async resume_erasure resume_erasure_async",
     "audiencekit.audiences.erasure.receipt": "Receipt",
     "audiencekit.audiences.resumption": "resume resume_async",
+    "audiencekit.audiences.setups.result": "SetupReport",
+    "audiencekit.audiences.setups.running": "plan_setup run_setup run_setup_async",
     "audiencekit.audiences.synchronisation.expiry": "Expiry expiry",
     "audiencekit.audiences.synchronisation.renewal": "renew renew_async",
     "audiencekit.audiences.synchronisation.sync": "plan_sync sync sync_async",
@@ -71,7 +79,7 @@ _NAMES = {
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.plan": "Plan",
-    "audiencekit.reporting.progress": "Progress",
+    "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Report",
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.files": "AnySource FilePath",

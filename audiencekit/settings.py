@@ -30,6 +30,7 @@ from audiencekit.profile import Profile, find_profile
 PREFIX: Final = "AUDIENCEKIT_"
 SETTINGS_FILE: Final = "audiencekit.toml"
 FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
+SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setup, which only `run` reads
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
@@ -159,15 +160,20 @@ def _all(secrets: Mapping[str, Secret], pair: Pair) -> bool:
 
 
 def load_settings(
-    environment: Mapping[str, str] | None = None, *, directory: Path | None = _HERE, **given: Any
+    environment: Mapping[str, str] | None = None,
+    *,
+    directory: Path | None = _HERE,
+    file: Path | None = None,
+    **given: Any,
 ) -> Settings:
     """The settings from `given` (flags), the environment and the toml file of `directory`, in this order.
 
-    The directory is the working directory; with None no file is read. Raises UsageError for values that cannot be, and
-    for keys that the file must not hold.
+    The directory is the working directory; with None no file is read. A `file` that is named is read in its place.
+    Raises UsageError for values that are invalid, and for keys that the file must not hold.
     """
     environment = os.environ if environment is None else environment
-    file = {} if directory is None else _read_file(directory / SETTINGS_FILE)
+    path = file or (None if directory is None else directory / SETTINGS_FILE)
+    in_file = {} if path is None else _read_file(path)
     found: dict[str, Any] = {}
     for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES):
         if value := environment.get(PREFIX + name.upper(), "").strip():
@@ -175,7 +181,7 @@ def load_settings(
     if "state_dir" in found:
         found["state_dir"] = _read_state_dir(found["state_dir"])
     found.update({name: value for name, value in given.items() if value is not None})
-    taken = {name: file[name] for name in sorted(file) if name not in found}
+    taken = {name: in_file[name] for name in sorted(in_file) if name not in found}
     found.update(taken)
     return Settings(
         profile=find_profile(str(found.get("profile", "spec"))),
@@ -195,7 +201,7 @@ def load_settings(
         proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
-        file_note=_in_words(taken, directory),
+        file_note=_in_words(taken, path),
     )
 
 
@@ -236,6 +242,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         content = tomllib.loads(read_file(path.resolve(), MAX_FILE_BYTES).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise UsageError(f"{str(path.absolute())!r} cannot be read as TOML") from None
+    content = {name: value for name, value in content.items() if not _is_of_a_setup(name, value)}
     if alien := sorted(set(content) - FILE_KEYS):
         raise UsageError(
             f"{str(path.absolute())!r} holds what it must not: {', '.join(map(ascii, alien))}",
@@ -245,6 +252,10 @@ def _read_file(path: Path) -> dict[str, Any]:
     if wrong := sorted(name for name, value in content.items() if not isinstance(value, str | int)):
         raise UsageError(f"{SETTINGS_FILE}: {', '.join(wrong)} must be text or a whole number")
     return {name: str(value) for name, value in content.items()}
+
+
+def _is_of_a_setup(name: str, value: Any) -> bool:
+    return name in SETUP_TABLES and isinstance(value, dict)
 
 
 def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int:
@@ -261,11 +272,11 @@ def _elsewhere(alien: list[str]) -> str:
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 
 
-def _in_words(taken: Mapping[str, str], directory: Path | None) -> str:
-    if not taken or directory is None:
+def _in_words(taken: Mapping[str, str], path: Path | None) -> str:
+    if not taken or path is None:
         return ""
     given = ", ".join(f"{name} = {value}" for name, value in taken.items())
-    return f"{str((directory / SETTINGS_FILE).absolute())!r} gives {given}"
+    return f"{str(path.absolute())!r} gives {given}"
 
 
 def _expanded(path: str | os.PathLike[str]) -> Path:

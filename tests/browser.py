@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -126,6 +127,11 @@ class Browser:
     def press(self, selector: str) -> None:
         """A button, and wait for the page behind it."""
         self._ask("POST", f"{self._session}/element/{self._find(selector)}/click", {})
+
+    def picture(self, width: int, height: int) -> bytes:
+        """The page as it is seen in a window of this size: a PNG."""
+        self._ask("POST", f"{self._session}/window/rect", {"width": width, "height": height})
+        return base64.b64decode(self._ask("GET", f"{self._session}/screenshot"))
 
     def _find(self, selector: str) -> str:
         found = self._ask("POST", f"{self._session}/element", {"using": "css selector", "value": selector})

@@ -142,7 +142,12 @@ def test_reason_codes_of_other_pages_exist() -> None:
     """What samples/README.md calls a reason is one."""
     reasons = {*Reason}
     words = re.findall(r"`([a-z]+_[a-z_]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"))
-    assert {word for word in words if word not in reasons} <= {"upload_contacts", "warehouse_to_audience", "spark_job"}
+    assert {word for word in words if word not in reasons} <= {
+        "upload_contacts",
+        "warehouse_to_audience",
+        "spark_job",
+        "webhook_receiver",
+    }
 
 
 def test_every_limit_is_documented_with_its_value() -> None:

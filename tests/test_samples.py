@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import aiohttp
 import pyarrow.parquet as pq
 import pytest
 
+from audiencekit.api.opening import open_client
 from audiencekit.audiences.flexible.document import read_document
 from audiencekit.audiences.flexible.words import to_sentence
 from audiencekit.emulator import Emulator
@@ -22,7 +26,7 @@ from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.pipeline import check, prepare, upload_async
-from audiencekit.settings import Settings
+from audiencekit.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
@@ -197,3 +201,29 @@ def test_the_flexible_audiences_read_as_they_are_explained() -> None:
     shown = "".join(re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))
     assert shown in (SAMPLES / "flexible.toml").read_text(encoding="utf-8")
     assert FLEXIBLE["Lapsed buyers"] in page
+
+
+async def test_the_receiver_takes_what_is_proven_and_nothing_else(tmp_path: Path) -> None:
+    """Events of the emulator are printed, none that is forged or too large; a challenge has a token."""
+    async with Emulator() as emulator, aiohttp.ClientSession() as session:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(SAMPLES / "webhook_receiver.py"), env={**os.environ, **emulator.env}, stdout=PIPE
+        )
+        assert process.stdout is not None
+        address = (await process.stdout.readline()).decode().strip()
+        try:
+            await session.post(f"{emulator.base_url}/__webhooks", json={"12": address})
+            async with open_client(load_settings(emulator.env)) as client:
+                await client.call("link_webhook_to_filtered_stream", {"webhook_id": "12"})
+                await client.subscribe_to_activity()
+            forged = {"x-twitter-webhooks-signature": "sha256=AAAA"}
+            for given in ({}, forged):
+                assert (await session.post(address, data=b"{}", headers=given)).status == 401
+            assert (await session.post(address, data=b"a" * 1_000_001)).status == 413
+            assert (await session.get(address)).status == 400
+            await session.post(f"{emulator.base_url}/__activity", json={"event_type": "spaces.start"})
+            event = json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
+            assert event["data"]["event_type"] == "spaces.start"
+        finally:
+            process.terminate()
+            await process.wait()

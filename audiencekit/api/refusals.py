@@ -39,6 +39,7 @@ _UNKNOWN_OUTCOME: Final = frozenset({408, 423})  # and all 5xx: applied or not, 
 _HINTS: Final = {
     "32": "the signature was not accepted: check all four credentials",
     "89": "the access token is invalid, expired or revoked: make a new one",
+    "151": "the text is a command for a direct message, which is not tweeted",
     "135": "the clock of this machine is off: set it",
     "215": "the credentials did not arrive or are incomplete",
     "INSUFFICIENT_USER_AUTHORIZED_PERMISSION": "the token may only read, or is older than the permission",

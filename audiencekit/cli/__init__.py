@@ -28,6 +28,7 @@ SECTIONS: Final = {
         "check": "read",
         "upload": "upload",
         "sync": "sync",
+        "run": "run",
         "do-not-reach": "do_not_reach",
         "forget": "forget",
         "prepare": "read",

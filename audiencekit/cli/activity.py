@@ -9,7 +9,8 @@ import click
 
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.options import json_option
+from audiencekit.cli.dryrun import unsent_told
+from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, say_json, tell
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_BACKFILL_MINUTES
@@ -32,9 +33,10 @@ def activity() -> None:
 @click.option("--user", metavar="ID", help="The person whose events these are; by default the application's own.")
 @click.option("--keyword", metavar="TEXT", help="Only events with it.")
 @click.option("--direction", type=click.Choice(("sent", "received", "both")), help="Of messages and chats.")
+@dry_run_option
 @json_option
 def subscribe(
-    event_type: str | None, user: str | None, keyword: str | None, direction: str | None, as_json: bool
+    event_type: str | None, user: str | None, keyword: str | None, direction: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Subscribe to events.
 
@@ -49,7 +51,8 @@ def subscribe(
         )
 
     try:
-        answer = asyncio.run(_ask(ask))
+        with unsent_told(as_json=as_json):
+            answer = asyncio.run(_ask(ask, dry_run=dry_run))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if as_json:
@@ -79,10 +82,10 @@ def follow(backfill_minutes: int | None) -> None:
         leave_with(error, as_json=False)
 
 
-async def _ask(ask: Callable[[AdsClient], Awaitable[Answer]]) -> Answer:
+async def _ask(ask: Callable[[AdsClient], Awaitable[Answer]], *, dry_run: bool) -> Answer:
     from audiencekit.api.opening import open_calls
 
-    async with open_calls(command_settings()) as client:
+    async with open_calls(command_settings(), dry_run=dry_run) as client:
         return await ask(client)
 
 

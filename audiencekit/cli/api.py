@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from audiencekit.cli.apiquestions import deletes_of, question_about
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import confirm
-from audiencekit.cli.options import json_option
+from audiencekit.cli.connection import confirm, require_terminal
+from audiencekit.cli.dryrun import unsent_told
+from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell
 from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.shown import shown
-
-if TYPE_CHECKING:
-    from audiencekit.api.catalogue.endpoint import Endpoint
 
 
 @click.command(
@@ -30,20 +29,22 @@ if TYPE_CHECKING:
 @click.option("--body", metavar="FILE|-", help="JSON body of the call, from a file or from stdin.")
 @click.option("--all", "every_page", is_flag=True, help="Follow the pages of a list to the end.")
 @click.option("--yes", is_flag=True, help="Do not ask before what deletes or ends something.")
+@dry_run_option
 @click.option("--markdown", is_flag=True, help="Print the reference page of all endpoints.")
 @click.option("-h", "--help", "help", is_flag=True, help="Show this message, or that of the endpoint NAME.")
 @json_option
 @click.pass_context
 def api(
     context: click.Context,
+    /,
     name: str | None,
     parameters: tuple[str, ...],
     body: str | None,
     every_page: bool,
-    yes: bool,
     markdown: bool,
     help: bool,  # noqa: A002
     as_json: bool,
+    **given: bool,
 ) -> None:
     """Call any endpoint of the API.
 
@@ -60,13 +61,20 @@ def api(
         _print_help(name)
     else:
         try:
-            _call(name, _read_parameters(name, parameters), _read_body(body), every_page, yes, as_json)
+            _call(name, _read_parameters(name, parameters), _read_body(body), every_page, as_json, **given)
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
 
 
 def _call(
-    name: str, parameters: dict[str, Any], body: bytes | None, every_page: bool, yes: bool, as_json: bool
+    name: str,
+    parameters: dict[str, Any],
+    body: bytes | None,
+    every_page: bool,
+    as_json: bool,
+    *,
+    yes: bool,
+    dry_run: bool,
 ) -> None:
     import asyncio
 
@@ -74,15 +82,21 @@ def _call(
     from audiencekit.api.opening import open_calls
 
     settings = command_settings()
-    client = open_calls(settings)
+    client = open_calls(settings, dry_run=dry_run)
     endpoint = find_endpoint(name)
     if endpoint.answer == "page":
         if not (base := settings.base_url or settings.profile.base_url):
             raise UsageError("the base address is not known", hint="set AUDIENCEKIT_BASE_URL")
         _print({"url": base.rstrip("/") + client.link(name, parameters)})
         return
-    if not yes and (endpoint.destroys or _deletes(endpoint, body)):
-        confirm(f"Call {name}, which deletes or ends something?")
+    if not (yes or dry_run) and (endpoint.destroys or deletes_of(endpoint, body)):
+        require_terminal()
+
+        async def look() -> str:
+            async with open_calls(settings) as looking:
+                return await question_about(endpoint, parameters, body, looking, settings)
+
+        confirm(asyncio.run(look()))
 
     async def ask() -> Any:
         async with client:
@@ -94,7 +108,8 @@ def _call(
             _tell_problems(answer.problems)
             return answer.message if answer.data is None else answer.data
 
-    _print(asyncio.run(ask()))
+    with unsent_told(as_json=as_json):
+        _print(asyncio.run(ask()))
 
 
 def _tell_problems(problems: Any) -> None:
@@ -103,21 +118,6 @@ def _tell_problems(problems: Any) -> None:
         if isinstance(problem, dict):
             words = [str(problem[name]) for name in ("title", "detail") if problem.get(name)]
             tell(f"problem: {': '.join(map(shown, words))}")
-
-
-def _deletes(endpoint: Endpoint, body: bytes | None) -> bool:
-    """Whether an operation of a body deletes something. To take people out of a list is none: `upload` does not ask."""
-    from audiencekit.api.documents import read_json
-
-    operations = read_json(body or b"")
-    return (
-        not endpoint.path.endswith("/users")
-        and isinstance(operations, list)
-        and any(
-            isinstance(operation, dict) and str(operation.get("operation_type")).casefold() == "delete"
-            for operation in operations
-        )
-    )
 
 
 def _read_parameters(name: str, given: tuple[str, ...]) -> dict[str, Any]:

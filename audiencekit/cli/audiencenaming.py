@@ -27,21 +27,9 @@ audience_argument: Final = click.argument("audience", metavar=PLACE)
 
 async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience`."""
-    import random
-    import secrets
+    from audiencekit.audiences import naming
 
-    from audiencekit.api.opening import open_client
-    from audiencekit.delivery.clock import SystemClock
-    from audiencekit.delivery.retry import RetryPolicy
-    from audiencekit.destinations.audiencesearch import find_audience
-    from audiencekit.destinations.knownaudiences import KnownAudiences
-    from audiencekit.serviceids import is_service_id
-
-    if is_service_id(given):
-        return given
-    policy = RetryPolicy(clock=SystemClock(), randomness=random.Random(secrets.randbits(64)))
-    async with open_client(settings) as client:
-        return await find_audience(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+    return await naming.audience_id_of(given, settings)
 
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:

@@ -10,7 +10,7 @@ from audiencekit.cli.audiencenaming import audience_argument, audience_id_of, no
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal, with_client
-from audiencekit.cli.options import allow_name_option, json_option
+from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.shown import shown
@@ -64,8 +64,9 @@ def show_audience(audience: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--description")
 @allow_name_option
+@dry_run_option
 @json_option
-def create_audience(name: str, description: str | None, allow_name: bool, as_json: bool) -> None:
+def create_audience(name: str, description: str | None, allow_name: bool, dry_run: bool, as_json: bool) -> None:
     """Create an audience.
 
     A name that holds an address or a phone number is refused.
@@ -81,7 +82,7 @@ def create_audience(name: str, description: str | None, allow_name: bool, as_jso
         leave_with(error, as_json=as_json)
     for note in notes:
         tell(f"note: {note}")
-    _print(with_client(ask, as_json=as_json), as_json)
+    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
 
 
 @audiences.command("wait", examples=("audiences wait h1ab2", "audiences wait h1ab2 --timeout 8h --interval 10m"))
@@ -147,14 +148,15 @@ def _print_health(readiness: Readiness, *, as_json: bool) -> None:
 @audiences.command("delete", examples=("audiences delete h1ab2", "audiences delete h1ab2 --yes"))
 @audience_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@dry_run_option
 @json_option
-def delete_audience(audience: str, yes: bool, as_json: bool) -> None:
+def delete_audience(audience: str, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Delete an audience.
 
     Its name cannot be used again.
     """
 
-    if not yes:
+    if not yes and not dry_run:
         require_terminal()
     audience_id = _id_of(audience, as_json=as_json)
 
@@ -164,11 +166,13 @@ def delete_audience(audience: str, yes: bool, as_json: bool) -> None:
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.delete_custom_audience(audience_id)).data)
 
-    if not yes:
+    if dry_run:
+        with_client(find, as_json=as_json)  # one that is not there is told
+    elif not yes:
         found = with_client(find, as_json=as_json)
         confirm(f"Delete audience {audience_id}, {found['name']!r}, size {_size(found)}? It cannot be undone.")
 
-    _print(with_client(ask, as_json=as_json), as_json)
+    _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
 
 
 def _id_of(audience: str, *, as_json: bool) -> str:

@@ -9,14 +9,16 @@ from typing import Any
 import click
 
 from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.dryrun import unsent_told
 from audiencekit.cli.output import leave_with, tell
 from audiencekit.errors import AudiencekitError, NotFound, UsageError
 from audiencekit.shown import shown
 
 
-def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
+def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool, dry_run: bool = False) -> Any:
     """Return the answer of `ask` to an AdsClient for the settings. Leaves with the error of a call that failed.
 
+    A dry run leaves with the first request that would change something.
     What the service does not find is not there in this account: the hint says in which, and where to look.
     """
     import asyncio
@@ -24,11 +26,12 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool) -> Any:
     from audiencekit.api.opening import open_client
 
     async def run() -> Any:
-        async with open_client(command_settings()) as client:
+        async with open_client(command_settings(), dry_run=dry_run) as client:
             return await ask(client)
 
     try:
-        return asyncio.run(run())
+        with unsent_told(as_json=as_json):
+            return asyncio.run(run())
     except NotFound as error:
         account = command_settings().account_id
         error.hint = f"account {account} does not have it; `audiencekit audiences list` shows the audiences that it has"

@@ -9,8 +9,10 @@ import click
 
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.connection import confirm, require_terminal, with_client
+from audiencekit.cli.dryruns import foresee_do_not_reach
 from audiencekit.cli.options import (
     as_keywords,
+    dry_run_option,
     json_option,
     keep_spool_option,
     list_options,
@@ -52,8 +54,9 @@ def show_list(as_json: bool) -> None:
 
 @do_not_reach.command("create", examples=("do-not-reach create", 'do-not-reach create --description "Objections"'))
 @click.option("--description")
+@dry_run_option
 @json_option
-def create_list(description: str | None, as_json: bool) -> None:
+def create_list(description: str | None, dry_run: bool, as_json: bool) -> None:
     """Create the list.
 
     If the account has a list, that one is shown.
@@ -64,7 +67,7 @@ def create_list(description: str | None, as_json: bool) -> None:
     async def ask(client: Any) -> DoNotReachList:
         return await ensure_list(client, clock=SystemClock(), description=description)
 
-    there: DoNotReachList = with_client(ask, as_json=as_json)
+    there: DoNotReachList = with_client(ask, as_json=as_json, dry_run=dry_run)
     if there.state == "found":
         tell("the account has this list already: nothing was created or changed")
     if as_json:
@@ -75,22 +78,24 @@ def create_list(description: str | None, as_json: bool) -> None:
 
 @do_not_reach.command("delete", examples=("do-not-reach delete", "do-not-reach delete --yes"))
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@dry_run_option
 @json_option
-def delete_list(yes: bool, as_json: bool) -> None:
+def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
     """Delete the list of the account.
 
     The people on it can be targeted again.
     """
     from audiencekit.audiences.do_not_reach import delete_list as delete
 
-    if not yes:
+    is_sure = yes or dry_run
+    if not is_sure:
         require_terminal()
     found = _find(as_json=as_json)
     if found is not None:
-        if not yes:
+        if not is_sure:
             question = f"Delete do-not-reach list {found.id}, so that the people on it can be targeted again?"
             confirm(question)
-        with_client(lambda client: delete(client, found.id), as_json=as_json)
+        with_client(lambda client: delete(client, found.id), as_json=as_json, dry_run=dry_run)
     else:
         tell("the account has no do-not-reach list: nothing was deleted")
     if as_json:
@@ -109,6 +114,7 @@ def delete_list(yes: bool, as_json: bool) -> None:
 @service_options
 @pace_options
 @max_minutes_option
+@dry_run_option
 @json_option
 def upload_list(
     source: tuple[str, ...],
@@ -127,6 +133,9 @@ def upload_list(
     The list is created when it is missing. Emails and phone numbers only. The list keeps people from being targeted
     and takes no one out of an audience.
     """
+    if given.pop("dry_run"):
+        given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
+        foresee_do_not_reach(source, given)
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.audiences.do_not_reach import do_not_reach_upload_async

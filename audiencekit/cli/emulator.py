@@ -51,6 +51,16 @@ class Rate(click.ParamType[Any]):
     help="A file to keep everything in, and to continue from. It holds hashes.",
 )
 @click.option(
+    "--webhook",
+    "webhooks",
+    metavar="ID=ADDRESS",
+    multiple=True,
+    help="Where events of a linked webhook are delivered; repeatable.",
+)
+@click.option("--webhook-host", metavar="HOST", multiple=True, help="A host of receivers other than this machine.")
+@click.option("--track", default="standard", show_default=True, help="Of stream rules: standard, academic, enterprise.")
+@click.option("--no-sign-in", is_flag=True, help="The application has its setting for sign-in off.")
+@click.option(
     "--outside",
     metavar="NAME",
     multiple=True,
@@ -64,7 +74,7 @@ class Rate(click.ParamType[Any]):
     help="Whose token the environment has, such as local_analyst.",
 )
 @click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
-def emulator(processing_time: int | None, outside: tuple[str, ...], faults: str | None, **settings: Any) -> None:
+def emulator(processing_time: int | None, faults: str | None, **settings: Any) -> None:
     """Run a local ads API.
 
     It listens on loopback until SIGTERM. One JSON line on stdout says how to reach it.
@@ -77,10 +87,11 @@ def emulator(processing_time: int | None, outside: tuple[str, ...], faults: str 
     if settings["sink"] and settings["state"] is not None:
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
     seconds = processing_time or PROCESSING_SECONDS
+    settings["webhooks"] = dict(map(_read_receiver, settings["webhooks"]))
+    settings["sign_in"] = not settings.pop("no_sign_in")
+    settings |= {"webhook_hosts": frozenset(settings.pop("webhook_host")), "outside": frozenset(settings["outside"])}
     try:
-        options = EmulatorOptions(
-            processing_seconds=seconds, outside=frozenset(outside), faults=tuple(faults_of(faults)), **settings
-        )
+        options = EmulatorOptions(processing_seconds=seconds, faults=tuple(faults_of(faults)), **settings)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     try:
@@ -92,6 +103,13 @@ def emulator(processing_time: int | None, outside: tuple[str, ...], faults: str 
             raise
         why = f"{os.strerror(error.errno)}: give another one, or none, and it is a free one"
         raise click.BadParameter(why, param_hint="--port") from None
+
+
+def _read_receiver(text: str) -> tuple[str, str]:
+    webhook_id, separator, address = text.partition("=")
+    if not separator:
+        raise click.BadParameter("write ID=ADDRESS", param_hint="--webhook")
+    return webhook_id, address
 
 
 def faults_of(source: str | None) -> list[Fault]:

@@ -10,7 +10,7 @@ import click
 
 from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.connection import confirm, require_terminal, with_client
-from audiencekit.cli.options import allow_name_option, json_option
+from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.shown import shown
@@ -45,20 +45,22 @@ def check_file(file: Path, as_json: bool) -> None:
 @_FILE
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @allow_name_option
+@dry_run_option
 @json_option
-def create_from_file(file: Path, yes: bool, allow_name: bool, as_json: bool) -> None:
+def create_from_file(file: Path, yes: bool, allow_name: bool, dry_run: bool, as_json: bool) -> None:
     """Create the flexible audiences of a file.
 
     All of them are created, or none. They cannot be changed afterwards.
     """
-    if not yes:
+    is_sure = yes or dry_run
+    if not is_sure:
         require_terminal()
     document = _read(file, as_json=as_json)
     _check_names(document, allow=allow_name, as_json=as_json)
-    if not yes:
+    if not is_sure:
         insist("\n\n".join(_texts(document)))
         confirm(f"Create {len(document.audiences)} of them, never to be changed?")
-    created = _create(document, as_json=as_json)
+    created = _create(document, as_json=as_json, dry_run=dry_run)
     if as_json:
         print_json({"state": "complete", "audiences": [creation.to_json() for creation in created]})
     for creation in () if as_json else created:
@@ -86,7 +88,7 @@ def _check_names(document: Document, *, allow: bool, as_json: bool) -> None:
             tell(f"note: {note}")
 
 
-def _create(document: Document, *, as_json: bool) -> Any:
+def _create(document: Document, *, as_json: bool, dry_run: bool) -> Any:
     from audiencekit.audiences.flexible.creation import create_audiences
     from audiencekit.delivery.clock import SystemClock
 
@@ -94,7 +96,7 @@ def _create(document: Document, *, as_json: bool) -> Any:
         return await create_audiences(document, client, clock=SystemClock())
 
     try:
-        return with_client(ask, as_json=as_json)
+        return with_client(ask, as_json=as_json, dry_run=dry_run)
     except KeyboardInterrupt:
         hint = "run the same again: it looks the names up first and creates none of them twice"
         error = NotFinished("interrupted: whether the batch was created is not known", hint=hint)

@@ -10,11 +10,11 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.options import PeopleOrKeep, as_keywords, json_option, reading_options
+from audiencekit.cli.dryruns import foresee_erasure
+from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
 from audiencekit.cli.output import complain, leave_with, print_json, say
 from audiencekit.cli.sending import pace_options, sending_settings, service_options
 from audiencekit.errors import AudiencekitError
-from audiencekit.limits import SHARED_PEOPLE
 
 if TYPE_CHECKING:
     from audiencekit.audiences.erasure.receipt import Receipt
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 @click.option("--from", "source", metavar="SOURCE", multiple=True, help="A file that names the people; repeatable.")
 @reading_options
 @click.option("--do-not-reach", is_flag=True, help="Put them on the do-not-reach list of the account, too.")
-@click.option(
-    "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
-    help="Refuse an identifier that stands for more than N members; or keep it, and take out all who have it.",
-)  # fmt: skip
+@shared_members_option
 @click.option("--skip-rejected", is_flag=True, help="Leave out the lines or rows that cannot be read.")
 @service_options
 @pace_options
+@dry_run_option
 @json_option
 def forget(
     source: tuple[str, ...],
@@ -52,6 +50,9 @@ def forget(
     They are left out of later uploads, too. They are named on stdin, one identifier a line: its kind is recognised,
     or written as KIND=VALUE. Never as arguments, which others can see.
     """
+    if given.pop("dry_run"):
+        given |= {"source": source, "skip_rejected": skip_rejected}
+        foresee_erasure(given, as_json=as_json, account_id=account_id, profile=profile)
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
         from audiencekit.audiences.erasure.forgetting import forget_async

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.options import json_option
+from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
@@ -86,13 +86,17 @@ def login(
 
 @click.command(cls=Command, examples=("logout", "logout --json"))
 @_profile_option
+@dry_run_option
 @json_option
-def logout(profile: str | None, as_json: bool) -> None:
+def logout(profile: str | None, dry_run: bool, as_json: bool) -> None:
     """End the token, and remove it from this machine.
 
     The service ends the token, too.
     """
     from audiencekit.api.login.login import log_out
+
+    if dry_run:
+        _foresee_logout(profile, as_json)
 
     done = _run(log_out, profile, as_json)
     if done.failure:
@@ -103,6 +107,20 @@ def logout(profile: str | None, as_json: bool) -> None:
         say("you were not logged in")
     else:
         say(f"logged out; removed from the {' and the '.join(map(_named, done.removed_from))}")
+
+
+def _foresee_logout(profile: str | None, as_json: bool) -> NoReturn:
+    """Say what would be removed, and where, and leave."""
+    import sys
+
+    places = [place for place, _ in command_settings(profile=profile).open_store().read()]
+    tell("dry run: nothing was changed")
+    if as_json:
+        print_json({"dry_run": True, "would_remove_from": places})
+    else:
+        kept = " and the ".join(map(_named, places))
+        say(f"would end the token, and remove it from the {kept}" if places else "you are not logged in")
+    sys.exit(0)
 
 
 @click.command(cls=Command, examples=("whoami", "whoami --json"))

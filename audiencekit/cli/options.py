@@ -236,6 +236,13 @@ max_minutes_option = service_option(
 keep_spool_option = result_option(
     "--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source."
 )
+shared_members_option = click.option(
+    "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
+    help="Refuse an identifier that stands for more than N members; or keep it, and take out all who have it.",
+)  # fmt: skip
+dry_run_option = result_option(
+    "--dry-run", is_flag=True, help="Change nothing: do all the rest, and say what would be sent."
+)
 json_option = result_option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 

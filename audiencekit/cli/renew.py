@@ -9,7 +9,8 @@ import click
 from audiencekit.cli.audiencenaming import audience_id_of, audience_option, known_audience_id
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.options import json_option
+from audiencekit.cli.dryruns import foresee_renewal
+from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.cli.sending import pace_options, send, service_options
 from audiencekit.errors import AudiencekitError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--ttl-days", type=int, metavar="N", help="The entries expire N days from now.")
 @service_options
 @pace_options
+@dry_run_option
 @json_option
 def renew(
     audience: str,
@@ -41,15 +43,16 @@ def renew(
 
     The snapshot of the last sync says who they are: no source is needed.
     """
+    times: dict[str, Any] = {"before": before, "expires_at": expires_at, "ttl_days": ttl_days}
+    if given.pop("dry_run"):
+        service = {name: given[name] for name in ("account_id", "profile")}
+        foresee_renewal(audience, times, as_json=as_json, **service)
 
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.synchronisation.renewal import renew_async
 
         audience_id = await audience_id_of(audience, settings)
-        return await renew_async(
-            audience_id=audience_id, before=before, expires_at=expires_at, ttl_days=ttl_days, settings=settings,
-            progress=progress,
-        )  # fmt: skip
+        return await renew_async(audience_id=audience_id, settings=settings, progress=progress, **times)
 
     send(work, as_json=as_json, **given)
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from audiencekit.cli.audiencenaming import audience_id_of, audience_option
+from audiencekit.cli.audiencenaming import audience_id_of, audience_option, known_audience_id
 from audiencekit.cli.commandhelp import Command, judgement_option, plan_option
 from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.dryruns import foresee_sync
 from audiencekit.cli.options import (
     as_keywords,
+    dry_run_option,
     json_option,
     rejections_option,
     source_options,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 )
 @source_options
 @audience_option()
-@plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent, and send nothing.")
+@plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent; the service is not asked.")
 @plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
 @plan_option("--rebuild", is_flag=True, help="Send all people again, as when the snapshot is lost.")
 @judgement_option(
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 @rejections_option
 @service_options
 @pace_options
+@dry_run_option
 @json_option
 def sync(
     source: tuple[str, ...],
@@ -64,6 +67,9 @@ def sync(
     New people are put in, people who are gone are taken out, entries that expire soon are renewed. Only what changed
     since the last sync is sent. After one that was cut short, the same command goes on.
     """
+    if given.pop("dry_run"):
+        given |= {"as_json": as_json, "account_id": account_id, "profile": profile}
+        foresee_sync(source, audience, given)
     if only_plan:
         _leave_with_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
 
@@ -86,9 +92,11 @@ def _leave_with_plan(
     from audiencekit.cli.commandprogress import command_progress
 
     try:
-        settings = command_settings(**service)
+        settings, audience_id = command_settings(**service), known_audience_id(audience, service["account_id"])
         with command_progress() as progress:
-            plan = plan_sync(source, audience_id=audience, settings=settings, progress=progress, **as_keywords(given))
+            plan = plan_sync(
+                source, audience_id=audience_id, settings=settings, progress=progress, **as_keywords(given)
+            )
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     leave_with_plan(plan, as_json=as_json)

@@ -10,9 +10,11 @@ import click
 from audiencekit.cli.audiencenaming import audience_id_of, audience_option
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.forget import resume_erasure
+from audiencekit.cli.dryruns import foresee_resumption, foresee_upload
+from audiencekit.cli.forget import resume_erasure, show_receipt
 from audiencekit.cli.options import (
     as_keywords,
+    dry_run_option,
     json_option,
     keep_spool_option,
     max_minutes_option,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 @service_options
 @pace_options
 @max_minutes_option
+@dry_run_option
 @json_option
 def upload(
     source: tuple[str, ...],
@@ -64,6 +67,9 @@ def upload(
 
     People are put in; --operation delete takes them out.
     """
+    if given.pop("dry_run"):
+        given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
+        foresee_upload(source, audience, given)
 
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.pipeline import upload_async
@@ -95,9 +101,11 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 @click.argument("run", default="last")
 @pace_options
 @max_minutes_option
+@dry_run_option
 @json_option
 def resume(
     run: str,
+    dry_run: bool,
     as_json: bool,
     concurrency: int | None,
     requests_per_minute: int | None,
@@ -110,6 +118,12 @@ def resume(
     from audiencekit.audiences.history import find_in_history
 
     run_id, is_erasure = find_in_history(command_settings().state_dir, run)
+    if dry_run and not is_erasure:
+        foresee_resumption(run_id, as_json=as_json)
+    if dry_run:
+        tell("dry run: nothing was changed; audiences that are not confirmed would be asked again")
+        show_receipt(run_id, as_json=as_json)
+        return
     if is_erasure:
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,

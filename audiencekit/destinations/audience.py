@@ -32,6 +32,9 @@ class Audience:
     kinds = frozenset(Kind)
     suppresses = True
 
+    def __repr__(self) -> str:
+        return "AUDIENCE"
+
     def lock_name(self, place_id: str) -> str:
         """The id."""
         return place_id

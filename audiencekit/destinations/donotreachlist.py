@@ -26,6 +26,9 @@ class DoNotReachList:
     kinds = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER})
     suppresses = False
 
+    def __repr__(self) -> str:
+        return "DO_NOT_REACH_LIST"
+
     def lock_name(self, place_id: str) -> str:
         """No audience has an id like it: ids hold no dash."""
         return f"do-not-reach-{place_id}"

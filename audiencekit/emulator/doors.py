@@ -17,6 +17,7 @@ from audiencekit.emulator.envelope import Answer, RefusalError, refuse
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.store import Store
 from audiencekit.emulator.times import format_time
+from audiencekit.emulator.webhooks.webhooks import read_receivers
 
 _NDJSON: Final = "application/x-ndjson"
 _LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which there are no times to print
@@ -41,6 +42,8 @@ class Doors:
             ("GET", "__users"): self._show_users,
             ("GET", "__accounts"): lambda account_id, body: self._open_account(account_id, b""),
             ("POST", "__accounts"): self._open_account,
+            ("GET", "__webhooks"): self._show_webhooks,
+            ("POST", "__webhooks"): self._set_receivers,
             ("POST", "__clock"): self._move_clock,
             ("POST", "__activity"): self._make_happen,
             ("DELETE", "__activity"): self._end_streams,
@@ -66,6 +69,23 @@ class Doors:
 
     def _open_account(self, account_id: str, body: bytes) -> Answer:
         return Answer(200, orjson.dumps(self._set_account(account_id, body, self._clock.now())))
+
+    def _show_webhooks(self, rest: str, body: bytes) -> Answer:
+        webhooks = self._store.webhooks
+        document = {
+            "receivers": webhooks.receivers,
+            "linked": list(webhooks.links),
+            "deliveries": [delivery.document() for delivery in webhooks.made],
+        }
+        return Answer(200, orjson.dumps(document))
+
+    def _set_receivers(self, rest: str, body: bytes) -> Answer:
+        try:
+            receivers = read_receivers(parse_json(body), self._options.webhook_hosts)
+        except ValueError as error:
+            raise refuse(400, "INVALID_PARAMETER", str(error)) from None
+        self._store.webhooks.receivers.update(receivers)
+        return self._show_webhooks(rest, b"")
 
     def _show_members(self, list_id: str, body: bytes) -> Answer:
         shown = self._store.find_list(list_id)
@@ -108,7 +128,10 @@ class Doors:
             event = read_event(parse_json(body), self._store.origin.user_id, self._clock.now())
         except ValueError as error:
             raise refuse(400, "INVALID_PARAMETER", str(error)) from None
-        return Answer(200, orjson.dumps({"delivered": self._store.activity.happen(event)}))
+        delivered = self._store.activity.happen(event)
+        for webhook_id in self._store.webhooks.links if delivered else ():
+            self._store.webhooks.tell(webhook_id, event.line().strip(), self._clock.now())
+        return Answer(200, orjson.dumps({"delivered": delivered}))
 
     def _end_streams(self, rest: str, body: bytes) -> Answer:
         self._store.activity.end_streams()

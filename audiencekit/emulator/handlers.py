@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from audiencekit.emulator.accounts.door import change_settings, show_settings
 from audiencekit.emulator.calls import Address, Call
@@ -15,6 +15,12 @@ from audiencekit.emulator.routing import Match, Router
 from audiencekit.emulator.signatures import decode_pairs
 from audiencekit.emulator.state import LOST_MEMBERS, SET_ACCOUNT, ReceivedCall, StateError, StateFile
 from audiencekit.emulator.store import Store
+from audiencekit.emulator.webhooks.posts import NewPosts
+
+_REFUSED: Final = (
+    "a call that the state file holds is refused now: it was made with other options or by another version, "
+    "or it is damaged"
+)
 
 
 class Handlers:
@@ -22,13 +28,19 @@ class Handlers:
 
     def __init__(self, store: Store, options: EmulatorOptions, state: StateFile | None) -> None:
         self._store, self._options, self._state = store, options, state
+        self._new_posts = NewPosts(store)
 
     def handle(self, match: Match, received: ReceivedCall) -> Answer:
         """The answer of the endpoint. Raises RefusalError, and then nothing has changed."""
         answer = match.route.handler(self._make_call(match, received))
+        self.look_for_posts(received.now)
         if self._state is not None and (received.method != "GET" or match.route.changes):
             self._state.add_call(received)
         return answer
+
+    def look_for_posts(self, now: float) -> None:
+        """Tells linked webhooks of posts that came since the last look."""
+        self._new_posts.look(now)
 
     def check_access(self, match: Match, user_id: str) -> None:
         """Raises RefusalError (403) for an account that is not the user's, and for what they may not do there."""
@@ -69,9 +81,10 @@ class Handlers:
                     continue
                 match = router.find(saved.method, saved.path, Address(saved.address))
                 match.route.handler(self._make_call(match, saved))
+                self.look_for_posts(saved.now)
         except RefusalError:
             state.close()
-            raise StateError("the state file was made with other options") from None
+            raise StateError(_REFUSED) from None
 
     def _make_call(self, match: Match, received: ReceivedCall) -> Call:
         # Only parsed here, so that a call from the file is read in the same way as one from the wire.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,9 @@ from audiencekit.emulator.accounts.gates import GATES
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.faults.fault import Fault
 from audiencekit.emulator.people.users import FIRST_NAME, USER_NAMES
+from audiencekit.emulator.streamrules.ruleset import TRACKS
+from audiencekit.emulator.webhooks.courier import WAITS_SECONDS
+from audiencekit.emulator.webhooks.webhooks import read_receivers
 
 DEFAULT_MATCH_RATE: Final = 0.6
 
@@ -35,6 +38,11 @@ class EmulatorOptions:
     processing_seconds: float = PROCESSING_SECONDS
     accept_upper_case: bool = False
     outside: frozenset[str] = frozenset()  # names of betas and limited releases that no account is let into
+    sign_in: bool = True  # the sign-in setting of the application
+    track: str = "standard"  # of the rules of the filtered stream
+    webhooks: Mapping[str, str] = field(default_factory=dict)  # addresses of receivers by webhook id
+    webhook_hosts: frozenset[str] = frozenset()  # of receivers that are not on loopback
+    delivery_waits: tuple[float, ...] = WAITS_SECONDS  # seconds before a delivery is made again
     user: str = FIRST_NAME  # whose token stands in the environment that leads to the emulator
     state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
@@ -45,6 +53,9 @@ class EmulatorOptions:
             raise ValueError("the profile is 'spec' or 'x'")
         if not self.outside <= set(GATES):
             raise ValueError(f"an account is outside of: {', '.join(GATES)}")
+        if self.track not in TRACKS:
+            raise ValueError(f"a track is one of {', '.join(TRACKS)}")
+        read_receivers(dict(self.webhooks), self.webhook_hosts)
         if self.user not in USER_NAMES:
             raise ValueError(f"a user is one of {', '.join(USER_NAMES)}")
         if not 0 <= self.port <= 65_535:

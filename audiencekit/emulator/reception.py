@@ -137,6 +137,7 @@ class Reception:
             return refusal.answer
         finally:
             self.late.run_due()
+            self._handlers.look_for_posts(self.clock.now())
             if self._state is not None:
                 self._state.keep("clock_offset", self.clock.offset_seconds)
 

@@ -20,6 +20,7 @@ from audiencekit.emulator.listening import Listener
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.reception import Reception
 from audiencekit.emulator.store import Store
+from audiencekit.emulator.webhooks.courier import Courier
 
 
 class Emulator:
@@ -30,6 +31,9 @@ class Emulator:
         self._end = asyncio.Event()
         self._listeners: dict[Address, Listener] = {}
         self._reception = Reception(self.options, stop=self._stop, prepare=self._prepare)
+        self.store.webhooks.receivers.update(self.options.webhooks)
+        secret = self.store.origin.credentials.consumer_secret
+        self._courier = Courier(self.store.webhooks, secret, self.options.delivery_waits)
         answer = functools.partial(self._reception.answer, address=Address.ADS)
         self._sites = FaultSites(self._reception.faults, answer, self._reception.admit, self._end, self._ports)
 
@@ -38,6 +42,7 @@ class Emulator:
             for address in Address:
                 await self._open(address, self.options.port if address is Address.ADS else 0)
             await self._sites.prepare()
+            self._courier.open()
         except BaseException:
             await self._close()
             raise
@@ -138,6 +143,7 @@ class Emulator:
 
     async def _close(self) -> None:
         self._end.set()
+        await self._courier.close()
         self._reception.close()
         await self._sites.close()
         while self._listeners:

@@ -14,7 +14,7 @@ from audiencekit.emulator.audiences.population import Population
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.credentials import base36, long_id, make_origin
-from audiencekit.emulator.data_api.activity import Activity
+from audiencekit.emulator.data_api.outgoing import Outgoing
 from audiencekit.emulator.do_not_reach.records import DoNotReachList
 from audiencekit.emulator.journal import OperationLog, RequestLog
 from audiencekit.emulator.media.stock import stock
@@ -39,7 +39,8 @@ class Store:
         self.requests = RequestLog()
         self.tokens = Tokens(self.origin)
         self.users = self.tokens.users
-        self.activity = Activity()
+        outgoing = Outgoing()
+        self.activity, self.stream_rules, self.webhooks = outgoing.activity, outgoing.stream_rules, outgoing.webhooks
         self.population = Population(seed, match_rate)
         self.accounts: dict[str, Account] = {}
         self.ids_made = 0  # set back by who takes back what got an id
@@ -67,8 +68,8 @@ class Store:
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
         account = Account(account_id, name, business_id, created_at=now, updated_at=now, outside=self._outside)
-        endow(account, self.origin.user_id, self._seed)
         account.records.update(stock(account_id, now))
+        endow(account, self.origin.user_id, self._seed)
         self.accounts[account_id] = account
         return account
 

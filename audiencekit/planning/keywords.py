@@ -80,8 +80,6 @@ class Keyword(NamedTuple):
     text: str
 
 
-_TIME: Final = "A date, a datetime with a time zone, or text in ISO 8601."
-
 ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
     {
         "columns": Keyword(None, "{kind: column}, or pairs of them; recognised by default."),
@@ -100,7 +98,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "phone_validity": Keyword(
             "valid", "Whether phone numbers must be assigned ones, or of a possible length only."
         ),
-        "expires_at": Keyword(None, f"When entries expire; 13 months after the plan by default. {_TIME}"),
+        "expires_at": Keyword(None, "When entries expire; 13 months after the plan by default."),
         "ttl_days": Keyword(None, "Entries expire so many days after the plan."),
         "max_rejected_share": Keyword(
             DEFAULT_MAX_REJECTED_SHARE, "Refuse the source when a larger share of its rows is rejected, 0 to 1."
@@ -133,8 +131,8 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "max_body_bytes": Keyword(None, f"Bytes of one request at most; {MAX_BODY_BYTES:,} by default."),
         "operation": Keyword(None, "What to do with every row; 'update' by default."),
         "operation_column": Keyword(None, "Column that says update or delete for each row."),
-        "effective_at": Keyword(None, f"When entries take effect; at once by default. {_TIME}"),
-        "plan_time": Keyword(None, f"The time that the plan counts from; now by default. {_TIME}"),
+        "effective_at": Keyword(None, "When entries take effect; at once by default."),
+        "plan_time": Keyword(None, "The time that the plan counts from; now by default."),
         "allow_empty": Keyword(False, "A source without rows is no failure."),
     }
 )

@@ -128,10 +128,11 @@ def _begin(
 def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
     """Whether the plan needs the records themselves, beside their tags.
 
-    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again.
+    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again. The
+    members of an audience are compared by hashes, too.
     """
     holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
-    return means.keeps_records or bool(terms.memories) or holds_texts
+    return means.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
 
 
 def _planned(

@@ -16,10 +16,10 @@ State = Literal["complete", "incomplete", "refused"]
 class Report:
     """The result of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
 
-    `changes` are those of a sync, `suppression` is what was read of each suppression source. Acknowledged is not
-    matched: the service never says who was found. `miscounted` are requests of which it counted other records than were
-    sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the files
-    that were given, without directories. `warnings` are the losses that the plan warned of, as in a Plan.
+    `changes` are those of a sync, `suppression` is what was read of each suppression source. That the service confirms
+    a record does not say that it knows the person. `miscounted` are requests of which it counted other records than
+    were sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the
+    files that were given, without directories. `warnings` are the losses that the plan warned of, as in a Plan.
     """
 
     run_id: str

@@ -33,7 +33,8 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
-from audiencekit.runs.firstpass import Fingerprints, read_and_plan
+from audiencekit.runs.fingerprints import Fingerprints
+from audiencekit.runs.firstpass import read_and_plan
 from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment

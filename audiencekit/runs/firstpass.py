@@ -14,40 +14,14 @@ from audiencekit.planning.knownmembers import known_members
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import Planner, plan_kept, plan_run
-from audiencekit.planning.reading import OnRecords
-from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.reporting.progress import Progress, Stoppable
+from audiencekit.runs.fingerprints import Fingerprints
 from audiencekit.runs.inthread import in_thread
-from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
+from audiencekit.runs.journal.facts import PlanFacts
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
-
-
-class Fingerprints:
-    """Digests of all records that were read: those of the source, and those of suppression sources.
-
-    Of none when the run is begun again and not resumed: then nothing is compared with them.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
-        self._is_compared = not run.facts.again
-
-    @property
-    def on_records(self) -> OnRecords | None:
-        """Takes in the next batch of the source; None when nothing is to be compared with it."""
-        return self._records.add if self._is_compared else None
-
-    def add_suppressed(self, chunk: RecordChunk) -> None:
-        """Take in the next batch of a suppression source."""
-        if self._is_compared:
-            self._suppressed.add(chunk)
-
-    def finish(self) -> tuple[str, str]:
-        """Both, in hex."""
-        return self._records.finish(), self._suppressed.finish()
 
 
 async def read_and_plan(
@@ -111,13 +85,19 @@ async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool
 
     Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
-    fingerprints = Fingerprints(run)
     with ExitStack() as stack:
-        planned: PlannedRun | None = None
-        with suppress(asyncio.CancelledError):
-            planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
-        if planned is None:
-            raise NotFinished("interrupted while the source was read: nothing was sent")
-        if planned.refusals or run.plan is None:
-            return False
-        return run.plan.difference(facts_for_journal(planned, fingerprints.finish(), settings.profile)) is None
+        planned, facts = await plan_again(run, settings, progress, stack)
+        return not planned.refusals and run.plan is not None and run.plan.difference(facts) is None
+
+
+async def plan_again(
+    run: Run, settings: Settings, progress: Progress, stack: ExitStack
+) -> tuple[PlannedRun, PlanFacts]:
+    """The plan of the source as it is now, and its facts for a comparison. Raises NotFinished for a cancellation."""
+    fingerprints = Fingerprints(run)
+    planned: PlannedRun | None = None
+    with suppress(asyncio.CancelledError):
+        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
+    if planned is None:
+        raise NotFinished("interrupted while the source was read: nothing was sent")
+    return planned, facts_for_journal(planned, fingerprints.finish(), settings.profile)

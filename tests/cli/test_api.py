@@ -186,14 +186,17 @@ def test_a_call_that_deletes_asks_on_a_terminal(
 ) -> None:
     """Elsewhere nothing is sent without `--yes`, which answers."""
 
-    monkeypatch.setattr("click.confirm", lambda *_, err: answer and err)
+    asked: list[str] = []
+    monkeypatch.setattr("click.confirm", lambda question, err: asked.append(question) or (answer and err))
     code, _, err = run("delete_campaign", "campaign_id=8")
     assert (code, "give --yes" in err, server.seen) == (2, True, [])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     code, _, err = run("delete_campaign", "campaign_id=8")
     assert (code, "nothing was changed" in err) == (0, not answer)
     assert run("delete_campaign", "campaign_id=8", "--yes")[0] == 0
-    assert len(server.seen) == (2 if answer else 1)
+    assert [call["method"] for call in server.seen] == ["GET", *["DELETE"] * (2 if answer else 1)]
+    assert len(asked) == 1
+    assert asked[0].startswith("delete_campaign: delete campaign_id=8")
 
 
 DESTROYING = [row for row in ENDPOINTS if row.method == "DELETE" or "invalidate" in row.name]

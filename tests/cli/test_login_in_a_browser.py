@@ -13,7 +13,8 @@ import pytest
 from tests.browser import MISSING, Browser, processes_of
 from tests.cli.conftest import Service
 from tests.cli.test_login import Machine
-from tests.processes import Commands, Process
+from tests.login_pictures import NAMES, take_pictures
+from tests.processes import ROOT, Commands, Process
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
 
@@ -96,6 +97,15 @@ def test_a_page_that_is_over_says_so(machine: Machine, browser: Browser) -> None
     browser.open(f"{machine.ready['base_url']}/oauth/authorize?oauth_token=none")
     assert browser.shows("The request token is not valid.")
     assert list(browser.downloads.iterdir()) == []
+
+
+def test_the_documentation_has_pictures_of_the_walk(tmp_path: Path) -> None:
+    """The page, the PIN, the end and the no, as `python -m tests.login_pictures docs/images` takes them."""
+    take_pictures(tmp_path)
+    page = (ROOT / "docs" / "login.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+        assert f"(images/{name})" in page
 
 
 def test_nothing_of_the_browser_is_left() -> None:

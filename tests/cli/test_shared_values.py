@@ -110,6 +110,8 @@ def test_a_delete_asks_the_members_of_an_audience_under_sync(run: Run, service: 
     refused = run(*delete, **service.env)
     assert (refused.returncode, _members(service)) == (3, PEOPLE), refused.stderr
     assert f"more than 5 members of audience {service.audience_id}, the most for {PEOPLE}" in refused.stderr
+    looked = run(*delete, "--dry-run", **service.env)
+    assert looked.returncode == 3, looked.stderr
     put_in = run("upload", "one.csv", "--audience", service.audience_id, **service.env)
     assert (put_in.returncode, _members(service)) == (0, PEOPLE), put_in.stderr
     one = run(*delete, "--ignore", "phone", **service.env)

@@ -17,6 +17,8 @@ ADDRESSES = {"ads_url": Address.ADS, "ads_sandbox_url": Address.SANDBOX, "base_u
 BEYOND = {
     ("POST", "/oauth/authorize"),  # the form of the page
     ("POST", "/1.1/oauth/invalidate_token.json"),
+    ("GET", "/2/tweets/search/stream/rules"),
+    ("POST", "/2/tweets/search/stream/rules"),
     ("GET", "/12/accounts/{}/line_items"),
     ("POST", "/12/accounts/{}/line_items"),
     ("POST", "/12/batch/accounts/{}/line_items"),

@@ -221,6 +221,21 @@ async def _replay(world: World, client: AdsClient) -> None:
     assert first.data["job_id"] != second.data["job_id"]
 
 
+async def _change_rules(world: World, client: AdsClient) -> None:
+    answer = await client.call("change_stream_rules", {"add": [{"value": "spring"}]})
+    rules = world.caller.emulator.store.stream_rules.rules
+    assert [rules[rule["id"]].value for rule in answer.data] == ["spring"]
+    again = await client.call("change_stream_rules", {"add": [{"value": "spring"}]})
+    assert [problem["title"] for problem in again.problems] == ["DuplicateRule"]
+    await client.call("change_stream_rules", {"delete": {"values": ["spring"]}})
+    assert answer.data[0]["id"] not in rules
+
+
+async def _list_rules(world: World, client: AdsClient) -> None:
+    await client.call("change_stream_rules", {"add": [{"value": "autumn"}]})
+    assert [rule["value"] for rule in (await client.call("list_stream_rules")).data] == ["autumn"]
+
+
 OTHERS: dict[str, Callable[[World, AdsClient], Awaitable[None]]] = {
     "oauth_request_token": _request_token,
     "oauth_authorize": _authorize,
@@ -234,6 +249,8 @@ OTHERS: dict[str, Callable[[World, AdsClient], Awaitable[None]]] = {
     "create_activity_subscription": _subscribe,
     "open_activity_stream": _stream,
     "replay_webhook": _replay,
+    "list_stream_rules": _list_rules,
+    "change_stream_rules": _change_rules,
 }
 
 
@@ -247,4 +264,4 @@ async def test_authorization_and_the_data_api_too(shared: World, name: str) -> N
 async def test_every_endpoint_is_called() -> None:
     """122 of 122, and those that the specification names."""
     assert {row.name for row in ADS_ROWS} | OTHERS.keys() == BY_NAME.keys()
-    assert len(ADS_ROWS) + len(OTHERS) == len(ENDPOINTS) == 122 + 11
+    assert len(ADS_ROWS) + len(OTHERS) == len(ENDPOINTS) == 122 + 13

@@ -29,7 +29,6 @@ class Feature:
     shown_by: tuple[str, ...] = ()
     none: str = ""
     reading: str = ""
-    lacks: str = ""
 
 
 @cache
@@ -46,8 +45,8 @@ def write_page() -> str:
 
 def _lines() -> Iterator[str]:
     missing = [feature for feature in features() if feature.none]
-    yield f"{len(features()) - len(missing)} of {len(features())} are here. The others have no endpoint in the"
-    yield "specification: the table quotes its sentence."
+    yield f"{len(features()) - len(missing)} of {len(features())} are here. For the others the specification shows no"
+    yield "endpoint: the table quotes its sentence."
     yield ""
     yield from ("| # | part, section | feature | shown by | the reading taken |", "|---|---|---|---|---|")
     for number, feature in enumerate(features(), start=1):

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from audiencekit.api.activity.event import Event, read_event
-from audiencekit.errors import ExchangeError, MalformedAnswer, RateLimited, TemporarilyUnavailable, TransportFailed
+from audiencekit.errors import (
+    CertificateRefused,
+    ExchangeError,
+    MalformedAnswer,
+    RateLimited,
+    TemporarilyUnavailable,
+    TransportFailed,
+)
 from audiencekit.limits import (
     JITTER_SECONDS,
     MAX_BACKFILL_MINUTES,
@@ -80,6 +87,8 @@ class Following:
                         self._hear()
                         if line.strip() and self._told.is_new(line, self._heard_at):
                             yield read_event(line, status=200)
+            except CertificateRefused:
+                raise
             except _PASSING as error:
                 loss = error
             await self._wait(loss)

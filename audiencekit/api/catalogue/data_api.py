@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.api.catalogue.conventions import NAMED
 from audiencekit.api.catalogue.endpoint import Endpoint
-from audiencekit.api.catalogue.parameters import EVENT_TYPE, MINUTE, WEBHOOK_ID, long, longs, text, texts, whole
+from audiencekit.api.catalogue.parameters import (
+    EVENT_TYPE,
+    MINUTE,
+    WEBHOOK_ID,
+    array,
+    flag,
+    json_object,
+    long,
+    longs,
+    text,
+    texts,
+    whole,
+)
+from audiencekit.api.catalogue.rules import ExactlyOneOf
 from audiencekit.limits import MAX_BACKFILL_MINUTES
 
 # What the specification names of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
@@ -161,5 +175,40 @@ ENDPOINTS: Final = (
         auth="bearer",
         answer="v2",
         ambiguities=(*_NAMED_ONLY, "its parameters are not stated: those of the public service, in the query"),
+    ),
+    Endpoint(
+        name="list_stream_rules",
+        group="data_api",
+        method="GET",
+        path="/2/tweets/search/stream/rules",
+        part=0,
+        section="6",
+        shown=False,
+        parameters=(texts("ids", note="numbers of rules"),),
+        base="base_url",
+        auth="bearer",
+        answer="v2",
+        ambiguities=(NAMED,),
+    ),
+    Endpoint(
+        name="change_stream_rules",
+        group="data_api",
+        method="POST",
+        path="/2/tweets/search/stream/rules",
+        part=0,
+        section="6",
+        shown=False,
+        parameters=(
+            array("add", "object", place="body", at=("top",), note="each with value, the rule, and a tag if need be"),
+            json_object("delete", place="body", at=("top",), note="ids or values of rules"),
+            flag("dry_run", note="only tried"),
+        ),
+        rules=(ExactlyOneOf(("add", "delete")),),
+        base="base_url",
+        body="json_object",
+        auth="bearer",
+        answer="v2",
+        ambiguities=(NAMED,),
+        notes=("25 rules of 512 characters on the standard track, 1000 of 1024 on the academic one",),
     ),
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.partner import make_tweets
 from audiencekit.emulator.accounts.records import Account
-from audiencekit.emulator.credentials import base36, long_id
+from audiencekit.emulator.credentials import base36
 from audiencekit.emulator.resources.records import Record
 
 FULL, RETWEETS_ONLY = "FULL", "RETWEETS_ONLY"
 USER_KIND, APP_KIND, TWEET_KIND = "promotable_users", "account_apps", "tweets"
-_TEXTS: Final = ("Spring has come to the harbour", "The harbour is open on Sundays")  # of the partner
 _APPS: Final[tuple[dict[str, Any], ...]] = (
     {
         "app_store_identifier": "com.example.local",
@@ -37,7 +37,7 @@ _APPS: Final[tuple[dict[str, Any], ...]] = (
 def endow(account: Account, user_id: str, seed: int) -> None:
     """Gives a new account its own user and a partner whose tweets it may promote, and three apps, one of them deleted.
 
-    The partner has two tweets.
+    The partner has tweets, and the account its media already.
 
     The same seed and account give the same ids.
     """
@@ -45,7 +45,7 @@ def endow(account: Account, user_id: str, seed: int) -> None:
     partner_id = str(chance.randrange(10**17, 10**18))
     users = ({"user_id": user_id, "type": FULL}, {"user_id": partner_id, "type": RETWEETS_ONLY})
     account.records[USER_KIND] = _records(account, chance, users)
-    account.records[TWEET_KIND] = _tweets(account, partner_id)
+    account.records[TWEET_KIND] = make_tweets(account, partner_id)
     account.records[APP_KIND] = apps = _records(account, chance, _APPS)
     [*apps.values()][-1].delete(account.created_at)
 
@@ -54,19 +54,3 @@ def _records(account: Account, chance: random.Random, all_fields: tuple[dict[str
     ids = [base36(serial) for serial in chance.sample(range(36**4, 36**5), len(all_fields))]
     made = account.created_at
     return {each: Record(each, made, made, fields) for each, fields in zip(ids, all_fields, strict=True)}
-
-
-def _tweets(account: Account, user_id: str) -> dict[str, Record]:
-    made, serial = account.created_at, int(account.id, 36)
-    unsaid: dict[str, Any] = {
-        "card_uri": None,
-        "media_keys": [],
-        "nullcast": False,
-        "name": None,
-        "conversation_settings": "EVERYONE",
-    }
-    texts = {long_id(made - 3_600, serial + place): text for place, text in enumerate(_TEXTS)}
-    return {
-        each: Record(each, made - 3_600, made - 3_600, {"text": text, "user_id": user_id, **unsaid})
-        for each, text in texts.items()
-    }

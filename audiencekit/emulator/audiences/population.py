@@ -13,12 +13,12 @@ class Population:
     """For every key a seed decides whether it belongs to a user; `match_rate` is the share of the keys that do."""
 
     def __init__(self, seed: int, match_rate: float) -> None:
-        self._salt = zlib.crc32(str(seed).encode())
+        self.salt = zlib.crc32(str(seed).encode())
         self._threshold = match_rate * 2**32
 
     def matched(self, entries: Iterable[tuple[bytes, Span]]) -> Iterator[bytes]:
         """The key sets in which at least one key belongs to a user: more identifiers, more matches."""
-        salt, threshold = self._salt, self._threshold
+        salt, threshold = self.salt, self._threshold
         for key_set, _ in entries:
             if any(zlib.crc32(key, salt) < threshold for key in split_key_set(key_set)):
                 yield key_set

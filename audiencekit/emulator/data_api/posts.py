@@ -6,34 +6,20 @@ At most a hundred at a time: the specification states no bound, and this is the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
 
-from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.data_api.fields import (
-    AUTHOR_EXPANSION,
-    MEDIA_EXPANSION,
-    TWEET_EXPANSION,
-    Wish,
-    choose,
-    read_wish,
-)
-from audiencekit.emulator.data_api.objects import show_media, show_post, show_user
+from audiencekit.emulator.data_api.fields import read_wish
 from audiencekit.emulator.data_api.query import Query, invalid
+from audiencekit.emulator.data_api.showing import Found, describe, include
 from audiencekit.emulator.envelope import Answer, show_problem
-from audiencekit.emulator.media.kinds import MEDIA
-from audiencekit.emulator.resources.records import Record
-from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
+from audiencekit.emulator.tweets.kinds import TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due
-from audiencekit.emulator.tweets.statuses import name_author
 
 MAX_POSTS: Final = 100
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
-
-Found = tuple[Account, Record]
 
 
 def get_posts(call: Call) -> Answer:
@@ -43,8 +29,8 @@ def get_posts(call: Call) -> Answer:
     query.finish()
     tweets = _tweets(call)
     found = [tweets[tweet_id] for tweet_id in ids if tweet_id in tweets]
-    document: dict[str, Any] = {"data": [choose(show_post(tweet), wish.tweet) for _, tweet in found]}
-    includes = _includes(call, found, wish)
+    document: dict[str, Any] = {"data": [describe(each, wish) for each in found]}
+    includes = include(call.store.origin.user_id, found, wish)
     problems = [_not_found(tweet_id) for tweet_id in ids if tweet_id not in tweets]
     document |= {"includes": includes} if includes else {}
     document |= {"errors": problems} if problems else {}
@@ -67,25 +53,6 @@ def _tweets(call: Call) -> dict[str, Found]:
         publish_due(account, call.now)
         found.update({tweet.id: (account, tweet) for tweet in TWEETS.of(account).values()})
     return found
-
-
-def _includes(call: Call, found: Iterable[Found], wish: Wish) -> dict[str, list[dict[str, Any]]]:
-    """The related objects that are asked for by their expansions, each once."""
-    media: dict[str, dict[str, Any]] = {}
-    users: dict[str, dict[str, Any]] = {}
-    tweets: dict[str, dict[str, Any]] = {}
-    for account, tweet in found:
-        if MEDIA_EXPANSION in wish.expansions:
-            for key in tweet.fields["media_keys"]:
-                media[key] = choose(show_media(MEDIA.of(account)[key]), wish.media)
-        if AUTHOR_EXPANSION in wish.expansions:
-            user_id = tweet.fields["user_id"]
-            users[user_id] = choose(show_user(user_id, name_author(call, user_id), account.created_at), wish.user)
-        if TWEET_EXPANSION in wish.expansions and ORIGINAL in tweet.fields:
-            original = TWEETS.of(account)[tweet.fields[ORIGINAL]]
-            tweets[original.id] = choose(show_post(original), wish.tweet)
-    included = {"media": list(media.values()), "users": list(users.values()), "tweets": list(tweets.values())}
-    return {name: objects for name, objects in included.items() if objects}
 
 
 def _not_found(tweet_id: str) -> dict[str, Any]:

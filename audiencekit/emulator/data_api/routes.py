@@ -12,6 +12,7 @@ from audiencekit.emulator.data_api.webhooks import link_webhook, replay
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.rate_limits import DATA
 from audiencekit.emulator.routing import Credential, Route
+from audiencekit.emulator.streamrules.rules import change_rules, list_rules
 
 
 def _route(method: str, path: str, handler: Callable[[Call], Answer]) -> Route:
@@ -21,6 +22,8 @@ def _route(method: str, path: str, handler: Callable[[Call], Answer]) -> Route:
 ROUTES: Final = (
     _route("GET", "/tweets", get_posts),
     _route("POST", "/tweets/search/webhooks/:webhook_id", link_webhook),
+    _route("GET", "/tweets/search/stream/rules", list_rules),
+    _route("POST", "/tweets/search/stream/rules", change_rules),
     _route("POST", "/activity/subscriptions", subscribe),
     _route("GET", "/activity/stream", open_stream),
     _route("POST", "/webhooks/replay", replay),

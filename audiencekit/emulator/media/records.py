@@ -31,9 +31,10 @@ _SORTS: Final = {
     "16": (GIF, "TWEET_GIF", "mp4", (480, 270)),
 }
 _KEY: Final = re.compile(rf"({'|'.join(_SORTS)})_[0-9]{{1,19}}", re.ASCII)
+_ALT_TEXTS: Final = {IMAGE: "A view of the harbour", GIF: "Waves of the harbour", VIDEO: "A day at the harbour"}
 _VIDEO_MILLISECONDS: Final = 15_000
 # Known of media, and shown elsewhere than in the library.
-_UNSHOWN: Final = ("id", "width", "height", "duration_ms")
+_UNSHOWN: Final = ("id", "alt_text", "width", "height", "duration_ms")
 
 
 def is_media_key(text: str) -> bool:
@@ -60,6 +61,7 @@ def make_media(
         "name": None,
         "file_name": None,
         **(names or {}),
+        "alt_text": _ALT_TEXTS[media_type],
         "tweeted": False,
         "width": width,
         "height": height,

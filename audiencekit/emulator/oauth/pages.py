@@ -13,6 +13,11 @@ from audiencekit.emulator.oauth.tokens import OUT_OF_BAND, RequestToken
 from audiencekit.emulator.people.users import User
 
 _HTML: Final = "text/html; charset=utf-8"
+_STYLE: Final = (
+    "body{font:16px/1.5 sans-serif;background:#eef1f4}main{max-width:28em;margin:3em auto;padding:1.5em 2em;"
+    "background:#fff;border:1px solid #ccd;border-radius:6px}label{display:block;margin:1em 0}button{font:inherit;"
+    "padding:.3em 1em;margin-right:1em}code{font-size:1.6em}"
+)
 # A page of this kind must not be shown inside of another.
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Frame-Options": "DENY"}
 
@@ -24,14 +29,15 @@ def ask(call: Call) -> Answer:
 
 
 def authenticate(call: Call) -> Answer:
-    """`GET /oauth/authenticate`: straight back to a known application, unless `force_login` is true."""
+    """`GET /oauth/authenticate`: straight back to a known application, unless `force_login` is true, or its setting for
+    sign-in is off."""
     pending = _find(call)
     if pending is None:
         return _page("The request token is not valid.", 401)
     if pending.callback == OUT_OF_BAND:
         return _page("An application without a callback must use /oauth/authorize.", 403)
     user = call.store.tokens.logged_in
-    if user is not None and call.attribute("force_login") != "true":
+    if call.options.sign_in and user is not None and call.attribute("force_login") != "true":
         return _approve(call, pending, user)
     return _question(call, pending)
 
@@ -63,12 +69,14 @@ def _approve(call: Call, pending: RequestToken, user: User) -> Answer:
 
 def _question(call: Call, pending: RequestToken) -> Answer:
     name = html.escape(call.attribute("screen_name") or "")
+    users = "".join(f'<option value="{user.screen_name}">' for user in call.store.users.all())
     what = "use" if pending.may_write else "look at"
     return _page(
         f"<p>May the local application {what} this account?</p>"
         '<form method="post" action="/oauth/authorize">'
         f'<input type="hidden" name="oauth_token" value="{html.escape(pending.token)}">'
-        f'<label>User name <input name="screen_name" value="{name}"></label>'
+        f'<label>User name <input name="screen_name" value="{name}" list="users"></label>'
+        f'<datalist id="users">{users}</datalist>'
         '<button name="decision" value="approve">Authorize</button>'
         '<button name="decision" value="deny">Cancel</button></form>',
         200,
@@ -76,7 +84,8 @@ def _question(call: Call, pending: RequestToken) -> Answer:
 
 
 def _page(content: str, status: int) -> Answer:
-    page = f'<!doctype html><html lang="en"><title>Local emulator</title><body>{content}</body></html>'
+    head = f'<meta charset="utf-8"><title>Local emulator</title><style>{_STYLE}</style>'
+    page = f'<!doctype html><html lang="en"><head>{head}</head><body><main>{content}</main></body></html>'
     return Answer(status, page.encode(), _HEADERS, _HTML)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.emulator.accounts.partner import KNOWN
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.promotions.kinds import PROMOTED_TWEETS
 from audiencekit.emulator.promotions.line_items import FOR_ACCOUNTS, FOR_TWEETS, find_line_item
-from audiencekit.emulator.reference.placements import EVERYWHERE, TIMELINE
+from audiencekit.emulator.reference.placements import TIMELINE
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.tweets.kinds import ORIGINAL, TWEETS
 from audiencekit.emulator.tweets.publication import publish
@@ -74,12 +75,12 @@ def _promote(call: Call, line_item_id: str, tweet: Record) -> Record:
 
 
 def _post_again(call: Call, tweet: Record) -> Record:
-    content = {**tweet.fields, "user_id": call.store.origin.user_id, "nullcast": True, ORIGINAL: tweet.id}
+    content = {**tweet.fields, KNOWN: {}, "user_id": call.store.origin.user_id, "nullcast": True, ORIGINAL: tweet.id}
     return publish(call.account, call.store.make_long_id(call.now), call.now, content)
 
 
 def _add_timeline(call: Call, item: Record) -> None:
     """A tweet in a line item for an account is shown in timelines on mobile devices, too."""
     placements = item.fields["placements"]
-    if not {EVERYWHERE, TIMELINE}.intersection(placements):
+    if TIMELINE not in placements:
         item.change({"placements": [*placements, TIMELINE]}, call.now, call.user_id)

@@ -12,7 +12,7 @@ EVERYWHERE, TIMELINE = "ALL_ON_TWITTER", "TWITTER_TIMELINE"
 # Each list is one valid combination.
 PLACEMENTS: Final[dict[str, list[list[str]]]] = {
     "MEDIA": [[EVERYWHERE], ["PUBLISHER_NETWORK"]],
-    "PROMOTED_ACCOUNT": [[EVERYWHERE], [TIMELINE]],
+    "PROMOTED_ACCOUNT": [[EVERYWHERE], [TIMELINE], [EVERYWHERE, TIMELINE]],
     "PROMOTED_TWEETS": [
         [EVERYWHERE],
         [TIMELINE],

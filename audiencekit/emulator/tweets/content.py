@@ -6,12 +6,14 @@ draft or scheduled tweet must keep; here it keeps those of a new one.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.every_card import choose_card
+from audiencekit.emulator.envelope import refuse_legacy
 from audiencekit.emulator.media.kinds import choose_media
 from audiencekit.emulator.media.records import GIF, IMAGE, VIDEO
 from audiencekit.emulator.parameters import Parameters
@@ -20,6 +22,8 @@ from audiencekit.emulator.people.users import TWEET_COMPOSER
 from audiencekit.emulator.tweets.kinds import MAX_NAME
 
 MAX_TEXT: Final = 25_000  # characters
+# `d someone words`, also with dm and m: the earlier commands of the public service.
+_MESSAGE: Final = re.compile(r"\s*(?:d|dm|m)\s+@?[A-Za-z0-9_]{1,15}\s+\S", re.IGNORECASE)
 _MAX_OF_TYPE: Final = {IMAGE: 4, GIF: 1, VIDEO: 1}
 
 Content = dict[str, Any]
@@ -34,6 +38,12 @@ def read_new(call: Call, parameters: Parameters) -> Content:
     content = {**unsaid, **_read(call, parameters, empty=False), "user_id": user_id}
     check_content(parameters, content)
     return content
+
+
+def check_command(content: Mapping[str, Any]) -> None:
+    """Refuses (403) a text that is a command for a direct message, which is not tweeted (part 0, section 7)."""
+    if _MESSAGE.match(content["text"]):
+        raise refuse_legacy(403, 151, "Direct messages cannot be sent through a status update.")
 
 
 def check_author(call: Call, content: Mapping[str, Any]) -> None:

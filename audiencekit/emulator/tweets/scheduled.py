@@ -15,7 +15,7 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import add_months
-from audiencekit.emulator.tweets.content import check_author, check_content, read_changes, read_new
+from audiencekit.emulator.tweets.content import check_author, check_command, check_content, read_changes, read_new
 from audiencekit.emulator.tweets.kinds import SCHEDULED_TWEETS, show_scheduled
 from audiencekit.emulator.tweets.listing import read_page
 from audiencekit.emulator.tweets.publication import publish
@@ -40,6 +40,7 @@ def create_scheduled(call: Call) -> Answer:
     content = read_new(call, parameters)
     parameters.finish()
     check_author(call, content)
+    check_command(content)
     waiting = {"scheduled_at": scheduled_at, "scheduled_status": _WAITING, "completed_at": None, "tweet_id": None}
     record = SCHEDULED_TWEETS.make(call, {**content, **waiting}, call.store.make_long_id(call.now))
     return success(_echo(parameters), show_scheduled(record))
@@ -62,6 +63,7 @@ def change_scheduled(call: Call) -> Answer:
     record = _find_waiting(call, parameters)
     check_content(parameters, {**record.fields, **changes})
     check_author(call, {**record.fields, **changes})
+    check_command({**record.fields, **changes})
     record.change(changes, call.now)
     return success(_echo(parameters), show_scheduled(record))
 

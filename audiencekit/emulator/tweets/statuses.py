@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from audiencekit.emulator.accounts.partner import SCREEN_NAME as PARTNER
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.media.kinds import MEDIA
 from audiencekit.emulator.media.records import VIDEO
@@ -51,13 +52,13 @@ def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool)
     }
 
 
-def name_author(call: Call, user_id: str) -> tuple[str, str]:
+def name_author(own_user_id: str, user_id: str) -> tuple[str, str]:
     """Name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
-    return ("Local user", FIRST_NAME) if user_id == call.store.origin.user_id else ("Partner", "local_partner")
+    return ("Local user", FIRST_NAME) if user_id == own_user_id else ("Partner", PARTNER)
 
 
 def _show_user(call: Call, user_id: str, *, trim: bool) -> dict[str, Any]:
-    name, screen_name = name_author(call, user_id)
+    name, screen_name = name_author(call.store.origin.user_id, user_id)
     ids = {"id": int(user_id), "id_str": user_id}
     return ids if trim else {**ids, "name": name, "screen_name": screen_name}
 

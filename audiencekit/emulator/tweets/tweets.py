@@ -12,7 +12,7 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
-from audiencekit.emulator.tweets.content import check_author, read_name, read_new
+from audiencekit.emulator.tweets.content import check_author, check_command, read_name, read_new
 from audiencekit.emulator.tweets.kinds import DRAFT, DRAFTS, MAX_NAME, PUBLISHED, SCHEDULED_TWEETS, TWEET_TYPES, TWEETS
 from audiencekit.emulator.tweets.listing import read_page
 from audiencekit.emulator.tweets.publication import publish
@@ -60,6 +60,7 @@ def create_tweet(call: Call) -> Answer:
     extended = parameters.choice("tweet_mode", ("compat", "extended"), "compat") == "extended"
     parameters.finish()
     check_author(call, content)
+    check_command(content)
     tweet = publish(call.account, call.store.make_long_id(call.now), call.now, content)
     return success(parameters.echo, show_status(call, tweet, trim_user=trim_user, extended=extended))
 

@@ -11,7 +11,14 @@ import pytest
 
 from audiencekit.api.activity.event import read_event
 from audiencekit.api.activity.following import Following, Pulse
-from audiencekit.errors import MalformedAnswer, RateLimited, TemporarilyUnavailable, TransportFailed, Unauthorized
+from audiencekit.errors import (
+    CertificateRefused,
+    MalformedAnswer,
+    RateLimited,
+    TemporarilyUnavailable,
+    TransportFailed,
+    Unauthorized,
+)
 
 LOST = TransportFailed("the connection was lost", sent=True)
 
@@ -112,7 +119,7 @@ async def test_there_is_an_end_to_patience() -> None:
     assert 900 < sum(service.slept) < 1_000
 
 
-@pytest.mark.parametrize("error", [Unauthorized("no", status=403)])
+@pytest.mark.parametrize("error", [Unauthorized("no", status=403), CertificateRefused("no")])
 async def test_what_does_not_pass_is_raised_at_once(error: Exception) -> None:
     """It would be the same the next time."""
     with pytest.raises(type(error)):

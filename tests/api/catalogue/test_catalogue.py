@@ -33,11 +33,12 @@ from audiencekit.api.validation.values import write_value
 SPECIFICATION = Path(__file__).resolve().parents[3].parent / "shared" / "spec" / "endpoints.json"
 
 SHOWN = [row for row in ENDPOINTS if row.shown]
-# Part 1, section 4.6: line item endpoints (list, create, update, delete): not shown; section 4.11: creation and
-# deletion of targeting criteria; part 2, section 4.9: listing and creation of scheduled tweets.
+# Part 0, section 6: rules of the filtered stream; part 1, section 4.6: line item endpoints (list, create, update,
+# delete), section 4.11: creation and deletion of criteria; part 2, section 4.9: scheduled tweets.
 NAMED_ONLY = {
     *("list_line_items", "get_line_item", "create_line_item", "update_line_item", "delete_line_item"),
     *("batch_line_items", "create_targeting_criterion", "delete_targeting_criterion"),
+    *("list_stream_rules", "change_stream_rules"),
     *("list_scheduled_tweets", "get_scheduled_tweet", "create_scheduled_tweet"),
 }
 # (endpoint, parameter, field) -> why the row is not as the data has it. A star stands for any.

@@ -70,6 +70,7 @@ BODIES: dict[str, Any] = {
         "targeting_criteria": [{"targeting_type": "BROAD_KEYWORD", "targeting_value": "tea", "operator_type": "EQ"}],
         "operator_type": "EQ",
     },
+    "change_stream_rules": {"add": [{"value": "spring", "tag": "season"}]},
     "batch_line_items": [
         {"operation_type": "Create", "params": {"campaign_id": "8wku2", "objective": "REACH", "product_type": "MEDIA"}},
     ],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.emulator.data_api.fields import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 from tests.emulator.campaigns.builder import make_campaign, make_line_item
 from tests.emulator.data_api.builder import ask, get_token, is_invalid
 from tests.emulator.media.builder import media_keys
@@ -79,10 +80,12 @@ async def test_media_come_by_their_expansion(caller: Any) -> None:
         "height": 720,
         "width": 1_280,
         "preview_image_url": f"https://media.example/{video}/first-frame.jpg",
+        "alt_text": "A day at the harbour",
         "public_metrics": {"view_count": 0},
         "variants": [{"content_type": "video/mp4", "url": f"https://media.example/{video}.mp4"}],
     }
-    assert full[1] == {"media_key": images[0], "type": "photo", "height": 628, "width": 1_200}
+    photo = {"media_key": images[0], "type": "photo", "height": 628, "width": 1_200}
+    assert full[1] == {**photo, "alt_text": "A view of the harbour"}
     assert "includes" not in (await ask(caller, "GET", "/tweets", {"ids": ids[0], "media.fields": names})).body
 
 
@@ -98,6 +101,40 @@ async def test_the_author_comes_by_an_expansion(caller: Any) -> None:
         "verified_type": "none",
         "public_metrics": dict.fromkeys(("followers_count", "following_count", "tweet_count", "listed_count"), 0),
     }
+
+
+async def test_every_field_of_the_specification_is_filled(caller: Any) -> None:
+    """In the partner's tweets: of posts, entities, media and users (part 0, sections 2.3 to 2.6)."""
+    partner = (await read(caller, "/promotable_users"))[1]["user_id"]
+    listing = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "include_mentions_and_replies": "true"}
+    ids = [each["tweet_id"] for each in await read(caller, "/tweets", **listing, user_id=partner)]
+    query = {
+        "ids": ",".join(ids),
+        FIELDS: ",".join(TWEET_FIELDS),
+        "user.fields": ",".join(USER_FIELDS),
+        "media.fields": ",".join(MEDIA_FIELDS),
+        "expansions": "author_id,attachments.media_keys,referenced_tweets.id",
+    }
+    body = (await ask(caller, "GET", "/tweets", query)).body
+    posts = body["data"]
+    assert set(TWEET_FIELDS) == {name for post in posts for name in post}
+    (user,), (video,) = body["includes"]["users"], body["includes"]["media"]
+    assert (set(user), set(video)) == (set(USER_FIELDS), set(MEDIA_FIELDS))
+    answer = next(post for post in posts if "in_reply_to_user_id" in post)
+    (address,) = answer["entities"]["urls"]
+    assert set(address) == {"start", "end", "url", "expanded_url", "display_url", "unwound_url", "status", "title",
+                            "description", "images"}  # fmt: skip
+    assert set(address["images"][0]) == {"url", "width", "height"}
+    (annotation,) = answer["entities"]["annotations"]
+    assert answer["text"][annotation["start"] : annotation["end"]] == annotation["normalized_text"]
+    (context,) = answer["context_annotations"]
+    assert {name for each in context.values() for name in each} == {"id", "name", "description"}
+    assert {each["type"] for post in posts for each in post.get("referenced_tweets", ())} == {"replied_to", "quoted"}
+    counts = {post["id"]: post["public_metrics"] for post in posts}
+    assert (counts[ids[0]]["reply_count"], counts[ids[1]]["quote_count"]) == (1, 1)
+    assert [each["id"] for each in body["includes"]["tweets"]] == ids[:2]
+    assert (user["pinned_tweet_id"], user["verified_type"], user["location"]) == (ids[0], "business", "Hamburg")
+    assert set(user["entities"]) == {"url", "description"}
 
 
 async def test_a_partners_tweet_is_found_behind_its_promotion(caller: Any) -> None:

@@ -150,6 +150,15 @@ async def test_a_known_application_is_not_asked_about_again(caller: Any) -> None
     assert (back.status, (await _exchange(caller, second, secret, verifier)).status) == (302, 200)
 
 
+async def test_an_application_without_sign_in_is_asked_about_each_time(open_emulator: Any) -> None:
+    """Its setting is off (specification part 0, section 4.3)."""
+    async with open_emulator(sign_in=False) as caller:
+        first, _ = await _begin(caller)
+        await _decide(caller, first)
+        second, _ = await _begin(caller)
+        assert (await _page(caller, "authenticate", oauth_token=second)).status == 200
+
+
 @pytest.mark.parametrize(
     ("callback", "status", "code"),
     [

@@ -75,7 +75,7 @@ async def test_placements_of_one_product_type_or_all(caller: Any) -> None:
     assert [each["product_type"] for each in everything["data"]] == ["MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS"]
     assert "next_cursor" not in everything
     one = (await caller.call("GET", "/12/line_items/placements", query={"product_type": "PROMOTED_ACCOUNT"})).body
-    placements = [["ALL_ON_TWITTER"], ["TWITTER_TIMELINE"]]
+    placements = [["ALL_ON_TWITTER"], ["TWITTER_TIMELINE"], ["ALL_ON_TWITTER", "TWITTER_TIMELINE"]]
     assert one["data"] == [{"product_type": "PROMOTED_ACCOUNT", "placements": placements}]
     refused = await caller.call("GET", "/12/line_items/placements", query={"product_type": "PROMOTED_TREND"})
     assert refused.codes == ["INVALID_PARAMETER"]

@@ -9,7 +9,7 @@ import pytest
 from tests.emulator.cards.test_cards import make_card
 from tests.emulator.conversation_cards.builder import make_video_card
 from tests.emulator.media.builder import media_keys
-from tests.emulator.tweets.builder import PATHS, problem, write
+from tests.emulator.tweets.builder import PATHS, problem, read, write
 
 KINDS = pytest.mark.parametrize("kind", PATHS)
 ENDS = {"draft": "/draft_tweets/{}", "scheduled": "/scheduled_tweets/{}"}
@@ -102,3 +102,18 @@ async def test_what_is_given_empty_goes(caller: Any, kind: str) -> None:
         ({"as_user_id": "1"}, "as_user_id"),
     ):
         assert problem(await caller.call("PUT", path, query=query)) == (400, "INVALID_PARAMETER", parameter)
+
+
+@pytest.mark.parametrize("text", ["d someone hi", "D @someone hi", " dm some_one what is up", "m him 1", "d\tone\nhi"])
+@pytest.mark.parametrize("kind", ["tweet", "scheduled"])
+async def test_a_direct_message_is_no_tweet(caller: Any, text: str, kind: str) -> None:
+    """403 with code 151 (specification part 0, section 7), and nothing is tweeted."""
+    reply = await write(caller, kind, text=text)
+    assert (reply.status, reply.codes) == (403, [151])
+    assert await read(caller, "/tweets", tweet_type="PUBLISHED" if kind == "tweet" else "SCHEDULED") == []
+
+
+@pytest.mark.parametrize("text", ["d someone", "do someone a favour", "dear someone hi", "hi d someone a", "d: me hi"])
+async def test_other_texts_are_tweets(caller: Any, text: str) -> None:
+    """A command has a person and words."""
+    assert (await write(caller, "tweet", text=text)).status == 200

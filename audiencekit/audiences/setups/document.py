@@ -1,0 +1,226 @@
+"""The file of a setup, TOML -> audiences; every broken rule with its place in the file.
+
+    [accounts.shop]
+    account_id = "18ce54d4x5t"
+
+    [lists.customers]
+    source = "exports/customers.csv"
+    country = "DE"
+
+    [audiences.spring-customers]
+    list = "customers"
+    audience = "h1ab2"
+    account = "shop"
+
+The other keys of a list and of an audience are the keywords of `sync` and `upload`; an audience comes before its list.
+Paths count from the directory of the file. It never holds a secret, an address or a state directory.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from audiencekit.audiences.setups.setup import AudienceSetup, Setup
+from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed
+from audiencekit.limits import MAX_DEFINITION_BYTES
+from audiencekit.planning.options import Keywords, SyncKeywords, read_keywords
+from audiencekit.profile import SPEC
+from audiencekit.serviceids import is_service_id
+from audiencekit.settings import (
+    ADDRESSES,
+    CHOICES,
+    FILE_KEYS,
+    KEY_COMMAND,
+    KEY_NAME,
+    NETWORK,
+    RULES,
+    SECRET_NAMES,
+    SETUP_TABLES,
+)
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
+_OWN_KEYS: Final = frozenset({"list", "source", "audience", "account", "command", "allow_shrink", "schedule"})
+_KEYWORDS: Final = frozenset(Keywords.__annotations__)
+_SECRETS: Final = frozenset(
+    {*SECRET_NAMES, KEY_NAME, KEY_COMMAND, "proxy", "limiter", "password", "token", "secret", "credentials", "api_key"}
+)
+_ELSEWHERE: Final = frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES}) - _SECRETS - {"account_id", "few_people"}
+_PATHS: Final = ("source", "suppress")
+
+
+def read_setup(path: Path) -> Setup:
+    """The setup in the file at `path`.
+
+    Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule. No value of a secret is
+    in its message.
+    """
+    reader = _Reader(path.absolute())
+    audiences = reader.read(_load(path))
+    if reader.problems:
+        raise DefinitionRefused(str(path), reader.problems)
+    return Setup(path.absolute(), audiences)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_DEFINITION_BYTES + 1)
+    except OSError as error:
+        raise InputOutputFailed(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    if len(content) > MAX_DEFINITION_BYTES:
+        raise DefinitionRefused(str(path), [("", f"the file is larger than {MAX_DEFINITION_BYTES:,} bytes")])
+    try:
+        return tomllib.loads(content.decode())
+    except (UnicodeDecodeError, RecursionError):
+        problem = "it is not TOML"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"it is not TOML: {error}"
+    raise DefinitionRefused(str(path), [("", problem)])
+
+
+class _Reader:
+    """Reads on after a broken rule, so that all of them are told at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._directory = path.parent
+        self.problems: list[tuple[str, str]] = []
+
+    def read(self, content: dict[str, Any]) -> tuple[AudienceSetup, ...]:
+        """The audiences, in the order of the file; of those that break a rule none."""
+        self.problems += _forbidden(content)
+        self._refuse_unknown("", content, FILE_KEYS | SETUP_TABLES)
+        accounts, lists, audiences = (self._tables(content, kind) for kind in ("accounts", "lists", "audiences"))
+        for name, account in accounts.items():
+            self._refuse_unknown(f"accounts.{name}", account, _ACCOUNT_KEYS)
+            if not is_service_id(account.get("account_id")):
+                self.problems.append((f"accounts.{name}.account_id", "the id of an ads account is needed, in quotes"))
+        for name, one in lists.items():
+            self._refuse_unknown(f"lists.{name}", one, _KEYWORDS | {"source"})
+        if not audiences and "audiences" not in dict(self.problems):
+            self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
+        found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
+        return tuple(one for one in found if one is not None)
+
+    def _tables(self, content: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
+        tables = content.get(kind, {})
+        found = tables if isinstance(tables, dict) else {}
+        if not isinstance(tables, dict) or not all(isinstance(one, dict) for one in found.values()):
+            self.problems.append((kind, f"this is a table of tables: [{kind}.NAME]"))
+        for name in found:
+            if not _NAME.fullmatch(name):
+                self.problems.append((f"{kind}.{name}", "a name has letters, digits, - and _, 64 at most"))
+        return {name: one for name, one in found.items() if isinstance(one, dict)}
+
+    def _audience(
+        self,
+        name: str,
+        content: dict[str, Any],
+        accounts: Mapping[str, dict[str, Any]],
+        lists: Mapping[str, dict[str, Any]],
+    ) -> AudienceSetup | None:
+        place, before = f"audiences.{name}", len(self.problems)
+        self._refuse_unknown(place, content, _KEYWORDS | _OWN_KEYS)
+        command = content.get("command", "sync")
+        if command not in ("sync", "upload"):
+            self.problems.append((f"{place}.command", "this is sync or upload"))
+        account = self._named(place, "account", content, accounts)
+        given = {**self._named(place, "list", content, lists), **content}
+        audience, sources = given.get("audience"), self._paths(place, "source", given)
+        if not isinstance(audience, str) or not audience.strip():
+            self.problems.append((f"{place}.audience", "the id or the name of a custom audience is needed, in quotes"))
+        if not sources:
+            self.problems.append((place, "it has no list: `list` names one, or `source` is the path of a file"))
+        keywords = self._keywords(place, command, given)
+        if len(self.problems) > before:
+            return None
+        return AudienceSetup(
+            name=name,
+            command=command,
+            audience=str(audience),
+            sources=sources,
+            account=content.get("account"),
+            account_id=account.get("account_id"),
+            schedule=str(content.get("schedule", "")),
+            keywords=keywords,
+        )
+
+    def _named(
+        self, place: str, key: str, content: Mapping[str, Any], known: Mapping[str, dict[str, Any]]
+    ) -> dict[str, Any]:
+        """The table that `key` names; empty when it names none."""
+        name = content.get(key)
+        if name is None:
+            return {}
+        if not isinstance(name, str) or name not in known:
+            self.problems.append((f"{place}.{key}", f"there is no [{key}s.{name}]"))
+            return {}
+        return known[name]
+
+    def _keywords(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The keywords of the function. They are checked here, before anything is sent for any audience."""
+        known = frozenset(SyncKeywords.__annotations__) if command == "sync" else _KEYWORDS
+        for key in sorted((_KEYWORDS - known) & given.keys()):
+            self.problems.append((f"{place}.{key}", "a sync does not take this: its list says who is to be in"))
+        keywords = {name: given[name] for name in given if name in known}
+        if suppress := self._paths(place, "suppress", given):
+            keywords["suppress"] = [str(path) for path in suppress]
+        if isinstance(sql := keywords.get("sql"), str) and sql.startswith("@"):
+            keywords["sql"] = self._query(place, sql[1:])
+        try:
+            read_keywords(keywords, SPEC)  # type: ignore[arg-type]  # what they are is what is checked
+        except AudiencekitError as error:
+            self.problems.append((place, str(error)))
+        return keywords | self._shrink(place, command, given)
+
+    def _shrink(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        if "allow_shrink" not in given:
+            return {}
+        share = given["allow_shrink"]
+        if command != "sync" or isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            self.problems.append((f"{place}.allow_shrink", "a share from 0 to 1, for a sync only"))
+        return {"allow_shrink": share}
+
+    def _query(self, place: str, name: str) -> str:
+        try:
+            return (self._directory / name).read_text("utf-8")
+        except (OSError, ValueError):
+            self.problems.append((f"{place}.sql", "the file of the query cannot be read"))
+            return "SELECT 1"
+
+    def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[Path, ...]:
+        """Paths from the directory of the file on."""
+        value = given.get(key, [])
+        paths = [value] if isinstance(value, str) else value
+        if not isinstance(paths, list) or not all(isinstance(path, str) and path.strip() for path in paths):
+            self.problems.append((f"{place}.{key}", "the path of a file is needed, or a list of paths"))
+            return ()
+        if "-" in paths:
+            self.problems.append((f"{place}.{key}", "standard input cannot be named in a setup"))
+        return tuple(self._directory / path for path in paths)
+
+    def _refuse_unknown(self, place: str, content: Mapping[str, Any], known: frozenset[str]) -> None:
+        told = {place for place, _ in self.problems}
+        for key in sorted(content.keys() - known):
+            if f"{place}.{key}".lstrip(".") in told:
+                continue
+            near = get_close_matches(key, known, n=1)
+            instead = f"perhaps {near[0]}" if near else f"allowed: {', '.join(sorted(known))}"
+            self.problems.append((f"{place}.{key}".lstrip("."), f"this is not known here; {instead}"))
+
+
+def _forbidden(content: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """The places of what no setup may hold, at any depth but in a mapping of columns."""
+    for key, value in content.items() if isinstance(content, dict) else ():
+        path = f"{place}.{key}".lstrip(".")
+        if key.lower() in _SECRETS:
+            yield path, "a secret does not belong in this file: set it in the environment, or `audiencekit login`"
+        elif key.lower() in _ELSEWHERE or (key == "account_id" and not place):
+            yield path, "this file does not choose it: set it in the environment"
+        elif key not in ("columns", "suppress_columns"):
+            yield from _forbidden(value, path)

@@ -1,0 +1,191 @@
+"""Read this first: the audiences of a setup, one after the other, at one pace; a failure of one leaves the others.
+
+file -> Setup             every rule of it is checked before anything is read or sent
+audience -> id            a name is looked up; the account and the audience are told
+list -> sync or upload    by the functions that the command line calls
+results -> SetupReport    what changed, by audience
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from audiencekit.audiences.naming import audience_id_of
+from audiencekit.audiences.setups.document import read_setup
+from audiencekit.audiences.setups.pace import one_pace
+from audiencekit.audiences.setups.result import AudienceResult, SetupReport
+from audiencekit.audiences.setups.setup import AudienceSetup
+from audiencekit.audiences.synchronisation.drysync import dry_sync_async
+from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
+from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.target import Target
+from audiencekit.errors import AudiencekitError, NotFinished
+from audiencekit.machine.eventloop import blocking
+from audiencekit.pipeline import check, upload_async
+from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.runs.dryrun import plan_upload_async
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import FilePath
+
+_Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
+_Make: TypeAlias = Callable[[AudienceSetup, str, Progress], Awaitable[_Made]]
+
+
+async def run_setup_async(
+    setup: FilePath,
+    names: Iterable[str] | None = None,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> SetupReport:
+    """Carry out the audiences of the setup file `setup`, all or those of `names`; the report of all, when complete.
+
+    They are carried out one after the other at one pace, each in its account. When one fails, the others are carried
+    out all the same; then the worst failure is raised, with what became of each as `document`. Raises DefinitionRefused
+    for a setup that breaks rules, and UsageError for an unknown name, before anything is sent.
+    """
+    settings = settings or load_settings(file=Path(setup))
+    report = await carry_out(read_setup(Path(setup)).chosen(names), settings, heard_by(progress))
+    worst = report.worst
+    if worst is None:
+        return report
+    error = worst.error or NotFinished(f"{worst.setup.name} was not begun")
+    error.document = report.to_json()
+    raise error
+
+
+run_setup = blocking(run_setup_async)
+
+
+def plan_setup(
+    setup: FilePath,
+    names: Iterable[str] | None = None,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> SetupReport:
+    """Make the plans of `run_setup`: what each list would change. Sends nothing, and needs no credentials.
+
+    An audience that is named, and not given by its id, must be one that this machine has seen. A failure is a result
+    here, and is not raised. Raises DefinitionRefused, and UsageError for an unknown name.
+    """
+    settings = settings or load_settings(file=Path(setup))
+    chosen = read_setup(Path(setup)).chosen(names)
+    return SetupReport(tuple(_planned(one, _settings_of(one, settings), heard_by(progress)) for one in chosen))
+
+
+async def carry_out(
+    chosen: Iterable[AudienceSetup], settings: Settings, progress: Progress, *, dry_run: bool = False
+) -> SetupReport:
+    """The report of `chosen`. A failure is a result; after a cancellation the rest is not begun.
+
+    A dry run looks at each audience, and makes the plan of what it would send.
+    """
+    found: list[AudienceResult] = []
+    for one in chosen:
+        own = _settings_of(one, settings)
+        if _is_cancelled():
+            found.append(AudienceResult(setup=one, account_id=own.account_id or ""))
+        else:
+            make = functools.partial(_foreseen if dry_run else _sent, own=own)
+            found.append(await _carried_out(one, own, _Named(progress, one.name), make))
+    return SetupReport(tuple(found))
+
+
+async def _carried_out(one: AudienceSetup, own: Settings, progress: _Named, make: _Make) -> AudienceResult:
+    """The result of one audience, of which `make` makes a report or a plan."""
+    audience_id = ""
+    try:
+        account_id = own.require_account()
+        audience_id = await audience_id_of(one.audience, own)
+        progress.tell(_told(one, audience_id, own))
+        made = await make(one, audience_id, progress)
+        return AudienceResult(setup=one, account_id=account_id, audience_id=audience_id, **made)
+    except asyncio.CancelledError:
+        error: AudiencekitError = NotFinished("interrupted")
+        error.document = {"state": "incomplete"}
+    except AudiencekitError as failure:
+        error = failure.bare()
+    return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
+
+
+async def _sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> _Made:
+    work = sync_async if one.command == "sync" else upload_async
+    async with one_pace(own) as pace:
+        report = await work(
+            one.sources, audience_id=audience_id, settings=own, progress=progress, limiter=pace, **one.keywords
+        )
+    return {"report": report}
+
+
+async def _foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> _Made:
+    if one.command == "sync":
+        given: dict[str, Any] = {**one.keywords, "audience_id": audience_id}
+        return {"plan": await dry_sync_async(one.sources, settings=own, progress=progress, **given)}
+    target = Target.audience(audience_id)
+    return {"plan": await plan_upload_async(target, one.sources, settings=own, progress=progress, **one.keywords)}
+
+
+def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceResult:
+    named, audience_id = _Named(progress, one.name), ""
+    try:
+        audience_id = KnownAudiences(own.state_dir, own.account_id).find(one.audience)
+        look = functools.partial(plan_sync, audience_id=audience_id) if one.command == "sync" else check
+        plan = look(one.sources, settings=own, progress=named, **one.keywords)
+        return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, plan=plan)
+    except AudiencekitError as failure:
+        error = failure.bare()
+    return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
+
+
+def _settings_of(one: AudienceSetup, settings: Settings) -> Settings:
+    return settings if one.account_id is None else replace(settings, account_id=one.account_id)
+
+
+def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
+    """The account and the audience, before anything is sent."""
+    name = KnownAudiences(settings.state_dir, settings.account_id).names().get(audience_id)
+    called = f" {name!r}" if name else ""
+    account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
+    return f"{one.operation} of audience {audience_id}{called} in {account}"
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+class _Named:
+    """Progress whose stages and messages say which audience they are about."""
+
+    def __init__(self, progress: Progress, name: str) -> None:
+        self._progress, self._name = progress, name
+
+    def tell(self, message: str) -> None:
+        """Pass the message on, with the name."""
+        self._progress.tell(f"{self._name}: {message}")
+
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+        """Pass the step on, with the name."""
+        self._progress.step(f"{self._name}: {stage}", done, total, unit=unit, also=also)
+
+
+def described(chosen: Iterable[AudienceSetup], settings: Settings) -> list[dict[str, Any]]:
+    """The audiences of a setup for people: what would be carried out, on what."""
+    return [
+        {
+            "name": one.name,
+            "operation": one.operation,
+            "sources": [str(path) for path in one.sources],
+            "audience": one.audience,
+            "account": one.account,
+            "account_id": _settings_of(one, settings).account_id,
+            "schedule": one.schedule or None,
+        }
+        for one in chosen
+    ]

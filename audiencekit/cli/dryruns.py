@@ -1,0 +1,99 @@
+"""The dry runs of commands that send people: each prints its plan and leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from audiencekit.cli.audiencenaming import audience_id_of
+from audiencekit.cli.dryrun import leave_with_dry_plan, leave_with_foreseen
+from audiencekit.cli.options import as_keywords
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.erasure.preview import Preview
+    from audiencekit.reporting.plan import Plan
+    from audiencekit.reporting.progress import Progress
+    from audiencekit.runs.remaining import Remaining
+    from audiencekit.settings import Settings
+
+_LEAVING = ("as_json", "account_id", "profile")  # options for leaving with the plan, apart from those of the plan
+
+
+def foresee_upload(source: tuple[str, ...], audience: str, given: dict[str, Any]) -> NoReturn:
+    """Of `upload`; `given` are its options."""
+
+    async def work(settings: Settings, progress: Progress) -> Plan:
+        from audiencekit.destinations.target import Target
+        from audiencekit.runs.dryrun import plan_upload_async
+
+        target = Target.audience(await audience_id_of(audience, settings))
+        return await plan_upload_async(target, source, settings=settings, progress=progress, **as_keywords(rest))
+
+    leaving, rest = _divided(given)
+    leave_with_dry_plan(work, **leaving)
+
+
+def foresee_do_not_reach(source: tuple[str, ...], given: dict[str, Any]) -> NoReturn:
+    """Of `do-not-reach upload`."""
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Plan]:
+        from audiencekit.audiences.donotreachdryrun import dry_upload_async
+
+        return dry_upload_async(source, settings=settings, progress=progress, **as_keywords(rest))
+
+    leaving, rest = _divided(given)
+    leave_with_dry_plan(work, **leaving)
+
+
+def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any]) -> NoReturn:
+    """Of `sync`."""
+
+    async def work(settings: Settings, progress: Progress) -> Plan:
+        from audiencekit.audiences.synchronisation.drysync import dry_sync_async
+
+        keywords, audience_id = as_keywords(rest), await audience_id_of(audience, settings)
+        return await dry_sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
+
+    leaving, rest = _divided(given)
+    leave_with_dry_plan(work, **leaving)
+
+
+def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
+    """Of `renew`, with its `times`."""
+
+    async def work(settings: Settings, progress: Progress) -> Plan:
+        from audiencekit.audiences.synchronisation.dryrenewal import dry_renewal_async
+
+        audience_id = await audience_id_of(audience, settings)
+        return await dry_renewal_async(audience_id=audience_id, settings=settings, progress=progress, **times)
+
+    leave_with_dry_plan(work, as_json=as_json, **service)
+
+
+def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> NoReturn:
+    """Of `forget`."""
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Preview]:
+        from audiencekit.audiences.erasure.dryrun import dry_forget_async
+        from audiencekit.audiences.erasure.lines import standard_input_lines
+
+        lines = None if given["source"] else standard_input_lines().unwrap()
+        return dry_forget_async(lines, settings=settings, progress=progress, **as_keywords(given))
+
+    leave_with_foreseen(work, as_json=as_json, **service)
+
+
+def foresee_resumption(run_id: str, *, as_json: bool) -> NoReturn:
+    """Of `resume`, for a run."""
+
+    def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Remaining]:
+        from audiencekit.runs.remaining import find_remaining_async
+
+        return find_remaining_async(run_id, settings=settings, progress=progress)
+
+    leave_with_foreseen(work, as_json=as_json)
+
+
+def _divided(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    leaving = {name: given[name] for name in _LEAVING}
+    return leaving, {name: value for name, value in given.items() if name not in leaving}

@@ -1,0 +1,133 @@
+"""`run`: audiences that a file describes, by their names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from audiencekit.cli.commandhelp import Command, plan_option, service_option
+from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.dryrun import DRY_RUN_NOTE
+from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option
+from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
+from audiencekit.cli.sending import pace_options, sending_settings
+from audiencekit.cli.setupfile import setup_of
+from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.shown import shown
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.setups.result import SetupReport
+    from audiencekit.audiences.setups.setup import AudienceSetup
+    from audiencekit.settings import Settings
+
+
+@click.command(cls=Command, examples=("run spring-customers", "run --all --plan --setup audiences/audiencekit.toml"))
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@plan_option("--all", "everything", is_flag=True, help="Carry out all audiences of the setup.")
+@plan_option("--plan", "only_plan", is_flag=True, help="Say what would change, and send nothing.")
+@plan_option("--setup", metavar="FILE", help="The setup; audiencekit.toml here, when it was named before.")
+@plan_option("--remember", is_flag=True, help="From now on the setup needs no --setup in its directory.")
+@service_option("--profile", help="Which service: spec or x.")
+@pace_options
+@max_minutes_option
+@dry_run_option
+@json_option
+def run(
+    names: tuple[str, ...],
+    everything: bool,
+    only_plan: bool,
+    setup: str | None,
+    remember: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Carry out audiences of a setup file.
+
+    The file names lists, audiences and accounts. All keep one pace; when one fails, the others go on. Without a NAME
+    the audiences of the file are listed.
+    """
+    max_minutes, dry_run = given.pop("max_minutes"), given.pop("dry_run")
+    try:
+        if names and everything:
+            raise UsageError("names and --all were both given", hint="give one of them")
+        found = setup_of(setup, remember=remember, profile=given["profile"])
+        settings, chosen = command_settings(file=found.path, **given), found.chosen(names or None)
+        if not names and not everything:
+            _list(chosen, settings, as_json=as_json)
+        _introduce(chosen, settings)
+        if only_plan:
+            report = _plans(found.path, names, settings)
+        else:
+            report = _reports(chosen, max_minutes, dry_run=dry_run, file=found.path, **given)
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    _leave(report, as_json=as_json)
+
+
+def _list(chosen: tuple[AudienceSetup, ...], settings: Settings, *, as_json: bool) -> NoReturn:
+    from audiencekit.audiences.setups.running import described
+
+    if as_json:
+        print_json(described(chosen, settings))
+    else:
+        say("\n".join(_lines(chosen, settings)))
+    sys.exit(0)
+
+
+def _introduce(chosen: tuple[AudienceSetup, ...], settings: Settings) -> None:
+    """Say on which account and audience each will work, before anything is sent."""
+    for line in _lines(chosen, settings):
+        tell(line)
+
+
+def _lines(chosen: tuple[AudienceSetup, ...], settings: Settings) -> list[str]:
+    from audiencekit.audiences.setups.running import described
+
+    width = max(len(one.name) for one in chosen)
+    return [f"{each['name']:<{width}}  {_line(each)}" for each in described(chosen, settings)]
+
+
+def _line(each: dict[str, Any]) -> str:
+    called = f" ({each['account']})" if each["account"] else ""
+    account = f"account {shown(each['account_id'])}{called}" if each["account_id"] else "no account"
+    sources = ", ".join(shown(Path(source).name) for source in each["sources"])
+    schedule = f"; {shown(each['schedule'])}" if each["schedule"] else ""
+    return f"{each['operation']} of audience {shown(each['audience'])} in {account}, from {sources}{schedule}"
+
+
+def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupReport:
+    from audiencekit.audiences.setups.running import plan_setup
+    from audiencekit.cli.commandprogress import command_progress
+
+    with command_progress() as progress:
+        return plan_setup(path, names or None, settings=settings, progress=progress)
+
+
+def _reports(
+    chosen: tuple[AudienceSetup, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
+) -> SetupReport:
+    from audiencekit.audiences.setups.running import carry_out
+    from audiencekit.cli.commandprogress import command_progress
+    from audiencekit.cli.interruption import run_until_interrupted
+
+    settings = command_settings(**given) if dry_run else sending_settings(**given)
+    with command_progress() as progress:
+        work = carry_out(chosen, settings, progress, dry_run=dry_run)
+        report = run_until_interrupted(work, max_minutes=max_minutes)
+    if dry_run:
+        tell(DRY_RUN_NOTE)
+    return report
+
+
+def _leave(report: SetupReport, *, as_json: bool) -> NoReturn:
+    """Print what became of each, and exit with the code of the worst."""
+    if as_json:
+        print_json(report.to_json())
+    else:
+        say_document(str(report))
+    if (worst := report.worst) is not None and worst.error is not None and worst.error.hint:
+        tell(f"{worst.setup.name}: what to do: {shown(worst.error.hint)}")
+    sys.exit(report.exit_code)

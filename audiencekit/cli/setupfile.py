@@ -1,0 +1,27 @@
+"""The setup of a command: the file that was named, now or before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from audiencekit.audiences.setups.setup import Setup
+
+
+def setup_of(given: str | None, *, remember: bool, profile: str | None) -> Setup:
+    """The setup in the file `given`, or in the file of this directory that was named before.
+
+    Raises UsageError for a file that was not, which may be another person's, and what `read_setup` raises.
+    """
+    from audiencekit.audiences.setups.document import read_setup
+    from audiencekit.audiences.setups.trust import TrustedSetups
+    from audiencekit.settings import SETTINGS_FILE, load_settings
+
+    trusted = TrustedSetups(load_settings(directory=None, profile=profile).state_dir)
+    if given is None:
+        return read_setup(trusted.check(Path(SETTINGS_FILE).absolute()))
+    setup = read_setup(Path(given))
+    if remember:
+        trusted.remember(setup.path)
+    return setup

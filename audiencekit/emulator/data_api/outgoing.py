@@ -1,0 +1,18 @@
+"""What goes out of the data API by itself: activity, and posts that match the rules of the filtered stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from audiencekit.emulator.data_api.activity import Activity
+from audiencekit.emulator.streamrules.ruleset import StreamRules
+from audiencekit.emulator.webhooks.webhooks import Webhooks
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Subscriptions and streams, rules, and webhooks."""
+
+    activity: Activity = field(default_factory=Activity)
+    stream_rules: StreamRules = field(default_factory=StreamRules)
+    webhooks: Webhooks = field(default_factory=Webhooks)

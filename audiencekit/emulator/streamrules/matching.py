@@ -1,0 +1,104 @@
+"""Which posts a rule of the filtered stream matches.
+
+The specification does not show the language of rules. These are the public service's plainest words: a keyword, a
+"phrase", #hashtag, @mention, from:handle, each also after a minus; side by side all must hold, between them OR, and
+parentheses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.emulator.tweets.entities import find_entities
+
+_TOKEN: Final = re.compile(r'\s*(-?(?:"[^"]+"|\(|from:@?\w{1,15}\b|[#@]\w+|[\w\'.&]+)|\))', re.IGNORECASE)
+_MAX_DEPTH: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What a rule looks at: the text, and the author by handle and number."""
+
+    text: str
+    author: frozenset[str]
+
+    def words(self) -> frozenset[str]:
+        """The words of the text, without case."""
+        return frozenset(re.findall(r"[\w']+", self.text.casefold()))
+
+
+Matcher = Callable[[Post], bool]
+
+
+def read_rule(value: str) -> Matcher:
+    """The posts that a rule is about. Raises ValueError for a text that is no rule."""
+    tokens = list(_tokens(value))
+    matcher, rest = _read_any(tokens, 0)
+    if rest:
+        raise ValueError("a parenthesis is closed that was not opened")
+    return matcher
+
+
+def _tokens(value: str) -> Iterator[str]:
+    place = 0
+    while value[place:].strip():
+        found = _TOKEN.match(value, place)
+        if found is None:
+            raise ValueError("a word of the rule cannot be read")
+        yield found[1]
+        place = found.end()
+
+
+def _read_any(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
+    """Alternatives, up to a closing parenthesis or the end."""
+    if depth > _MAX_DEPTH:
+        raise ValueError("the parentheses are nested too deeply")
+    choices: list[Matcher] = []
+    while True:
+        choice, tokens = _read_all(tokens, depth)
+        choices.append(choice)
+        if not tokens or tokens[0] == ")":
+            return (lambda post: any(matches(post) for matches in choices)), tokens
+        tokens = tokens[1:]  # OR
+
+
+def _read_all(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
+    """Terms that must all hold, up to OR, a closing parenthesis or the end."""
+    terms: list[Matcher] = []
+    while tokens and tokens[0] not in (")", "OR"):
+        first, tokens = tokens[0], tokens[1:]
+        if first.removeprefix("-") == "(":
+            inner, tokens = _read_any(tokens, depth + 1)
+            if not tokens:
+                raise ValueError("a parenthesis is not closed")
+            tokens = tokens[1:]
+            term = inner
+        else:
+            term = _read_term(first.removeprefix("-"))
+        terms.append(_negated(term) if first.startswith("-") else term)
+    if not terms:
+        raise ValueError("a rule has words on both sides of OR, and in parentheses")
+    return (lambda post: all(matches(post) for matches in terms)), tokens
+
+
+def _negated(term: Matcher) -> Matcher:
+    return lambda post: not term(post)
+
+
+def _read_term(token: str) -> Matcher:
+    word = token.casefold()
+    if word.startswith("from:"):
+        author = word.removeprefix("from:").removeprefix("@")
+        return lambda post: author in post.author
+    if word[0] in "#@":
+        kind = "hashtag" if word[0] == "#" else "mention"
+        return lambda post: any(
+            entity.kind == kind and entity.word.casefold() == word[1:] for entity in find_entities(post.text)
+        )
+    if word[0] == '"':
+        phrase = word.strip('"')
+        return lambda post: phrase in post.text.casefold()
+    return lambda post: word in post.words()

@@ -1,0 +1,12 @@
+"""The files that are generated, and what writes each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from generators.pythonpage import write_page
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+FILES: Final[Mapping[str, Callable[[], str]]] = {"docs/python.md": write_page}

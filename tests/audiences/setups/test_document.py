@@ -1,0 +1,137 @@
+"""The file of a setup: what it may say, and what it must not."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.setups.document import read_setup
+from audiencekit.audiences.setups.setup import Setup
+from audiencekit.errors import DefinitionRefused, InputOutputFailed
+from audiencekit.settings import ADDRESSES, KEY_NAME, NETWORK, SECRET_NAMES
+
+WHOLE = """
+requests_per_minute = 900
+
+[accounts.shop]
+account_id = "18ce54d4x5t"
+note = "the shop in Berlin"
+
+[lists.customers]
+source = ["exports/a.csv", "exports/b.csv"]
+country = "DE"
+columns = { email = "Mail", phone_number = "token" }
+suppress = "unsubscribed.csv"
+max_rejected_share = 0.2
+
+[audiences.spring]
+list = "customers"
+audience = "h1ab2"
+account = "shop"
+schedule = "every morning"
+expires_at = 2027-06-01
+max_rejected_share = 0.1
+allow_shrink = 0.5
+
+[audiences.leavers]
+source = "leavers.csv"
+audience = "All customers"
+command = "upload"
+operation = "delete"
+sql = "@query.sql"
+"""
+AUDIENCE = '[audiences.one]\nsource = "list.csv"\naudience = "h1ab2"\n'
+
+
+def read(directory: Path, text: str) -> Setup:
+    path = directory / "audiencekit.toml"
+    path.write_text(text)
+    return read_setup(path)
+
+
+def problems(directory: Path, text: str) -> dict[str, str]:
+    """The places of broken rules, with what is said of them."""
+    with pytest.raises(DefinitionRefused) as caught:
+        read(directory, text)
+    return dict(caught.value.problems)
+
+
+def test_a_whole_setup_is_read(tmp_path: Path) -> None:
+    """An audience comes before its list, and paths count from the directory of the file."""
+    (tmp_path / "query.sql").write_text("SELECT * FROM source")
+    spring, leavers = read(tmp_path, WHOLE).audiences
+    assert (spring.name, spring.command, spring.operation, spring.audience) == ("spring", "sync", "sync", "h1ab2")
+    assert (spring.account, spring.account_id, spring.schedule) == ("shop", "18ce54d4x5t", "every morning")
+    assert spring.sources == (tmp_path / "exports/a.csv", tmp_path / "exports/b.csv")
+    assert spring.keywords == {
+        "country": "DE",
+        "columns": {"email": "Mail", "phone_number": "token"},
+        "suppress": [str(tmp_path / "unsubscribed.csv")],
+        "max_rejected_share": 0.1,
+        "expires_at": date(2027, 6, 1),
+        "allow_shrink": 0.5,
+    }
+    assert (leavers.command, leavers.operation, leavers.account_id) == ("upload", "delete", None)
+    assert leavers.keywords == {"operation": "delete", "sql": "SELECT * FROM source"}
+
+
+@pytest.mark.parametrize("name", [*SECRET_NAMES, KEY_NAME, "key_command", "limiter", "password", "ACCESS_TOKEN"])
+@pytest.mark.parametrize("place", ["", "accounts.shop", "lists.customers", "audiences.one"])
+def test_a_secret_is_refused_wherever_it_stands(tmp_path: Path, name: str, place: str) -> None:
+    """And its value is not told."""
+    line = f'{name} = "canary"\n'
+    account, listed = '[accounts.shop]\naccount_id = "a1"\n', '[lists.customers]\nsource = "x.csv"\n'
+    texts = {"": line, "accounts.shop": account + line, "lists.customers": listed + line, "audiences.one": ""}
+    text = texts[place] + AUDIENCE + (line if place == "audiences.one" else "")
+    found = problems(tmp_path, text)
+    assert "a secret does not belong in this file" in found[f"{place}.{name}".lstrip(".")]
+    assert "canary" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "name", [*ADDRESSES, *set(NETWORK) - {"proxy"}, "state_dir", "profile", "allow_host", "account_id"]
+)
+def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str) -> None:
+    """Nor the account of what names none."""
+    assert "this file does not choose it" in problems(tmp_path, f'{name} = "x"\n{AUDIENCE}')[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "told"),
+    [
+        ("", "audiences", "at least one"),
+        ("audiences = 3\n", "audiences", "table of tables"),
+        (f'{AUDIENCE}list = "gone"\n', "audiences.one.list", "no [lists.gone]"),
+        (f'{AUDIENCE}account = "gone"\n', "audiences.one.account", "no [accounts.gone]"),
+        (f'{AUDIENCE}command = "renew"\n', "audiences.one.command", "sync or upload"),
+        (f'{AUDIENCE}operation = "delete"\n', "audiences.one.operation", "a sync does not take this"),
+        (f'{AUDIENCE}country = "Atlantis"\n', "audiences.one", "not a country"),
+        (f'{AUDIENCE}contry = "DE"\n', "audiences.one.contry", "perhaps country"),
+        (f"{AUDIENCE}expires_at = 2027-06-01T00:00:00\n", "audiences.one", "without a time zone"),
+        (f"{AUDIENCE}allow_shrink = 3\n", "audiences.one.allow_shrink", "0 to 1"),
+        (f'{AUDIENCE}sql = "@gone.sql"\n', "audiences.one.sql", "cannot be read"),
+        ('[audiences.one]\naudience = "h1ab2"\n', "audiences.one", "it has no list"),
+        ('[audiences.one]\nsource = "x.csv"\n', "audiences.one.audience", "id or the name"),
+        ('[audiences.one]\nsource = "-"\naudience = "h1"\n', "audiences.one.source", "standard input"),
+        (f'[accounts.shop]\naccount_id = "../x"\n{AUDIENCE}', "accounts.shop.account_id", "id of an ads account"),
+        ('[audiences."a b"]\nsource = "x.csv"\naudience = "h1"\n', "audiences.a b", "a name has letters"),
+    ],
+)
+def test_a_broken_rule_is_told_with_its_place(tmp_path: Path, text: str, place: str, told: str) -> None:
+    """Before anything is read or sent."""
+    assert told in problems(tmp_path, text)[place]
+
+
+def test_all_broken_rules_are_told_at_once(tmp_path: Path) -> None:
+    """Of all audiences."""
+    text = AUDIENCE.replace("one", "two") + 'list = "gone"\n' + AUDIENCE + 'command = "renew"\n'
+    assert set(problems(tmp_path, text)) == {"audiences.two.list", "audiences.one.command"}
+
+
+def test_what_is_no_toml_is_refused_and_what_is_not_there_fails(tmp_path: Path) -> None:
+    """With the place where it goes wrong."""
+    assert "line 1" in problems(tmp_path, "= 3")[""]
+    with pytest.raises(InputOutputFailed, match="cannot be read"):
+        read_setup(tmp_path / "gone.toml")

@@ -1,0 +1,201 @@
+"""Audiences of a setup, carried out on the emulator."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+import audiencekit
+from audiencekit.audiences.setups.document import read_setup
+from audiencekit.audiences.setups.result import EXIT_CODES
+from audiencekit.audiences.setups.running import carry_out, run_setup_async
+from audiencekit.delivery.limiter.joint import JointLimiter
+from audiencekit.emulator import Emulator
+from audiencekit.errors import PlanRefused
+from audiencekit.reporting.progress import NoProgress
+from audiencekit.settings import Settings
+
+AUDIENCES = ("north", "south", "east", "west", "leavers")
+
+
+class _Two:
+    """Two accounts of one service with five audiences, and a setup of them."""
+
+    def __init__(self, emulator: Emulator, directory: Path) -> None:
+        self._emulator, self.path = emulator, directory / "audiencekit.toml"
+        store, now = emulator.store, emulator.clock.now()
+        other = store.make_account(now)
+        self.accounts = {"first": emulator.account_id, "second": other.id}
+        accounts = dict(zip(AUDIENCES, ("first", "first", "second", "second", "second"), strict=True))
+        self.ids = {
+            name: store.make_audience(store.accounts[self.accounts[account]], name.title(), None, now).id
+            for name, account in accounts.items()
+        }
+        self.sections = {
+            name: f'[audiences.{name}]\nlist = "{name}"\naudience = "{self.ids[name]}"\naccount = "{account}"\n'
+            for name, account in accounts.items()
+        }
+        self.sections["south"] = self.sections["south"].replace(self.ids["south"], "South")
+        self.sections["leavers"] += 'command = "upload"\n'
+        for number, name in enumerate(AUDIENCES):
+            rows = [person(name, at) for at in range(100 + number)]
+            (directory / f"{name}.csv").write_text("\n".join(["email", *rows]) + "\n")
+        self.write()
+
+    def write(self) -> None:
+        """The setup, as its sections are now."""
+        accounts = [f'[accounts.{name}]\naccount_id = "{one}"\n' for name, one in self.accounts.items()]
+        lists = [f'[lists.{name}]\nsource = "{name}.csv"\n' for name in AUDIENCES]
+        self.path.write_text("".join([*accounts, *lists, *self.sections.values()]))
+
+    async def members(self, name: str) -> set[str]:
+        """The hashes of the emails in an audience, as the service has them."""
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"{self._emulator.ads_url}/__members/{self.ids[name]}") as answer,
+        ):
+            members = (await answer.json())["members"]
+        return {email for member in members for email in member["keys"]["email"]}
+
+
+def person(name: str, number: int) -> str:
+    """The email of an invented person."""
+    return f"{name}{number}@example.com"
+
+
+def people(name: str) -> set[str]:
+    """The hashes that the audience is to hold, computed by hand."""
+    count = 100 + AUDIENCES.index(name)
+    return {hashlib.sha256(person(name, number).encode()).hexdigest() for number in range(count)}
+
+
+@pytest.fixture
+def two(emulator: Emulator, tmp_path: Path) -> _Two:
+    return _Two(emulator, tmp_path)
+
+
+async def test_five_audiences_of_two_accounts_hold_exactly_their_lists(two: _Two, settings: Settings) -> None:
+    """One of them is named in place of its id, and one is an upload. A second time nothing is sent but that."""
+    report = await run_setup_async(two.path, settings=settings)
+    assert [(result.setup.name, result.state) for result in report.results] == [(one, "complete") for one in AUDIENCES]
+    assert [result.account_id for result in report.results] == [
+        two.accounts[account] for account in ("first", "first", "second", "second", "second")
+    ]
+    for name in AUDIENCES:
+        assert await two.members(name) == people(name), name
+    again = await run_setup_async(two.path, ["north", "west"], settings=settings)
+    assert [result.document["changes"]["unchanged"] for result in again.results] == [100, 103]
+    assert [result.document["requests"]["planned"] for result in again.results] == [0, 0]
+
+
+async def test_a_failure_in_one_leaves_the_others_done(two: _Two, settings: Settings) -> None:
+    """And is raised at the end, with what became of each; the worst is the one that is told."""
+    two.sections["south"] = two.sections["south"].replace('"South"', '"h0n3"')  # is not there
+    two.sections["east"] += 'country = "DE"\nsource = "gone.csv"\n'
+    two.write()
+    with pytest.raises(PlanRefused, match="has no audience h0n3") as caught:
+        await run_setup_async(two.path, settings=settings)
+    document = caught.value.document
+    assert document is not None
+    states = {each["name"]: (each["state"], each["exit_code"]) for each in document["audiences"]}
+    complete = ("complete", 0)
+    assert states == dict(zip(AUDIENCES, (complete, ("refused", 3), ("refused", 3), complete, complete), strict=True))
+    assert document["exit_code"] == 3
+    for name in ("north", "west", "leavers"):
+        assert await two.members(name) == people(name), name
+
+
+async def test_a_setup_that_breaks_a_rule_sends_nothing(two: _Two, settings: Settings, emulator: Emulator) -> None:
+    """Even when the rule is about the last of its audiences."""
+    with pytest.raises(audiencekit.UsageError, match="no audience 'noth'") as caught:
+        await run_setup_async(two.path, ["noth"], settings=settings)
+    assert caught.value.hint == "perhaps north"
+    two.sections["leavers"] += 'contry = "DE"\n'
+    two.write()
+    with pytest.raises(audiencekit.DefinitionRefused, match=r"audiences.leavers.contry: .* perhaps country$"):
+        await run_setup_async(two.path, settings=settings)
+    assert emulator.store.requests.documents() == []
+
+
+async def test_what_is_cancelled_leaves_the_rest_for_the_next_time(two: _Two, settings: Settings) -> None:
+    """Audiences that were not begun are not begun; the code says that something is left to do."""
+
+    class _Cancelling(NoProgress):
+        def tell(self, message: str) -> None:
+            if message.startswith("south: sync of"):
+                running.cancel()
+
+    chosen = read_setup(two.path).chosen(None)
+    running = asyncio.ensure_future(carry_out(chosen, settings, _Cancelling()))
+    report = await running
+    assert [result.state for result in report.results] == ["complete", "incomplete", *["not begun"] * 3]
+    assert (report.exit_code, report.state) == (75, "incomplete")
+
+
+def test_the_worst_code_is_that_which_no_second_try_cures() -> None:
+    """All that there are, and 0 is the best."""
+    codes = {
+        found.exit_code for found in vars(audiencekit.errors).values()
+        if isinstance(found, type) and issubclass(found, audiencekit.AudiencekitError)
+    }  # fmt: skip
+    assert codes | {0} == set(EXIT_CODES)
+    assert EXIT_CODES.index(75) == len(EXIT_CODES) - 2
+
+
+class _Noting:
+    """A limiter that notes what it is asked."""
+
+    is_quota_shared = True
+
+    def __init__(self, name: str, asked: list[str]) -> None:
+        self._name, self._asked = name, asked
+
+    async def acquire(self) -> None:
+        self._asked.append(f"{self._name} acquire")
+
+    async def pause(self, seconds: float) -> None:
+        self._asked.append(f"{self._name} pause {seconds}")
+
+
+async def test_all_accounts_keep_one_pace_and_each_its_own() -> None:
+    """Every request asks both, and a 429 holds back both."""
+    asked: list[str] = []
+    joint = JointLimiter(_Noting("own", asked), _Noting("common", asked))
+    await joint.acquire()
+    await joint.pause(3.0)
+    assert asked == ["common acquire", "own acquire", "own pause 3.0", "common pause 3.0"]
+    assert joint.is_quota_shared
+
+
+async def test_the_pace_of_a_run_is_shared_by_its_accounts(
+    two: _Two, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every request of both accounts has its place in the common line."""
+    asked: dict[str, int] = {}
+
+    class _Counting:
+        def __init__(self, account_id: str) -> None:
+            self._account_id = account_id
+
+        async def acquire(self) -> None:
+            asked[self._account_id] = asked.get(self._account_id, 0) + 1
+
+    class _Opened:
+        def __init__(self, given: Settings, **_: Any) -> None:
+            self._limiter = _Counting(given.account_id or "")
+
+        async def __aenter__(self) -> _Counting:
+            return self._limiter
+
+        async def __aexit__(self, *_: object) -> None:
+            return None
+
+    monkeypatch.setattr("audiencekit.audiences.setups.pace.open_limiter", _Opened)
+    await run_setup_async(two.path, settings=replace(settings, requests_per_minute=900))
+    assert asked == {two.accounts["first"]: 2, two.accounts["second"]: 3, "all accounts": 5}

@@ -1,0 +1,61 @@
+"""A setup in the working directory is another person's until it was named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.setups.trust import FILE, TrustedSetups
+from audiencekit.errors import UsageError
+
+
+@pytest.fixture
+def setup(tmp_path: Path) -> Path:
+    path = tmp_path / "audiencekit.toml"
+    path.write_text("")
+    path.chmod(0o644)
+    return path
+
+
+@pytest.fixture
+def trusted(tmp_path: Path) -> TrustedSetups:
+    return TrustedSetups(tmp_path / "state")
+
+
+def test_a_file_is_trusted_once_it_was_said(setup: Path, trusted: TrustedSetups) -> None:
+    """Under its path, and no other file is."""
+    with pytest.raises(UsageError, match="was not named before"):
+        trusted.check(setup)
+    trusted.remember(setup)
+    assert trusted.check(setup) == setup
+    other = setup.with_name("other.toml")
+    other.write_text("")
+    with pytest.raises(UsageError, match="was not named before"):
+        trusted.check(other)
+
+
+def test_a_file_that_others_can_write_must_be_named_each_time(setup: Path, trusted: TrustedSetups) -> None:
+    """What was said of it holds no more."""
+    trusted.remember(setup)
+    setup.chmod(0o666)
+    with pytest.raises(UsageError, match="can be written by others"):
+        trusted.check(setup)
+
+
+def test_a_link_to_another_file_is_another_file(setup: Path, trusted: TrustedSetups, tmp_path: Path) -> None:
+    """The path that counts is the real one."""
+    trusted.remember(setup)
+    (tmp_path / "elsewhere.toml").write_text("")
+    setup.unlink()
+    setup.symlink_to(tmp_path / "elsewhere.toml")
+    with pytest.raises(UsageError, match="was not named before"):
+        trusted.check(setup)
+
+
+def test_a_damaged_memory_trusts_nothing(setup: Path, trusted: TrustedSetups, tmp_path: Path) -> None:
+    """It is asked again."""
+    trusted.remember(setup)
+    (tmp_path / "state" / FILE).write_text('{"paths": 3')
+    with pytest.raises(UsageError, match="was not named before"):
+        trusted.check(setup)

@@ -1,0 +1,97 @@
+"""`run`, as people type it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Run, Service
+
+ROWS = 120
+
+
+def write_setup(directory: Path, service: Service, *, more: str = "") -> None:
+    """Two audiences of one account: the emulator's, and one that is not there."""
+    rows = [f"person{number}@example.com" for number in range(ROWS)]
+    (directory / "list.csv").write_text("\n".join(["email", *rows]) + "\n")
+    (directory / "audiencekit.toml").write_text(
+        f'[accounts.shop]\naccount_id = "{service.ready["account_id"]}"\n'
+        f'[lists.customers]\nsource = "list.csv"\n'
+        f'[audiences.spring]\nlist = "customers"\naudience = "{service.audience_id}"\naccount = "shop"\n'
+        f'schedule = "daily"\n{more}'
+    )
+
+
+BROKEN = '[audiences.gone]\nlist = "customers"\naudience = "h0n3"\naccount = "shop"\n'
+
+
+def test_a_file_that_lies_there_is_named_before_it_is_used(run: Run, service: Service, tmp_path: Path) -> None:
+    """Once for good, and then a name is enough. Other commands go on as before."""
+    write_setup(tmp_path, service)
+    refused = run("run", "--all", **service.env)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "may be another person's" in refused.stderr
+    assert "--remember" in refused.stderr
+    planned = run("run", "--all", "--plan", "--setup", "audiencekit.toml", "--remember", **service.env)
+    assert planned.stdout.splitlines() == [f"spring  planned, {ROWS} put in, {ROWS} members", "", "state: planned"]
+    assert json.loads(service.get("/__requests")) == []
+    done = run("run", "spring", **service.env)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"spring  complete, {ROWS} put in, {ROWS} members")
+    target = f"audience {service.audience_id} in account {service.ready['account_id']} (shop)"
+    assert done.stderr.index(target) < done.stderr.index("sending")
+    assert run("check", "list.csv").returncode == 0
+
+
+def test_without_a_name_the_audiences_are_listed(run: Run, service: Service, tmp_path: Path) -> None:
+    """With what would be done, and for whom."""
+    write_setup(tmp_path, service)
+    listed = run("run", "--setup", "audiencekit.toml", **service.env)
+    assert listed.stdout.startswith(f"spring  sync of audience {service.audience_id} in account ")
+    assert listed.stdout.endswith("(shop), from list.csv; daily\n")
+    document = json.loads(run("run", "--setup", "audiencekit.toml", "--json", **service.env).stdout)
+    assert [each["name"] for each in document] == ["spring"]
+    assert json.loads(service.get("/__requests")) == []
+
+
+def test_a_failure_leaves_the_others_done_and_is_the_exit_code(run: Run, service: Service, tmp_path: Path) -> None:
+    """The document says what became of each."""
+    write_setup(tmp_path, service, more=BROKEN)
+    done = run("run", "--all", "--setup", "audiencekit.toml", "--json", **service.env)
+    document = json.loads(done.stdout)
+    assert done.returncode == document["exit_code"] == 3
+    assert [(each["name"], each["state"]) for each in document["audiences"]] == [
+        ("spring", "complete"), ("gone", "refused"),
+    ]  # fmt: skip
+    assert document["audiences"][0]["report"]["changes"]["additions"] == ROWS
+    members = json.loads(service.get(f"/__members/{service.audience_id}"))["members"]
+    assert len(members) == ROWS
+
+
+def test_a_secret_in_the_file_is_refused(run: Run, service: Service, tmp_path: Path) -> None:
+    """Without its value, and nothing is sent."""
+    write_setup(tmp_path, service, more='access_token = "canary"\n')
+    done = run("run", "--all", "--setup", "audiencekit.toml", **service.env)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "audiences.spring.access_token: a secret does not belong in this file" in done.stderr
+    assert "canary" not in done.stderr
+    assert json.loads(service.get("/__requests")) == []
+
+
+def test_names_and_all_do_not_go_together(run: Run, service: Service, tmp_path: Path) -> None:
+    """And a name that is not there has one that is like it."""
+    write_setup(tmp_path, service)
+    assert run("run", "spring", "--all", "--setup", "audiencekit.toml").returncode == 2
+    done = run("run", "sprng", "--setup", "audiencekit.toml")
+    assert (done.returncode, "perhaps spring" in done.stderr) == (2, True)
+
+
+def test_a_dry_run_looks_at_each_audience_and_changes_nothing(run: Run, service: Service, tmp_path: Path) -> None:
+    """So that one which is not there is told, which a plan does not know."""
+    write_setup(tmp_path, service, more=BROKEN)
+    done = run("run", "--all", "--dry-run", "--setup", "audiencekit.toml", **service.env)
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[0] == f"spring  planned, {ROWS} put in, {ROWS} members"
+    assert "has no audience h0n3" in done.stdout
+    assert "dry run: nothing was changed" in done.stderr
+    assert all(each["method"] == "GET" for each in json.loads(service.get("/__requests")))
+    assert json.loads(run("runs", "--json").stdout) == []
