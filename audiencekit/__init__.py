@@ -12,8 +12,6 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # that of `typing` would take two thirds of the time of this file
 if TYPE_CHECKING:
-    from typing import Any
-
     from audiencekit.api.client import AdsClient as AdsClient
     from audiencekit.audiences.do_not_reach import (
         do_not_reach_upload as do_not_reach_upload,
@@ -93,12 +91,14 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = sorted(_HOMES)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # to a checker of types it would stand for every name
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from generators.endpointcalls import write_stub
 from generators.pythonpage import write_page
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-FILES: Final[Mapping[str, Callable[[], str]]] = {"docs/python.md": write_page}
+FILES: Final[Mapping[str, Callable[[], str]]] = {
+    "docs/python.md": write_page,
+    "audiencekit/api/endpointcalls.pyi": write_stub,
+}

@@ -74,26 +74,27 @@ class Calls:
     ) -> None:
         await self._stack.aclose()
 
-    async def call(self, name: str, parameters: Mapping[str, Any] | None = None, body: Any = None) -> Answer:
-        """The answer of the endpoint `name`. None among `parameters` means: not given.
+    async def call(self, name: str | Endpoint, parameters: Mapping[str, Any] | None = None, body: Any = None) -> Answer:
+        """The answer of the endpoint `name`, or of one that `find_endpoint` has found.
 
-        `body` is what JSON makes of it, or bytes, which are checked and sent as they are. Raises UsageError before
-        anything is sent, with the parameter and the rule, and an ExchangeError for what was not confirmed.
+        None among `parameters` means: not given. `body` is what JSON makes of it, or bytes, which are checked and sent
+        as they are. Raises UsageError before anything is sent, with the parameter and the rule, and an ExchangeError
+        for what was not confirmed.
         """
-        request = await self._request(name, parameters or {}, body)
+        endpoint = find_endpoint(name)
+        request = await self._request(endpoint, parameters or {}, body)
         try:
-            return _READERS[find_endpoint(name).answer](await self._exchange(name, request))
+            return _READERS[endpoint.answer](await self._exchange(endpoint.name, request))
         except Unauthorized as error:
             if request.bearer is not None:
                 self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
-            if _MAY_NOT in error.codes and (needed := describe_permissions(find_endpoint(name))):
+            if _MAY_NOT in error.codes and (needed := describe_permissions(endpoint)):
                 error.hint = f"the user needs {needed} on the account; `audiencekit whoami` shows their permissions"
             raise
 
-    async def _request(self, name: str, parameters: Mapping[str, Any], body: Any = None) -> ApiRequest:
-        endpoint = find_endpoint(name)
+    async def _request(self, endpoint: Endpoint, parameters: Mapping[str, Any], body: Any = None) -> ApiRequest:
         if endpoint.answer == "page":
-            raise UsageError(f"{name} is a page for a browser", hint="link() makes its address")
+            raise UsageError(f"{endpoint.name} is a page for a browser", hint="link() makes its address")
         checked = self._check(endpoint, parameters, body)
         return ApiRequest(
             method=endpoint.method,
@@ -120,26 +121,27 @@ class Calls:
             told = f"status {facts['status']}" if "status" in facts else "no whole answer"
             _LOG.debug("%s: %s, %s bytes sent, %.3f s", name, told, sent, facts["seconds"], extra={"facts": facts})
 
-    def link(self, name: str, parameters: Mapping[str, Any]) -> str:
+    def link(self, name: str | Endpoint, parameters: Mapping[str, Any]) -> str:
         """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""
         endpoint = find_endpoint(name)
         if endpoint.answer != "page":
-            raise UsageError(f"{name} is no page for a browser")
+            raise UsageError(f"{endpoint.name} is no page for a browser")
         checked = self._check(endpoint, parameters, None)
         return f"{endpoint.path}?{encode_pairs(checked.query)}"
 
-    async def pages(self, name: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Answer]:
+    async def pages(self, name: str | Endpoint, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Answer]:
         """Every page of a list, in order. Raises UsageError for an endpoint that has no pages.
 
         Raises EndlessList when a page leads back to an earlier one, or says the same as the one before, and when there
         are more than MAX_PAGES; MalformedAnswer for a page of more entries than any can have.
         """
-        if not find_endpoint(name).is_paged:
-            raise UsageError(f"the answer of {name} does not come in pages")
+        endpoint = find_endpoint(name)
+        if not endpoint.is_paged:
+            raise UsageError(f"the answer of {endpoint.name} does not come in pages")
         given = dict(parameters or {})
-        followed = _Followed(name)
+        followed = _Followed(endpoint.name)
         while True:
-            page = await self.call(name, given)
+            page = await self.call(endpoint, given)
             cursor = followed.next_cursor(page)
             yield page
             if cursor is None:
@@ -147,11 +149,12 @@ class Calls:
             # The total belongs to the first page: the two do not go together.
             given = {**given, "cursor": cursor, "with_total_count": None}
 
-    async def items(self, name: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Any]:
+    async def items(self, name: str | Endpoint, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Any]:
         """Every entry of a list, over all pages. Raises MalformedAnswer for a page that is no list."""
-        async for page in self.pages(name, parameters):
+        endpoint = find_endpoint(name)
+        async for page in self.pages(endpoint, parameters):
             if not isinstance(page.data, list):
-                raise MalformedAnswer(f"a page of {name} does not hold a list", status=page.status)
+                raise MalformedAnswer(f"a page of {endpoint.name} does not hold a list", status=page.status)
             for item in page.data:
                 yield item
 
@@ -212,8 +215,10 @@ class _Followed:
         return EndlessList(f"the list of {self._name} {what}", status=page.status)
 
 
-def find_endpoint(name: str) -> Endpoint:
-    """The row called `name`. Raises UsageError, with names that are like it."""
+def find_endpoint(name: str | Endpoint) -> Endpoint:
+    """The row called `name`, which may be a row already. Raises UsageError, with names that are like it."""
+    if isinstance(name, Endpoint):
+        return name
     if name not in BY_NAME:
         near = get_close_matches(name, BY_NAME, n=3)
         raise UsageError(

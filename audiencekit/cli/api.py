@@ -87,7 +87,7 @@ def _call(
     if endpoint.answer == "page":
         if not (base := settings.base_url or settings.profile.base_url):
             raise UsageError("the base address is not known", hint="set AUDIENCEKIT_BASE_URL")
-        _print({"url": base.rstrip("/") + client.link(name, parameters)})
+        _print({"url": base.rstrip("/") + client.link(endpoint, parameters)})
         return
     if not (yes or dry_run) and (endpoint.destroys or deletes_of(endpoint, body)):
         require_terminal()
@@ -101,8 +101,8 @@ def _call(
     async def ask() -> Any:
         async with client:
             if every_page:
-                return [item async for item in client.items(name, parameters)]
-            answer = await client.call(name, parameters, body)
+                return [item async for item in client.items(endpoint, parameters)]
+            answer = await client.call(endpoint, parameters, body)
             if as_json:
                 return asdict(answer)
             _tell_problems(answer.problems)

@@ -59,7 +59,7 @@ async def _called(endpoint: Endpoint, parameters: Mapping[str, Any], client: Ads
         return ""
     known = set(look.parameter_names)
     try:
-        answer = await client.call(look.name, {name: value for name, value in parameters.items() if name in known})
+        answer = await client.call(look, {name: value for name, value in parameters.items() if name in known})
     except (RequestRefused, UsageError):
         return ""
     found = answer.data if isinstance(answer.data, dict) else {}

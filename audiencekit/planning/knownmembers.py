@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # hardly any run has members to ask
     from audiencekit.snapshots.store import SnapshotStore
 
 _HINT: Final = (
-    "leave the column of these identifiers out (--ignore), or say --shared-values keep to take out all who have one;"
+    "leave the column of these identifiers out (`ignore=`), or say `shared_values='keep'` to take out all who have one;"
     " other identifiers of the same people take out them alone"
 )
 

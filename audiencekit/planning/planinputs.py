@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.optiontext import option
 from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
@@ -58,7 +59,7 @@ class Terms:
         memories: tuple[KeyMemory, ...] = (),
     ) -> Self:
         """Terms with all times written out. Raises UsageError for times that cannot be."""
-        plan_time = parse_time(options.plan_time, "--plan-time") if options.plan_time else now.astimezone(UTC)
+        plan_time = parse_time(options.plan_time, option("plan_time")) if options.plan_time else now.astimezone(UTC)
         times = destination.pin(plan_time, now, options)
         memories = memories if destination.suppresses else ()
         return cls(options=options, profile=profile, now=now, times=times, destination=destination, memories=memories)

@@ -10,7 +10,7 @@ from typing import Any
 from audiencekit.api.activity.event import Event
 from audiencekit.api.activity.following import Following, Pulse
 from audiencekit.api.answerstream import AnswerStream
-from audiencekit.api.calls import Calls
+from audiencekit.api.calls import Calls, find_endpoint
 from audiencekit.api.refusals import read_refusal
 from audiencekit.api.transport import StreamTransport
 from audiencekit.api.wire import Answer, require_entity
@@ -73,7 +73,7 @@ class ActivityCalls(Calls):
             stream.close()
 
     async def _open(self, parameters: dict[str, Any]) -> AnswerStream:
-        request = await self._request("open_activity_stream", parameters)
+        request = await self._request(find_endpoint("open_activity_stream"), parameters)
         if not isinstance(self._transport, StreamTransport):
             raise Bug("the transport of this client opens no streams")
         stream = await self._transport.open_stream(request, silence_seconds=STREAM_SILENCE_SECONDS)

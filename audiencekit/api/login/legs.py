@@ -4,7 +4,7 @@ to 4.5). The second leg is the browser's."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from audiencekit.api.calls import find_endpoint
 from audiencekit.api.oauth import Credentials, encode_pairs
@@ -50,9 +50,11 @@ async def begin(settings: Settings, application: Credentials, callback: Secret, 
 
     Unless it `may_write`, its token is one that reads.
     """
-    asked = {"oauth_callback": callback.unwrap()} | ({} if may_write else {"platform_auth_access_type": "read"})
+    access: Literal["read"] | None = None if may_write else "read"
     async with open_calls(settings, application) as calls:
-        answer = await calls.call("oauth_request_token", asked)
+        answer = await calls.call(
+            "oauth_request_token", {"oauth_callback": callback.unwrap(), "platform_auth_access_type": access}
+        )
     if answer.data.get("oauth_callback_confirmed") != "true":
         raise MalformedAnswer("the service did not confirm the callback", status=answer.status)
     return Pending(credentials=_with_token(application, answer.data, answer.status))

@@ -14,7 +14,7 @@ from audiencekit.snapshots.sharedkeys import refuse_shared
 from audiencekit.snapshots.store import SnapshotStore
 
 _HINT: Final = (
-    "leave them out of the input, or say --shared-values keep to take out all who have one; other identifiers of the"
+    "leave them out of the input, or say `shared_values='keep'` to take out all who have one; other identifiers of the"
     " same people take out them alone"
 )
 
