@@ -52,6 +52,7 @@ IMPORTS = {
     "audiencekit/integrations/airflow/operators.py": 18,
     "audiencekit/pipeline.py": 23,
     "audiencekit/planning/plannedrun.py": 22,
+    "audiencekit/planning/planinputs.py": 16,
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/prepareddirectory.py": 16,
     "audiencekit/planning/sharing.py": 20,
