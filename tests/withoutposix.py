@@ -1,7 +1,7 @@
 """A process as on Windows, as far as it can be played elsewhere: a plugin of pytest, and a command that runs another.
 
-`fcntl`, `resource` and `pwd` cannot be imported, calls and flags of POSIX are gone, the event loop knows no signals, and
-`msvcrt` locks a byte as on Windows: a lock of an open file, which others do not wait for.
+`fcntl`, `resource` and the like cannot be imported, calls and flags of POSIX are gone, the event loop knows no signals,
+and `msvcrt` locks a byte of an open file. Packages of others are imported before: they have releases for Windows.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import asyncio
 import errno
 import fcntl
 import mmap
-
-# What the standard library imports of these for itself it has by then.
-import multiprocessing.connection  # noqa: F401
+import multiprocessing.connection
 import os
+import resource
 import runpy
-import shutil  # noqa: F401
+import shutil
 import signal
 import struct
-import subprocess  # noqa: F401
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +26,13 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 
+import aiohttp
+import numpy
+import platformdirs
+import pyarrow.parquet
+
+# They take of POSIX what they want before it goes.
+IMPORTED = (multiprocessing.connection, resource, shutil, subprocess, aiohttp, numpy, platformdirs, pyarrow)
 MODULES = ("fcntl", "resource", "pwd", "grp", "termios")
 OF_OS = (
     *("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC", "O_NONBLOCK", "O_DIRECT", "geteuid", "getuid", "uname", "confstr"),
