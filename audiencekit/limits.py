@@ -43,8 +43,8 @@ CREATION_LOOKUP_SECONDS: Final = 5.0  # between two of them; ours: lists of the 
 MAX_ERASURE_KEYS: Final = 1_000_000  # forms of identifiers in one erasure; ours: they are held in memory
 
 # --- sync and renewal ---
-DEFAULT_ALLOWED_SHRINK: Final = 0.2  # of the members; a source that is smaller stops a sync; --allow-shrink
-MAX_LOST_SHARE: Final = 0.5  # of the members; a source without a key of more stops a sync; --replace
+DEFAULT_ALLOWED_SHRINK: Final = 0.2  # of the members; a source that is smaller stops a sync; `allow_shrink=`
+MAX_LOST_SHARE: Final = 0.5  # of the members; a source without a key of more stops a sync; `replace=True`
 TOLERATED_LOST_MEMBERS: Final = 10  # so few never stop a sync: of a tiny list half are soon others; ours
 RENEW_BEFORE_DAYS: Final = 30  # a sync renews what lapses sooner; ours
 RENEW_BEFORE_SHARE: Final = 0.5  # of the lifetime of an entry, where that is shorter than twice the days; ours
@@ -135,16 +135,16 @@ MIXED_AMONG_NUMBERS: Final = 0.8  # of them are of several countries, by the mix
 NUMBERS_EVIDENCE: Final = 10.0  # natural logarithm: so much better do phone numbers explain a list than ids do
 PAYMENTS_AMONG_NUMBERS: Final = 0.5  # of what is written like a card or an account checks; of ids a tenth may
 NUMBERS_THAT_COUNT: Final = 10  # so many refuse a column of which they are the smaller part
-DEFAULT_MAX_REJECTED_COLUMN_SHARE: Final = 0.5  # of a column's values are of no such kind; --max-rejected-column-share
+DEFAULT_MAX_REJECTED_COLUMN_SHARE: Final = 0.5  # of a column's values are of no such kind; `max_rejected_column_share=`
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
-DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; --max-rejected-share
+DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; `max_rejected_share=`
 WARNED_SHARE: Final = 0.05  # of a column's values, or of the rows, are lost for one reason: the plan warns of it
 WARNED_VALUES: Final = 10  # fewer are no loss to speak of, unless the column has no valid value at all
 SHARED_PEOPLE: Final = 5  # that a value may stand for; a household shares a phone, a shop or an office has more people
 KEEP_SHARED: Final = "keep"  # in its place: every value stays in its records, whatever number of people share it
-QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one --sql query may hold; it never spills to disk
+QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one `sql=` query may hold; it never spills to disk
 QUERY_PROCESS_BYTES: Final = 2_000_000_000  # that the process of a query may take, with all that its functions make
-DEFAULT_MAX_UNREAD_SHARE: Final = 0.0  # of the rows of a suppression source; --suppress-max-rejected-share
+DEFAULT_MAX_UNREAD_SHARE: Final = 0.0  # of the rows of a suppression source; `suppress_max_rejected_share=`
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 98_304  # rows of one RecordBatch
 # The same on an executor, where one thread prepares: 8 % less processor time, for some 20 MB.

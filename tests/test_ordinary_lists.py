@@ -39,7 +39,9 @@ def test_a_country_that_is_wrong(tmp_path: Path, way_on: dict[str, Any]) -> None
     given = (tmp_path, "Email,Phone", "p{n}@example.com,0151 2312{four}")
     (problem,) = _check(*given, country="US").refusals
     hint = problem.hint or ""
-    assert [word for word in ("--country", "--ignore Phone", "--max-rejected-column-share 1") if word not in hint] == []
+    assert [
+        word for word in ("`country=", "`ignore=['Phone']`", "`max_rejected_column_share=1`") if word not in hint
+    ] == []
     plan = _check(*given, **{"country": "US", **way_on})
     assert (plan.refusals, plan.records) == ((), PEOPLE)
 
@@ -49,7 +51,7 @@ def test_phone_numbers_without_a_country(tmp_path: Path) -> None:
     plan = _check(tmp_path, "Email,Phone", "p{n}@example.com,(212) 234-{four}")
     assert plan.verdict == "ready_with_warnings"
     assert _warned(plan) == [("no_country", "Phone", PEOPLE)]
-    assert "--country" in (plan.warnings[0].remedy or "")
+    assert "`country=`" in (plan.warnings[0].remedy or "")
     assert _check(tmp_path, "Email,Phone", "p{n}@example.com,(212) 234-{four}", country="US").verdict == "ready"
 
 
@@ -57,7 +59,7 @@ def test_warnings_as_refusals(tmp_path: Path) -> None:
     """A nightly task that is to fail when numbers are lost."""
     plan = _check(tmp_path, "Email,Phone", "p{n}@example.com,(212) 234-{four}", fail_on_warnings=True)
     assert (plan.verdict, plan.exit_code) == ("refused", 3)
-    assert "--country" in (plan.refusals[0].hint or "")
+    assert "`country=`" in (plan.refusals[0].hint or "")
 
 
 @pytest.mark.parametrize("rows_before", [0, 1_200])
@@ -100,4 +102,4 @@ def test_screen_names_of_other_services(tmp_path: Path) -> None:
     """They are not sent as handles; a note names the option that does."""
     plan = _check(tmp_path, "Primary Email,Screen Name", "p{n}@example.com,pat{n}")
     assert plan.columns == {"email": ["Primary Email"]}
-    assert any("Screen Name" in note and "--map handle=" in note for note in plan.notes)
+    assert any("Screen Name" in note and "`columns={'handle': " in note for note in plan.notes)

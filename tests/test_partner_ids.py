@@ -177,7 +177,7 @@ def test_it_says_where_and_what_to_do(values: list[str], tmp_path: Path) -> None
         "300 of the 300 long numbers in column partner_user_id (partner_user_id) read as phone"
     )
     assert "phone_number" in (refusal.hint or "")
-    assert "--confirm-partner-ids" in (refusal.hint or "")
+    assert "`confirm_partner_ids=True`" in (refusal.hint or "")
     assert audiencekit.check(path, **CONFIRMED).verdict == "ready"
     assert not any(value in f"{refusal} {refusal.hint}" for value in values)
 
@@ -281,7 +281,7 @@ def test_it_says_that_they_are_accounts_and_takes_a_confirmation(tmp_path: Path)
     assert str(refusal).startswith(
         "50 of the 50 values in column partner_user_id (partner_user_id) that are written like"
     )
-    assert "--confirm-partner-ids" in (refusal.hint or "")
+    assert "`confirm_partner_ids=True`" in (refusal.hint or "")
     assert audiencekit.check(path, **CONFIRMED).verdict == "ready"
 
 

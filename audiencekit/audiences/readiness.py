@@ -113,6 +113,6 @@ async def wait_until_targetable(
         left = deadline - clock.monotonic()
         if left <= 0:
             raise NotFinished(
-                f"audience {audience_id} is not targetable after {timeout}", hint="wait longer with --timeout"
+                f"audience {audience_id} is not targetable after {timeout}", hint="wait longer with `timeout=`"
             )
         await clock.sleep(min(interval.total_seconds(), left))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -45,7 +46,13 @@ SECTIONS: Final = {
         "erasure": "erasure",
     },
     "Activity": {"activity": "activity"},
-    "Tools": {"hash": "hash:hash_values", "api": "api", "emulator": "emulator"},
+    "Tools": {
+        "hash": "hash:hash_values",
+        "api": "api",
+        "emulator": "emulator",
+        "completion": "completion",
+        "man": "manual:print_manual",
+    },
 }
 COMMANDS: Final = {name: place for commands in SECTIONS.values() for name, place in commands.items()}
 
@@ -111,7 +118,8 @@ def _run() -> int:
     try:
         hand_over_interrupt()
         begin_manner()
-        result = cli.main(standalone_mode=False)
+        _prepare_completion()
+        result = cli.main(prog_name="audiencekit", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except SystemExit as left:  # most commands have said how they ended, and leave so
         return left.code if isinstance(left.code, int) else int(left.code is not None)
@@ -137,6 +145,14 @@ def _run() -> int:
         )
         insist(f"bug: {type(error).__name__} in {places}; please report this line")
         return 1
+
+
+def _prepare_completion() -> None:
+    """Only where a shell asks: the answers are a module more to import."""
+    if "_AUDIENCEKIT_COMPLETE" in os.environ:
+        from audiencekit.cli.completion import prepare_answers
+
+        prepare_answers()
 
 
 def _is_clicks(error: OSError) -> bool:

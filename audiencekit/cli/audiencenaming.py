@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from audiencekit.cli.candidates import audiences
 from audiencekit.cli.commandhelp import plan_option
 from audiencekit.cli.commandsettings import command_settings
 
@@ -19,10 +20,13 @@ PLACE: Final = "ID|NAME"
 
 def audience_option(help_text: str = "The custom audience.") -> Callable[[F], F]:
     """`--audience`, which is required."""
-    return plan_option("--audience", required=True, metavar=PLACE, help=help_text)
+    return plan_option("--audience", required=True, metavar=PLACE, help=help_text, shell_complete=audiences)
 
 
-audience_argument: Final = click.argument("audience", metavar=PLACE)
+audience_filter: Final = click.option(
+    "--audience", metavar=PLACE, shell_complete=audiences, help="Only those of this audience."
+)
+audience_argument: Final = click.argument("audience", metavar=PLACE, shell_complete=audiences)
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:

@@ -11,7 +11,7 @@ from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
-from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.cli.output import leave_with, print_json, print_told, say, tell
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.shown import shown
 
@@ -140,7 +140,7 @@ def _print_health(readiness: Readiness, *, as_json: bool) -> None:
 
     health = Health.of(readiness, command_settings())
     if as_json:
-        print_json(health.to_json())
+        print_told(health.to_json())
     else:
         say(health.to_text())
 

@@ -11,7 +11,7 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.cli.output import leave_with, print_told, say, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
     if as_json:
-        print_json(report.to_json())
+        print_told(report.to_json())
     else:
         say(render_report(report))
     sys.exit(0)

@@ -12,7 +12,7 @@ import click
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_json, say_document
+from audiencekit.cli.output import print_told, say_document
 from audiencekit.cli.sending import service_options
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown
@@ -48,7 +48,7 @@ def doctor(as_json: bool, **given: Any) -> None:
     checks = list(_checks(given))
     if as_json:
         shown_checks = [{name: value for name, value in asdict(one).items() if name != "exit_code"} for one in checks]
-        print_json({"checks": shown_checks, "verdict": _verdict(checks)})
+        print_told({"checks": shown_checks, "verdict": _verdict(checks)})
     else:
         say_document("\n".join([*map(_line, checks), "", f"verdict: {_verdict(checks)}"]))
     sys.exit(next((one.exit_code for one in checks if one.exit_code), 0))

@@ -12,7 +12,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryruns import foresee_erasure
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
-from audiencekit.cli.output import complain, leave_with, print_json, say
+from audiencekit.cli.output import complain, leave_with, print_told, say
 from audiencekit.cli.sending import pace_options, sending_settings, service_options
 from audiencekit.errors import AudiencekitError
 
@@ -122,6 +122,6 @@ def _leave_unfinished(error: AudiencekitError, *, as_json: bool) -> NoReturn:
 
 def _print(receipt: Receipt, *, as_json: bool) -> None:
     if as_json:
-        print_json(receipt.to_json())
+        print_told(receipt.to_json())
     else:
         say(receipt.to_text())

@@ -12,7 +12,7 @@ from audiencekit.cli.commandhelp import Group
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import insist, print_json, say
+from audiencekit.cli.output import insist, print_json, print_told, say
 from audiencekit.errors import MemoryRefused
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def show_memory(as_json: bool) -> None:
 
     found = describe_memory(*_state())
     if as_json:
-        print_json(found)
+        print_told(found)
     else:
         say(_text(found))
     sys.exit(MemoryRefused.exit_code if found["state"] == "refused" else 0)

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from audiencekit.cli.candidates import columns, columns_then, kinds_of_columns, runs
 from audiencekit.cli.commandhelp import (
     judgement_option,
     plan_option,
@@ -79,6 +81,16 @@ class OutputPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class SourcePath(click.ParamType[Any]):
+    """The path of a source, which is checked when it is read; a shell completes files."""
+
+    name = "source"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The shell knows its files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
 def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """All of `decorators`, the first of them outermost."""
 
@@ -93,14 +105,27 @@ def stacked(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 def reading_options(function: F) -> F:
     """How to read a source."""
     return stacked(
-        reading_option("--map", "columns", type=KindAndColumn(), multiple=True, help="Column of a kind; repeatable."),
+        reading_option(
+            "--map",
+            "columns",
+            type=KindAndColumn(),
+            multiple=True,
+            help="Column of a kind; repeatable.",
+            shell_complete=kinds_of_columns(),
+        ),
         reading_option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
-        reading_option("--country-column", metavar="NAME", help="Column with the country of each row."),
+        reading_option(
+            "--country-column", metavar="NAME", shell_complete=columns, help="Column with the country of each row."
+        ),
         reading_option(
             "--hashed", type=KINDS, multiple=True, help="Kind whose columns are SHA-256 already; repeatable."
         ),
         reading_option(
-            "--ignore", metavar="COLUMN", multiple=True, help="Column that is taken for nothing; repeatable."
+            "--ignore",
+            metavar="COLUMN",
+            multiple=True,
+            shell_complete=columns,
+            help="Column that is taken for nothing; repeatable.",
         ),
         reading_option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         reading_option("--encoding", help="Encoding of the file, when it is not UTF-8."),
@@ -113,7 +138,7 @@ def reading_options(function: F) -> F:
 def source_options(function: F) -> F:
     """SOURCE, which is one file, several, or - for standard input, how to read it, and how strictly."""
     return stacked(
-        click.argument("source", metavar="SOURCE...", nargs=-1, required=True),
+        click.argument("source", metavar="SOURCE...", nargs=-1, required=True, type=SourcePath()),
         reading_options,
         reading_option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
@@ -126,7 +151,12 @@ _OPERATIONS = (
     plan_option(
         "--operation", type=click.Choice(["update", "delete"]), help="What to do with every row; update by default."
     ),
-    plan_option("--operation-column", metavar="NAME", help="Column that says update or delete for each row."),
+    plan_option(
+        "--operation-column",
+        metavar="NAME",
+        shell_complete=columns,
+        help="Column that says update or delete for each row.",
+    ),
 )
 _TTL = plan_option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
 _REJECTED_SHARE = judgement_option(
@@ -195,6 +225,7 @@ def suppression_options(function: F) -> F:
         ),
         suppression_option(
             "--suppress-map", "suppress_columns", type=KindAndColumn(), multiple=True,
+            shell_complete=kinds_of_columns("--suppress"),
             help="Column of a kind in the --suppress sources that have it; repeatable.",
         ),
         suppression_option("--suppress-split-cells", metavar="CHAR", help="Separator of values in one cell of theirs."),
@@ -205,7 +236,8 @@ def suppression_options(function: F) -> F:
             "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
             help="Allow that so many of their rows cannot be read; none by default.",
         ),
-        suppression_option("--consent-column", metavar="NAME=VALUE", help="Put in only rows with VALUE in NAME."),
+        suppression_option("--consent-column", metavar="NAME=VALUE", shell_complete=columns_then("="),
+            help="Put in only rows with VALUE in NAME."),
     )(function)  # fmt: skip
 
 
@@ -240,6 +272,7 @@ shared_members_option = click.option(
     "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
     help="Refuse an identifier that stands for more than N members; or keep it, and take out all who have it.",
 )  # fmt: skip
+run_argument = click.argument("run", default="last", shell_complete=runs)
 dry_run_option = result_option(
     "--dry-run", is_flag=True, help="Change nothing: do all the rest, and say what would be sent."
 )

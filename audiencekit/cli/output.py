@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from audiencekit.cli.manner import manner, stderr_is_coloured
+from audiencekit.cli.spelling import spelled, spelled_document
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.shown import shown, shown_json, shown_lines
 
@@ -21,7 +22,7 @@ def say(text: str) -> None:
 
 def tell(text: str) -> None:
     """A line for people to stderr, or several of ours; a quiet command keeps it to itself."""
-    how = manner()
+    how, text = manner(), spelled(text)
     if how.log is not None:
         how.log.write("warning" if text.startswith("warning:") else "info", text)
     if not how.is_quiet:
@@ -30,6 +31,7 @@ def tell(text: str) -> None:
 
 def insist(text: str, *, level: str | None = "info") -> None:
     """The same of a quiet command, too: an error, or the matter of a question. It is logged unless `level` is None."""
+    text = spelled(text)
     if level is not None and (log := manner().log) is not None:
         log.write(level, text)
     _tell(text)
@@ -43,6 +45,7 @@ def _tell(text: str) -> None:
 
 def say_document(text: str) -> None:
     """A plan or a report as text; on a terminal its problems and warnings are seen at once. Raises as `say` does."""
+    text = spelled(text)
     if manner().is_coloured(sys.stdout):
         _write("\n".join(map(_coloured, shown_lines(text).split("\n"))))
     else:
@@ -112,6 +115,11 @@ def print_json(document: Mapping[str, Any] | list[Any] | None) -> None:
     say_json(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
+def print_told(document: Mapping[str, Any]) -> None:
+    """A plan, a report or a failure as JSON, with the flags of the command line in its messages."""
+    print_json(spelled_document(document))
+
+
 def complain(error: AudiencekitError) -> None:
     """The message and what to do, to stderr."""
     insist(f"error: {error}", level="error")
@@ -128,7 +136,7 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
     try:
         if as_json:
             failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
-            print_json({**(document or {"state": "refused"}), "error": failure})
+            print_told({**(document or {"state": "refused"}), "error": failure})
         elif document is not None and "run_id" in document:
             from audiencekit.reporting.text import render_report
 

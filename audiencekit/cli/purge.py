@@ -10,7 +10,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import insist, leave_with, print_json, say
+from audiencekit.cli.output import insist, leave_with, print_told, say
 from audiencekit.errors import InputOutputFailed
 
 
@@ -41,6 +41,6 @@ def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes:
     except InputOutputFailed as error:
         leave_with(error, as_json=as_json)
     if as_json:
-        print_json(receipt.to_json())
+        print_told(receipt.to_json())
     else:
         say(receipt.to_text())

@@ -19,7 +19,7 @@ from audiencekit.cli.options import (
     source_options,
     suppression_options,
 )
-from audiencekit.cli.output import complain, leave_with, print_json, say_document
+from audiencekit.cli.output import complain, leave_with, print_told, say_document
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def leave_with_plan(plan: Plan, *, as_json: bool) -> NoReturn:
     from audiencekit.reporting.text import render_plan
 
     if as_json:
-        print_json(plan.to_json())
+        print_told(plan.to_json())
     else:
         say_document(render_plan(plan))
     for refusal in plan.refusals:

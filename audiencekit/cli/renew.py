@@ -11,7 +11,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryruns import foresee_renewal
 from audiencekit.cli.options import dry_run_option, json_option
-from audiencekit.cli.output import leave_with, print_json, say, tell
+from audiencekit.cli.output import leave_with, print_told, say, tell
 from audiencekit.cli.sending import pace_options, send, service_options
 from audiencekit.errors import AudiencekitError
 
@@ -76,7 +76,7 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     if found.unsettled:
         tell("note: a run is at work or was cut short; what it has changed is not counted yet")
     if as_json:
-        print_json(found.to_json())
+        print_told(found.to_json())
     else:
         say(_text(found))
 

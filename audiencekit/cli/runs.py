@@ -8,19 +8,19 @@ from typing import Final
 
 import click
 
-from audiencekit.cli.audiencenaming import PLACE, known_audience_id
+from audiencekit.cli.audiencenaming import audience_filter, known_audience_id
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.forget import show_receipt
-from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
+from audiencekit.cli.options import json_option, run_argument
+from audiencekit.cli.output import leave_with, print_json, print_told, say, say_document, tell
 from audiencekit.errors import InputOutputFailed
 
 _AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
 
 
 @click.command(cls=Command, examples=("runs", "runs --since 7d --audience h1ab2 --json"))
-@click.option("--audience", metavar=PLACE, help="Only those of this audience.")
+@audience_filter
 @click.option("--since", metavar="TIME|AGE", help="Only those that began since then: 2026-11-01, or 7d ago.")
 @json_option
 def runs(audience: str | None, since: str | None, as_json: bool) -> None:
@@ -62,7 +62,7 @@ def _begin(since: str, now: datetime) -> str:
 
 
 @click.command(cls=Command, examples=("report", "report 20261122-21 --json"))
-@click.argument("run", default="last")
+@run_argument
 @json_option
 def report(run: str, as_json: bool) -> None:
     """Show the report of a run, or the receipt of an erasure.
@@ -86,6 +86,6 @@ def report(run: str, as_json: bool) -> None:
             raise
         leave_with(error, as_json=as_json)
     if as_json:
-        print_json(document)
+        print_told(document)
     else:
         say_document(render_report(document))

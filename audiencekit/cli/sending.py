@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from audiencekit.cli.commandhelp import service_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import stacked
-from audiencekit.cli.output import leave_with, print_json, say_document, tell
+from audiencekit.cli.output import leave_with, print_told, say_document, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def send(
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if as_json:
-        print_json(report.to_json())
+        print_told(report.to_json())
     else:
         say_document(render_report(report))
     sys.exit(0)

@@ -20,6 +20,7 @@ from audiencekit.cli.options import (
     max_minutes_option,
     plan_options,
     rejections_option,
+    run_argument,
     source_options,
     suppression_options,
 )
@@ -98,7 +99,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 
 
 @click.command(cls=Command, examples=("resume", "resume 20261122-21"))
-@click.argument("run", default="last")
+@run_argument
 @pace_options
 @max_minutes_option
 @dry_run_option

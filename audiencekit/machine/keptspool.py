@@ -1,4 +1,4 @@
-"""A spool that outlives its process, for sources that cannot be read twice (`--keep-spool`; design, section 4.4).
+"""A spool that outlives its process, for sources that cannot be read twice (`keep_spool=True`; design, section 4.4).
 
     8 bytes                 MARK
     32 bytes                salt: the file's own key is made from it and the key of the run

@@ -28,7 +28,7 @@ _IN_THE_WAY: Final = {
 def hint_for(code: int | None, otherwise: str) -> str:
     """The remedy for a failure with the error number `code`, which is None where it is unknown."""
     if code in (errno.EMFILE, errno.ENFILE) or (code is None and _has_no_file_left()):
-        return "the process may not open that many files: raise its limit (`ulimit -n`), or lower --concurrency"
+        return "the process may not open that many files: raise its limit (`ulimit -n`), or lower `concurrency=`"
     return _IN_THE_WAY.get(code or 0, otherwise)
 
 

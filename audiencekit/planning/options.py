@@ -13,6 +13,7 @@ from audiencekit.errors import InputOutputFailed, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_UNREAD_SHARE, KEEP_SHARED, MAX_BODY_BYTES, MIN_BODY_BYTES, SHARED_PEOPLE
+from audiencekit.optiontext import option
 from audiencekit.planning.keywords import (
     ABOUT,
     Keywords as Keywords,
@@ -109,7 +110,7 @@ def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: Few
         raise UsageError(f"{', '.join(wrong)} must be text")
     operation = given["operation"]
     if operation and given["operation_column"]:
-        raise UsageError("--operation and --operation-column were both given", hint="give one of them")
+        raise UsageError("`operation=` and `operation_column=` were both given", hint="give one of them")
     if operation not in (None, "update", "delete"):
         raise UsageError("the operation must be update or delete")
     _check_types(given)
@@ -155,7 +156,7 @@ def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: Few
 def _read_share(given: Mapping[str, Any], name: str) -> float:
     share: float = given[name]
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise UsageError(f"--{name.replace('_', '-')}: a share must be from 0 to 1")
+        raise UsageError(f"{option(name)}: a share must be from 0 to 1")
     return share
 
 
@@ -194,7 +195,7 @@ def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
     if given["suppress"]:
         return tuple(os.fspath(path) for path in paths_of(given["suppress"]))
     if about := [name for name in _ABOUT_LISTS if given[name] not in (ABOUT[name].default, (), [], {})]:
-        raise UsageError(f"{', '.join(about)}: there is no suppression source", hint="name it with --suppress SOURCE")
+        raise UsageError(f"{', '.join(about)}: there is no suppression source", hint="name it with `suppress=SOURCE`")
     return ()
 
 
@@ -204,7 +205,7 @@ def _read_consent(given: str | None) -> tuple[str | None, str | None]:
         return None, None
     name, _, word = given.partition("=") if isinstance(given, str) else ("", "", "")
     if not name.strip() or not word.strip():
-        raise UsageError("--consent-column is NAME=VALUE", hint="for example --consent-column marketing=yes")
+        raise UsageError("`consent_column=` is NAME=VALUE", hint="for example `consent_column='marketing=yes'`")
     return name, fold_consent(word)
 
 

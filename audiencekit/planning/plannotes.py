@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 from collections.abc import Container, Iterable
 from datetime import datetime
 
@@ -10,6 +10,7 @@ from audiencekit.destinations.destination import Destination
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import FEW_PEOPLE
+from audiencekit.optiontext import option
 from audiencekit.planning.options import Options
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
@@ -19,6 +20,7 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.selection.selection import Selection
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
+from audiencekit.sources.files import FilePath
 
 
 def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
@@ -36,7 +38,7 @@ def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None
         kinds = [kind.value for kind in Kind if kind in destination.kinds]
         raise MappingRefused(
             f"a {destination.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
-            hint=f"name the columns to be sent: {', '.join(f'--map {kind}=COLUMN' for kind in kinds)}",
+            hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
         )
 
 
@@ -45,10 +47,10 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
     if source.operation_hint is None or options.operation_was_given:
         return []
     name = source.operation_hint
-    hint = f"give --operation-column {shlex.quote(name)}, in which each cell is to be update or delete; or --operation"
+    hint = f"give {option('operation_column', name)}, in which each cell is to be update or delete; or `operation=`"
     hint += " update or delete for every row"
     if is_revised:
-        hint = "the source is to hold those who are to be in: choose their rows with --sql, without that column"
+        hint = "the source is to hold those who are to be in: choose their rows with `sql=`, without that column"
     what = f"column {name} says update, delete or the like for each row, and no option names it"
     return [MappingRefused(what, hint=hint)]
 
@@ -57,8 +59,8 @@ def nobody_left(selection: Selection, options: Options) -> list[Refused]:
     """Refuse a source of which all records are suppressed: it is more likely a mistake than not."""
     if not selection.suppressed or selection.kept.count() or options.bounds.allow_empty:
         return []
-    causes = "--suppress and --consent-column" if options.suppresses else "who was erased by `forget`"
-    hint = f"look at {causes}; give --allow-empty if that is expected"
+    causes = "`suppress=` and `consent_column=`" if options.suppresses else "who was erased by `forget`"
+    hint = f"look at {causes}; give `allow_empty=True` if that is expected"
     return [
         PlanRefused(f"all of {selection.suppressed:,} records are suppressed: no record is left to send", hint=hint)
     ]
@@ -68,7 +70,7 @@ def refuse_few(people: int, options: Options) -> list[Refused]:
     """Refuse a change of few people, for an owner who wants none."""
     if options.few_people != "refuse" or not 0 < people < FEW_PEOPLE:
         return []
-    hint = f"collect at least {FEW_PEOPLE} people for a run, or say --few-people allow"
+    hint = f"collect at least {FEW_PEOPLE} people for a run, or say `few_people='allow'`"
     return [PlanRefused(_of_few(people), hint=hint)]
 
 
@@ -76,7 +78,7 @@ def few_note(people: int, options: Options) -> tuple[str, ...]:
     """The same as a note, for all others."""
     if not 0 < people < FEW_PEOPLE:
         return ()
-    return (_of_few(people) + (": allowed by --few-people" if options.few_people == "allow" else ""),)
+    return (_of_few(people) + (": allowed by `few_people=`" if options.few_people == "allow" else ""),)
 
 
 def _of_few(people: int) -> str:
@@ -89,14 +91,14 @@ def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime)
     if not times.is_over(now) or not any(request.updates for request in requests):
         return []
     told = f"the entries would have expired on {format_time(times.end)}: they would add no one"
-    return [PlanRefused(told, hint="choose a later --expires-at or --plan-time, or leave them out")]
+    return [PlanRefused(told, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
 
 
 def refuse_losses(tally: Tally, mapping: ColumnMapping) -> list[Refused]:
     """Refusals in the place of warnings, for an owner who wants none."""
-    again = "or leave out --fail-on-warnings"
+    again = "or leave out `fail_on_warnings=True`"
     return [
-        PlanRefused(loss.message, hint=f"{loss.remedy or 'read the rejections (--rejections FILE)'}; {again}")
+        PlanRefused(loss.message, hint=f"{loss.remedy or 'read the rejections (`rejections=FILE`)'}; {again}")
         for loss in find_losses(tally, mapping)
     ]
 
@@ -109,6 +111,19 @@ def lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | N
         if count := seen.reasons["no_country"] if seen else 0:
             what = "number" if count == 1 else "numbers"
             found.append(
-                f"{count:,} {what} without a country in column {column.name}: give --country or --country-column"
+                f"{count:,} {what} without a country in column {column.name}: give `country=` or `country_column=`"
             )
     return tuple(found)
+
+
+def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
+    """Raises UsageError when the rejections would be written over a file that is read."""
+    if rejections is not None and any(_is_same_file(path, rejections) for path in read):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
+
+
+def _is_same_file(one: FilePath, other: FilePath) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

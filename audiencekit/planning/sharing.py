@@ -39,10 +39,10 @@ from audiencekit.selection.tags import TAG, Tags
 
 Counts = npt.NDArray[np.int64]
 SHARED: Final = Reason.SHARED.value
-_OPTION: Final = "--shared-suppression"
 _ALL_OR_NONE: Final = (
-    f"say {_OPTION} all to keep all of them out, or {_OPTION} none if such a value is to keep no one out; the answer"
-    " holds for every run that is given it"
+    "say `shared_suppression='all'` to keep all of them out, or"
+    " `shared_suppression='none'` if such a value is to keep no one out; the answer holds for every run"
+    " that is given it"
 )
 
 
@@ -69,7 +69,7 @@ class SharedOutcome:
         values = "1 value is" if self.values == 1 else f"{self.values:,} values are"
         counts = " and ".join(f"{count:,} of {kind}" for kind, count in self.left_out.items())
         what = f"{values} shared by more people than one household, the most by {self.people:,}: left out of records"
-        return (f"{what} ({counts}); --shared-values keep sends them",)
+        return (f"{what} ({counts}); `shared_values='keep'` sends them",)
 
     def refusals(self, options: Options) -> list[Refused]:
         """Refusals to send although the values were left out."""
@@ -77,9 +77,8 @@ class SharedOutcome:
         shared = f"values that more than {options.shared_people} people of the source share"
         if self.kept_in:
             what = f"{_rows(self.kept_in)} to take people out, with nothing but {shared}"
-            hint = (
-                "say --shared-values keep to take out all who have such a value; or give these rows another identifier"
-            )
+            hint = "say `shared_values='keep'` to take out all who have such a value; or give these rows another"
+            hint += " identifier"
             found.append(PlanRefused(f"{what}: each would take out all of them", hint=hint))
         if self.unidentified or self.refusing:
             what = f"{_rows(self.unidentified + self.refusing)} of people to keep out match the source only by {shared}"

@@ -150,7 +150,7 @@ def _read_list(
     on_records: Callable[[Sequence[RecordChunk]], None],
 ) -> ReadList:
     if not opened.mapping.columns:
-        hint = "name one with --suppress-map KIND=COLUMN" + "".join(f"; {note}" for note in opened.notes)
+        hint = "name one with `suppress_columns={'KIND': 'COLUMN'}`" + "".join(f"; {note}" for note in opened.notes)
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
     forms = list(_forms(opened.mapping, options.lists.country))
     rows, usable_rows, unread = 0, 0, _Unread()
@@ -213,11 +213,11 @@ def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) 
     """Raises PlanRefused when more rows than allowed are unread: the people in them could be sent."""
     if unread.rows <= allowed_share * rows:
         return
-    country = "; give --country for the numbers that name none" if Reason.NO_COUNTRY in unread.reasons else ""
+    country = "; give `country=` for the numbers that name none" if Reason.NO_COUNTRY in unread.reasons else ""
     raise PlanRefused(
         f"suppression source {name}: {unread.rows:,} of {rows:,} rows cannot be read to their end, and the people in"
         f" them could be sent ({unread.in_words()})",
-        hint=f"correct them{country}; or accept a share of such rows with --suppress-max-rejected-share",
+        hint=f"correct them{country}; or accept a share of such rows with `suppress_max_rejected_share=`",
     )
 
 

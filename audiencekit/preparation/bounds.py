@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +17,7 @@ from audiencekit.limits import (
     WRONG_KIND_MIN_VALUES,
     tolerated_fault_rows,
 )
+from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.partner_ids import judge_partner_ids
 from audiencekit.preparation.tally import ColumnTally, Tally
@@ -33,24 +33,25 @@ WRONG_KIND: Final = frozenset(
         Reason.TOO_LONG,
     }
 )
-_LOOK: Final = "read the rejections (--rejections FILE)"
-_COUNTRY: Final = "look whether the country is the right one (--country, --country-column)"
+_LOOK: Final = "read the rejections (`rejections=FILE`)"
+_COUNTRY: Final = "look whether the country is the right one (`country=`, `country_column=`)"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
-    Reason.NO_COUNTRY: "say the country of the phone numbers with --country or --country-column",
-    Reason.ENCODING: "say the right encoding, for example --encoding cp1252",
-    Reason.RAGGED: "repair the rows, in NDJSON one flat object a line; say --delimiter if columns were divided wrongly",
-    Reason.ALREADY_HASHED: "say --hashed KIND if the whole column is SHA-256",
+    Reason.NO_COUNTRY: "say the country of the phone numbers with `country=` or `country_column=`",
+    Reason.ENCODING: "say the right encoding, for example `encoding='cp1252'`",
+    Reason.RAGGED: "repair the rows, in NDJSON one flat object a line; say `delimiter=` if columns were divided"
+    " wrongly",
+    Reason.ALREADY_HASHED: "say `hashed=KIND` if the whole column is SHA-256",
     Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
     Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet and export it again",
     Reason.DISPLAY_NAME: "export the bare addresses",
-    Reason.INVALID_SYNTAX: "say --split-cells if the cells hold several values",
+    Reason.INVALID_SYNTAX: "say `split_cells=` if the cells hold several values",
     Reason.NOT_VALID: _COUNTRY,
     Reason.NOT_POSSIBLE: _COUNTRY,
     Reason.EXTENSION: "export numbers that reach the person, without extensions",
-    Reason.SHARED: "say --shared-values N if more people than that may share a value, or --shared-values keep",
+    Reason.SHARED: "say `shared_values=N` if more people than that may share a value, or `shared_values='keep'`",
     Reason.UNKNOWN_OPERATION: "write update or delete in the operation column",
-    Reason.NO_IDENTIFIER: "map more columns with --map KIND=COLUMN if others hold identifiers",
+    Reason.NO_IDENTIFIER: "map more columns with `columns={'KIND': 'COLUMN'}` if others hold identifiers",
 }
 
 
@@ -71,7 +72,7 @@ class Bounds:
 def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[str, ...] = ()) -> list[Refused]:
     """Everything that forbids sending, worst first; empty when the plan may be sent."""
     if not mapping.columns:
-        hint = "name one with --map KIND=COLUMN" + "".join(f"; {note}" for note in notes)
+        hint = "name one with `columns={'KIND': 'COLUMN'}`" + "".join(f"; {note}" for note in notes)
         return [MappingRefused("no column with identifiers was recognised", hint=hint)]
     problems = [problem for column in mapping.columns for problem in _judge_column(column, tally, bounds)]
     if not bounds.confirm_partner_ids:
@@ -82,12 +83,12 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
 
 def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
     if tally.rows_read == 0:
-        empty = PlanRefused("the source has no rows", hint="give --allow-empty if that is expected")
+        empty = PlanRefused("the source has no rows", hint="give `allow_empty=True` if that is expected")
         return [] if bounds.allow_empty else [empty]
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected} of {tally.rows_read} rows were rejected ({_most_common(tally)})"
         remedy = _remedy(tally)
-        allow = f"{_LOOK}; if they are right, allow more with --max-rejected-share"
+        allow = f"{_LOOK}; if they are right, allow more with `max_rejected_share=`"
         hint = f"{remedy}; or {allow}" if remedy else allow
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
@@ -101,10 +102,13 @@ def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Re
         return []
     seen = tally.columns.get(column.position, ColumnTally())
     tolerated = tolerated_fault_rows(tally.rows_read)
-    where, leave_out = f"column {column.name} ({column.kind.value})", f"leave it out with --ignore {_quoted(column)}"
+    where, leave_out = (
+        f"column {column.name} ({column.kind.value})",
+        f"leave it out with {option('ignore', [column.name])}",
+    )
     found: list[Refused] = []
     if seen.reasons[Reason.ALREADY_HASHED] > min(tolerated, seen.present * bounds.max_rejected_column_share):
-        hint = f"if the whole column is SHA-256, say --hashed {column.kind.value}; or {leave_out}"
+        hint = f"if the whole column is SHA-256, say {option('hashed', [column.kind.value])}; or {leave_out}"
         found.append(MappingRefused(f"{where} holds {seen.reasons[Reason.ALREADY_HASHED]} hashes", hint=hint))
     if seen.reasons[Reason.EXCEL_MANGLED] > tolerated:
         count = seen.reasons[Reason.EXCEL_MANGLED]
@@ -120,13 +124,9 @@ def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Re
             MappingRefused(f"{count} values of {where} look like emails, phones, names or IP addresses", hint=hint)
         )
     if not found and (wrong := _wrong_kind(seen, bounds)):
-        hint = f"{_hint(column.kind, seen)}; {leave_out}; or send what is valid with --max-rejected-column-share 1"
+        hint = f"{_hint(column.kind, seen)}; {leave_out}; or send what is valid with `max_rejected_column_share=1`"
         found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))
     return found
-
-
-def _quoted(column: MappedColumn) -> str:
-    return shlex.quote(column.name)
 
 
 def _wrong_kind(seen: ColumnTally, bounds: Bounds) -> int:
@@ -148,7 +148,7 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
     (main, _), *_ = (item for item in seen.reasons.most_common() if item[0] in WRONG_KIND)
     if main in (Reason.NOT_VALID, Reason.NOT_POSSIBLE):
         return _COUNTRY
-    return "map the right column with --map KIND=COLUMN; say --split-cells if its cells hold several values"
+    return "map the right column with `columns={'KIND': 'COLUMN'}`; say `split_cells=` if its cells hold several values"
 
 
 def _remedy(tally: Tally) -> str | None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.optiontext import OPTION
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.losses import Loss, describe, remedy_of
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.preparation.trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 
 MIN_SAVED_SHARE: Final = 0.02  # of the values that were tried; fewer are chance
-_APART: Final = "put the hashes in a column of their own, and say --hashed of a list of that column"
+_APART: Final = "put the hashes in a column of their own, and say `hashed=` of a list of that column"
 _DUBIOUS: Final = {
     TYPING_ERROR: "valid addresses{where} are at domains that are likely typing errors of {provider}: sent as they are,"
     " they reach no one",
@@ -82,7 +83,7 @@ def _best(trials: Trials, reason: Reason, count: int) -> tuple[str | None, int, 
     if best < MIN_SAVED_SHARE * tried:
         return None, 0, None
     saves = round(count * best / tried)
-    if option.startswith("--"):
+    if OPTION.fullmatch(option):
         return option, saves, None
     return None, 0, f"{saves:,} of them are {option}"
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import WARNED_SHARE, WARNED_VALUES
+from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.bounds import REMEDIES
 from audiencekit.preparation.tally import ColumnTally, Tally
@@ -95,5 +96,5 @@ def describe(reason: Reason, column: MappedColumn | None, count: int, of: int) -
 def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
     """An act that would save values lost for `reason`, in words; None where nothing is known."""
     if reason is Reason.ALREADY_HASHED and column is not None:
-        return f"say --hashed {column.kind} if the whole column is SHA-256"
+        return f"say {option('hashed', [column.kind.value])} if the whole column is SHA-256"
     return REMEDIES.get(reason)

@@ -30,7 +30,8 @@ def judge_partner_ids(column: MappedColumn, seen: ColumnTally) -> list[Refused]:
             MappingRefused(
                 f"{phones} of the {seen.bare_numbers.seen} long numbers in {where} read as phone numbers,"
                 " and this is the only kind that leaves unhashed",
-                hint="map the column to phone_number; if they are ids of your own making, say --confirm-partner-ids",
+                hint="map the column to phone_number; if they are ids of your own making,"
+                " say `confirm_partner_ids=True`",
             )
         )
     accounts = seen.payment_numbers
@@ -41,7 +42,7 @@ def judge_partner_ids(column: MappedColumn, seen: ColumnTally) -> list[Refused]:
                 f"{accounts.right} of the {accounts.looked_at} values in {where} that are written like numbers of"
                 " payment cards or bank accounts have the right check digits,"
                 " and this is the only kind that leaves unhashed",
-                hint="map a column of ids; if they are ids of your own making, say --confirm-partner-ids",
+                hint="map a column of ids; if they are ids of your own making, say `confirm_partner_ids=True`",
             )
         )
     return found

@@ -52,7 +52,7 @@ class PaymentNumbers:
 
 @dataclass(slots=True)
 class Trials:
-    """Trials of one column: of `tried` rejected values, by reason, `saved` by an option ("no_country", "--country US").
+    """Trials of one column: of `tried` rejected values, by reason, `saved` by an option ("`country='US'`").
 
     `people` counts by reason the rows that have no valid value and lost one for it; `people_tried` and `people_saved`
     are those among the values that were tried, and saved by an option. `dubious` counts valid addresses by what is odd

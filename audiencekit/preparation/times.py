@@ -8,6 +8,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta
 
 from audiencekit.errors import UsageError
 from audiencekit.limits import DO_NOT_REACH_MARGIN_DAYS, EXPIRY_MONTHS
+from audiencekit.optiontext import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,46 +69,46 @@ def pin_list_times(
     for longer times, and for an effective time, since that of a list is always the moment of the request.
     """
     if effective_at is not None:
-        raise UsageError("a do-not-reach list takes effect at once", hint="leave --effective-at out")
+        raise UsageError("a do-not-reach list takes effect at once", hint="leave `effective_at=` out")
     if expires_at is None and ttl_days is None:
         latest = add_months(plan_time, EXPIRY_MONTHS) - timedelta(days=DO_NOT_REACH_MARGIN_DAYS)
         expires_at = format_time(latest)
     times = pin_times(plan_time, expires_at=expires_at, ttl_days=ttl_days)
     if times.end >= add_months(min(plan_time, now), EXPIRY_MONTHS):
-        hint = "leave --expires-at and --ttl-days out, or choose an earlier time"
+        hint = "leave `expires_at=` and `ttl_days=` out, or choose an earlier time"
         raise UsageError(f"entries of a do-not-reach list expire in less than {EXPIRY_MONTHS} months", hint=hint)
     return times
 
 
 def _pin(plan_time: datetime, expires_at: str | None, ttl_days: int | None, effective_at: str | None) -> PlanTimes:
     plan_time = plan_time.astimezone(UTC).replace(microsecond=0)
-    effective = parse_time(effective_at, "--effective-at") if effective_at else None
+    effective = parse_time(effective_at, option("effective_at")) if effective_at else None
     if expires_at and ttl_days is not None:
-        raise UsageError("--expires-at and --ttl-days were both given", hint="give one of them")
+        raise UsageError("`expires_at=` and `ttl_days=` were both given", hint="give one of them")
     if ttl_days is not None and ttl_days < 1:
-        raise UsageError("--ttl-days must be at least 1")
+        raise UsageError("`ttl_days=` must be at least 1")
     if expires_at:
-        expires = parse_time(expires_at, "--expires-at")
+        expires = parse_time(expires_at, option("expires_at"))
     elif ttl_days is not None:
         expires = plan_time + timedelta(days=ttl_days)
     else:
         expires = add_months(plan_time, EXPIRY_MONTHS)
     if expires <= max(plan_time, effective or plan_time):
-        raise UsageError("entries would expire before they take effect", hint="choose a later --expires-at")
+        raise UsageError("entries would expire before they take effect", hint="choose a later `expires_at=`")
     return PlanTimes(plan_time=plan_time, expires_at=expires, effective_at=effective)
 
 
-def parse_time(text: str, option: str) -> datetime:
+def parse_time(text: str, named: str) -> datetime:
     """`text` (ISO 8601; a date alone is midnight; without an offset UTC) as UTC in whole seconds. Raises UsageError."""
     try:
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError):
-        raise UsageError(f"{option} is not a time", hint="write it like 2026-12-31T00:00:00Z") from None
+        raise UsageError(f"{named} is not a time", hint="write it like 2026-12-31T00:00:00Z") from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     try:
         return moment.astimezone(UTC).replace(microsecond=0)
     except OverflowError:
-        raise UsageError(f"{option} lies beyond the year 9999 or before the year 1") from None
+        raise UsageError(f"{named} lies beyond the year 9999 or before the year 1") from None
 
 
 def add_months(moment: datetime, months: int) -> datetime:

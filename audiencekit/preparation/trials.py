@@ -16,6 +16,7 @@ from audiencekit.identifiers.dubiousemails import ROLES, THROWAWAY, meant_provid
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
+from audiencekit.optiontext import option
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.columnar.buffers import arrow_array
@@ -61,8 +62,8 @@ def examine(texts: Any, codes: Codes, countries: Any | None, column: MappedColum
         chosen = texts.take(arrow_array(places))
         where = None if countries is None else countries.take(arrow_array(places))
         found.add(reason, places)
-        for option, saved in _try(chosen, reason, where, kind, rules):
-            found.save(reason, option, saved)
+        for act, saved in _try(chosen, reason, where, kind, rules):
+            found.save(reason, act, saved)
     return found
 
 
@@ -73,9 +74,9 @@ def _try(texts: Any, reason: Reason, countries: Any | None, kind: Kind, rules: R
         yield from _with_countries(texts, rules)
     if reason in (Reason.INVALID_SYNTAX, Reason.TOO_LONG, Reason.NOT_POSSIBLE, Reason.NOT_INTEGER):
         for separator in _SEPARATORS.get(kind, ()):
-            yield f"--split-cells {_quoted(separator)}", _split(texts, separator, countries, kind, rules)
+            yield option("split_cells", separator), _split(texts, separator, countries, kind, rules)
     if reason is Reason.ALREADY_HASHED:
-        yield f"--hashed {kind.value}", np.ones(len(texts), dtype=bool)
+        yield option("hashed", [kind.value]), np.ones(len(texts), dtype=bool)
     if reason is Reason.WRONG_HASH:
         yield RAW, _are_valid(texts, countries, kind, rules)
     if reason is Reason.DISPLAY_NAME:
@@ -93,7 +94,7 @@ def _with_countries(texts: Any, rules: Rules) -> Iterable[tuple[str, Bools]]:
     counts = {region: int(np.count_nonzero(_read_as(first, region, rules))) for region in regions}
     for region in sorted(regions, key=lambda region: -counts[region])[:_LIKELIEST]:
         if counts[region]:
-            yield f"--country {region}", _read_as(texts, region, rules)
+            yield option("country", region), _read_as(texts, region, rules)
 
 
 def _read_as(texts: Any, region: str, rules: Rules) -> Bools:
@@ -131,7 +132,3 @@ def _count_dubious(texts: Any) -> Counter[tuple[str, str]]:
         if (provider := meant_provider(entry["values"])) is not None:
             found[TYPING_ERROR, provider] += entry["counts"]
     return +found
-
-
-def _quoted(separator: str) -> str:
-    return "$'\\n'" if separator == "\n" else f"'{separator}'"

@@ -24,7 +24,7 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
         return "the run can be resumed: what was read is kept, sealed, until it has ended"
     if is_repeatable:
         return "the run can be resumed as long as its source is unchanged"
-    return "standard input and data frames come once: give --keep-spool to be able to resume"
+    return "standard input and data frames come once: give `keep_spool=True` to be able to resume"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

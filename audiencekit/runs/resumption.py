@@ -47,8 +47,8 @@ def refuse_what_came_once(facts: RunFacts, directory: Path, *, is_planned: bool)
     raise ResumeRefused(
         f"a source was {name}, which cannot be read again",
         reason=reason,
-        hint="upload the same rows again with --plan-time of the run: a repeated Update or Delete changes nothing; "
-        "--keep-spool keeps what a resumption needs",
+        hint="upload the same rows again with `plan_time=` of the run: a repeated Update or Delete changes nothing; "
+        "`keep_spool=True` keeps what a resumption needs",
     )
 
 

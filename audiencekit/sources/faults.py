@@ -26,13 +26,14 @@ class FaultWords:
 DELIMITED_WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
         "have another number of cells than the header, or most rows, have",
-        "say --delimiter if the columns were divided wrongly, or repair the rows",
+        "say `delimiter=` if the columns were divided wrongly, or repair the rows",
     ),
     Reason.ENCODING: FaultWords(
-        "hold bytes that are not text in this encoding", "say the right encoding, for example --encoding cp1252"
+        "hold bytes that are not text in this encoding", "say the right encoding, for example `encoding='cp1252'`"
     ),
     Reason.TOO_LARGE: FaultWords(
-        "hold a cell that is too large for an identifier", "check the mapping with --map, and the quotes of the file"
+        "hold a cell that is too large for an identifier",
+        "check the mapping with `columns=`, and the quotes of the file",
     ),
 }
 

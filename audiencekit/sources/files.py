@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.optiontext import option
 from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, take_sample
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
@@ -176,10 +177,10 @@ def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
     Raises UsageError.
     """
     if "delimited" not in formats and (options.delimiter is not None or options.header is not None):
-        option = "--delimiter" if options.delimiter is not None else "--no-header"
-        raise UsageError(f"{option} is for delimited text, and the source is {' and '.join(sorted(set(formats)))}")
+        unheeded = option("delimiter") if options.delimiter is not None else option("header", False)
+        raise UsageError(f"{unheeded} is for delimited text, and the source is {' and '.join(sorted(set(formats)))}")
     if options.encoding is not None and not {"delimited", "ndjson"} & set(formats):
-        raise UsageError(f"--encoding is for text, and the source is {' and '.join(sorted(set(formats)))}")
+        raise UsageError(f"`encoding=` is for text, and the source is {' and '.join(sorted(set(formats)))}")
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

@@ -70,7 +70,7 @@ def _refuse_unlike(files: Sequence[Source]) -> None:
         if _kinds(file) != _kinds(first):
             raise MappingRefused(
                 f"{file.name} has {_told(file)}, and {first.name} has {_told(first)}",
-                hint="say the columns with --map, or give files of one kind at a time",
+                hint="say the columns with `columns=`, or give files of one kind at a time",
             )
         if _hashed_kinds(file) != _hashed_kinds(first):
             raise MappingRefused(

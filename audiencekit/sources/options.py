@@ -9,6 +9,7 @@ from typing import Final, Self
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.optiontext import option
 
 TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 # Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.
@@ -53,21 +54,24 @@ class SourceOptions:
         set_field = object.__setattr__
         set_field(self, "country", _checked_country(self.country))
         set_field(self, "encoding", _checked_encoding(self.encoding))
-        set_field(self, "delimiter", _checked_character("--delimiter", self.delimiter))
-        set_field(self, "split_cells", _checked_character("--split-cells", self.split_cells))
+        set_field(self, "delimiter", _checked_character("delimiter", self.delimiter))
+        set_field(self, "split_cells", _checked_character("split_cells", self.split_cells))
         self._check_together()
 
     def _check_together(self) -> None:
         if self.sql is not None and not (isinstance(self.sql, str) and self.sql.strip()):
-            raise UsageError("--sql holds no query")
+            raise UsageError("`sql=` holds no query")
         if self.delimiter is not None and self.delimiter == self.split_cells:
-            raise UsageError("--delimiter and --split-cells are the same character")
+            raise UsageError("`delimiter=` and `split_cells=` are the same character")
         if any(not kind.is_hashed for kind in self.hashed):
-            raise UsageError("--hashed partner_user_id: this kind is never hashed")
+            raise UsageError("`hashed=['partner_user_id']`: this kind is never hashed")
         if any(not name.strip() for _, name in self.columns):
-            raise UsageError("--map names no column", hint="write --map email=NAME, or --map email=column3")
+            raise UsageError(
+                "`columns=` names no column",
+                hint="write `columns={'email': 'NAME'}`, or `columns={'email': 'column3'}`",
+            )
         if not all(name.strip() for name in self.ignore):
-            raise UsageError("--ignore names no column", hint="write --ignore NAME, or --ignore column3")
+            raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
 
     def of_queried_files(self) -> Self:
         """The options about the files that a query reads."""
@@ -104,7 +108,7 @@ def _checked_country(country: str | None) -> str | None:
         return None
     found = find_country(country)
     if found is None:
-        raise UsageError("--country is not a country", hint="give an ISO code such as DE or an English name")
+        raise UsageError("`country=` is not a country", hint="give an ISO code such as DE or an English name")
     return found
 
 
@@ -117,14 +121,14 @@ def _checked_encoding(encoding: str | None) -> str | None:
     except (LookupError, ValueError):
         name = ""
     if not name or name.replace("_", "-") in UNSUITABLE_ENCODINGS:
-        raise UsageError("--encoding is not a text encoding", hint="for example utf-8, utf-16, cp1252 or shift_jis")
+        raise UsageError("`encoding=` is not a text encoding", hint="for example utf-8, utf-16, cp1252 or shift_jis")
     return name
 
 
-def _checked_character(option: str, text: str | None) -> str | None:
+def _checked_character(name: str, text: str | None) -> str | None:
     if text is None:
         return None
     character = "\t" if text.lower() in TAB_WORDS else text
     if len(character) != 1 or not character.isascii() or character in '"\r\n\0':
-        raise UsageError(f"{option} must be one ASCII character, and not a quote or a line end")
+        raise UsageError(f"{option(name)} must be one ASCII character, and not a quote or a line end")
     return character

@@ -49,7 +49,7 @@ def test_a_name_that_names_a_person_is_refused(name: str, what: str) -> None:
         with pytest.raises(PlanRefused, match=f"holds {what}") as refused:
             check_name(*texts)
         assert name not in f"{refused.value} {refused.value.hint}"
-    assert check_name(name, allow=True) == (f"the name or description holds {what}: allowed by --allow-name",)
+    assert check_name(name, allow=True) == (f"the name or description holds {what}: allowed by `allow_name=True`",)
 
 
 @pytest.mark.parametrize(("name", "what"), TOLD.items())
@@ -65,5 +65,5 @@ def test_ordinary_names_are_not(name: str) -> None:
 
 def test_all_that_is_found_is_said() -> None:
     allowed, told = check_name("jane@example.com and +4915112345678, voters", "arthritis", allow=True)
-    assert allowed == "the name or description holds a phone number and an email address: allowed by --allow-name"
+    assert allowed == "the name or description holds a phone number and an email address: allowed by `allow_name=True`"
     assert " holds a word of health and a word of political opinion or union membership: everyone" in told

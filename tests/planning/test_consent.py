@@ -105,5 +105,5 @@ def test_nobody_left_is_refused(tmp_path: Path, source: Path) -> None:
     plan = checked(tmp_path, source, consent_column="marketing=on")
     assert (plan.verdict, plan.exit_code, plan.rows.suppressed) == ("refused", 3, 4)
     assert "no record is left" in str(plan.refusals[0])
-    assert "--consent-column" in plan.refusals[0].hint
+    assert "`consent_column=`" in plan.refusals[0].hint
     assert checked(tmp_path, source, consent_column="marketing=on", allow_empty=True).verdict == "empty"

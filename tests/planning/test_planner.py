@@ -111,7 +111,7 @@ def test_a_column_of_operations_that_nobody_named_is_refused(tmp_path: Path) -> 
     path = tmp_path / "list.csv"
     path.write_text("email,customer type\na@example.com,INSERT\nb@example.com,DELETE\n", encoding="utf-8")
     [refusal] = check(path, settings=load_settings({}, directory=tmp_path)).refusals
-    assert "--operation-column 'customer type', in which each cell is to be update or delete" in (refusal.hint or "")
+    assert "`operation_column='customer type'`, in which each cell is to be update or delete" in (refusal.hint or "")
 
 
 class Everybody:

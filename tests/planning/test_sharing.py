@@ -90,7 +90,7 @@ def test_a_warning_when_it_is_much_of_the_column(tmp_path: Path) -> None:
     assert {name: warning[name] for name in ("code", "column", "count", "share")} == {
         "code": "shared", "column": "phone", "count": 30, "share": 1.0,
     }  # fmt: skip
-    assert "--shared-values" in warning["remedy"]
+    assert "`shared_values=" in warning["remedy"]
     assert plan.verdict == "ready_with_warnings"
 
 
@@ -125,7 +125,7 @@ def test_suppression_by_a_shared_value(tmp_path: Path, case: str, answer: str) -
     elif left is None and answer == "stop":
         (problem,) = plan.refusals
         assert "1 row of people to keep out" in str(problem)
-        assert "--shared-suppression" in (problem.hint or "")
+        assert "`shared_suppression=" in (problem.hint or "")
         assert OFFICE[1:] not in str(plan.to_json())
     else:
         assert (plan.refusals, plan.records) == ((), left or 300)
@@ -153,7 +153,7 @@ def test_a_row_that_takes_people_out_by_it_alone(tmp_path: Path, operation: str,
     assert bool(plan.refusals) == is_refused
     if is_refused:
         assert "1 row to take people out" in str(plan.refusals[0])
-        assert "--shared-values keep" in (plan.refusals[0].hint or "")
+        assert "`shared_values='keep'`" in (plan.refusals[0].hint or "")
         assert checked(tmp_path, source, operation=operation, shared_values="keep").records == 41
 
 

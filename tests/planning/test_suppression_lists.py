@@ -61,7 +61,7 @@ def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None
         suppress_header=False, suppress_split_cells="+", suppress_columns=[("email", "column1")],
     )  # fmt: skip
     assert plan.rows.suppressed == 3
-    with pytest.raises(UsageError, match="suppression source: --delimiter is for delimited text"):
+    with pytest.raises(UsageError, match="suppression source: `delimiter=` is for delimited text"):
         checked(tmp_path, source, suppress=table, suppress_delimiter=";")
 
 
@@ -69,9 +69,9 @@ def test_what_is_said_of_lists_needs_one(tmp_path: Path, source: Path) -> None:
     """An option that nothing heeds is a mistake; so is a share beyond 1."""
     with pytest.raises(UsageError, match="there is no suppression source"):
         checked(tmp_path, source, suppress_columns={"email": "email"})
-    with pytest.raises(UsageError, match="suppression source: --delimiter must be one"):
+    with pytest.raises(UsageError, match="suppression source: `delimiter=` must be one"):
         checked(tmp_path, source, suppress=source, suppress_delimiter=";;")
-    with pytest.raises(UsageError, match="--suppress-max-rejected-share"):
+    with pytest.raises(UsageError, match="`suppress_max_rejected_share=`"):
         checked(tmp_path, source, suppress=source, suppress_max_rejected_share=1.5)
 
 
@@ -125,7 +125,7 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
     with pytest.raises(PlanRefused, match="1 of 10 rows cannot be read") as caught:
         checked(tmp_path, source, suppress=listed)
     assert f"(row 10{reason}" in str(caught.value)
-    assert "--suppress-max-rejected-share" in caught.value.hint
+    assert "`suppress_max_rejected_share=`" in caught.value.hint
     with pytest.raises(PlanRefused):
         checked(tmp_path, source, suppress=listed, suppress_max_rejected_share=0.09)
     plan = checked(tmp_path, source, suppress=listed, suppress_max_rejected_share=0.1)

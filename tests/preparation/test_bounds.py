@@ -79,9 +79,9 @@ def test_bounds_are_met_exactly(tally: Tally) -> None:
 @pytest.mark.parametrize(
     ("reasons", "words"),
     [
-        ({"encoding": 4}, "--encoding"),
-        ({"placeholder": 4, "no_country": 2}, "--country"),
-        ({"placeholder": 4}, "--rejections"),
+        ({"encoding": 4}, "`encoding="),
+        ({"placeholder": 4, "no_country": 2}, "`country=`"),
+        ({"placeholder": 4}, "`rejections="),
     ],
     ids=["encoding", "no_country", "placeholder"],
 )
@@ -92,7 +92,7 @@ def test_what_would_save_the_rows_is_said(reasons: dict[str, int], words: str, s
     [problem] = judge(tally, _mapping(), Bounds(max_rejected_share=share))
     assert problem.hint is not None
     assert words in problem.hint
-    assert problem.hint.count("--rejections") == (share < 1 or words == "--rejections")
+    assert problem.hint.count("`rejections=") == (share < 1 or words == "`rejections=")
 
 
 def test_the_likely_kind_is_named() -> None:
@@ -111,7 +111,7 @@ def test_hex_digits_that_are_no_sha_256_are_named(kind: Kind, words: str) -> Non
 
 
 def test_a_source_without_rows_can_be_allowed() -> None:
-    """--allow-empty."""
+    """`allow_empty=True`."""
     assert judge(_tally(0, 0), _mapping(), Bounds(max_rejected_share=0.5, allow_empty=True)) == []
 
 
@@ -131,10 +131,10 @@ def test_all_rows_rejected_is_refused_whatever_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("reasons", "words"),
     [
-        ({"not_valid": 90}, "look whether the country is the right one (--country"),
+        ({"not_valid": 90}, "look whether the country is the right one (`country=`"),
         ({"not_possible": 80, "invalid_syntax": 10}, "look whether the country"),
-        ({"invalid_syntax": 90}, "--split-cells"),
-        ({"already_hashed": 90}, "--hashed phone_number"),
+        ({"invalid_syntax": 90}, "`split_cells=`"),
+        ({"already_hashed": 90}, "`hashed=['phone_number']`"),
         ({"excel_mangled": 90}, "format the column as text"),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_column_can_be_left_out_or_taken_as_it_is(reasons: dict[str, int], wor
     mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PHONE_NUMBER, position=0, name="main phone"),))
     (problem,) = judge(_tally(100, 0, **reasons), mapping, BOUNDS)
     assert words in (problem.hint or "")
-    assert "--ignore 'main phone'" in (problem.hint or "")
+    assert "`ignore=['main phone']`" in (problem.hint or "")
 
 
 def test_the_bound_of_a_column_is_an_option() -> None:
@@ -151,7 +151,7 @@ def test_the_bound_of_a_column_is_an_option() -> None:
     tally = _tally(100, 0, not_valid=60)
     assert judge(tally, _mapping(), replace(BOUNDS, max_rejected_column_share=0.6)) == []
     (problem,) = judge(tally, _mapping(), replace(BOUNDS, max_rejected_column_share=0.59))
-    assert "--max-rejected-column-share 1" in (problem.hint or "")
+    assert "`max_rejected_column_share=1`" in (problem.hint or "")
     assert judge(_tally(100, 0, not_valid=100), _mapping(), replace(BOUNDS, max_rejected_column_share=1)) == []
 
 

@@ -39,14 +39,14 @@ SHA = [f"{number:064x}" for number in range(1, 41)]
 
 CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
     "country missing": (
-        _phones(*NATIONAL_US), {}, {"code": "no_country", "count": 60, "option": "--country US", "saves": 60},
+        _phones(*NATIONAL_US), {}, {"code": "no_country", "count": 60, "option": "`country='US'`", "saves": 60},
     ),
     "another country missing": (
-        _phones(*NATIONAL_DE), {}, {"code": "no_country", "count": 60, "option": "--country DE", "saves": 60},
+        _phones(*NATIONAL_DE), {}, {"code": "no_country", "count": 60, "option": "`country='DE'`", "saves": 60},
     ),
     "country wrong": (
         _phones(*NATIONAL_DE), {"country": "US"},
-        {"code": "not_possible", "count": 60, "option": "--country DE", "saves": 60},
+        {"code": "not_possible", "count": 60, "option": "`country='DE'`", "saves": 60},
     ),
     "extension": (
         _phones(*(f"+1 212 234 {number:04} x12" for number in range(30))), {},
@@ -54,14 +54,14 @@ CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
     ),
     "several values": (
         _emails(*(f"a{n}@example.com / b{n}@example.org" for n in range(30))), {},
-        {"code": "invalid_syntax", "count": 30, "option": "--split-cells '/'", "saves": 30},
+        {"code": "invalid_syntax", "count": 30, "option": "`split_cells='/'`", "saves": 30},
     ),
     "spreadsheet": (
         _phones(*(f"4.4{number}E+11" for number in range(10, 19))), {},
         {"code": "excel_mangled", "count": 9, "option": None},
     ),
     "hashes among raw": (_emails(*SHA[:5]), {}, {"code": "already_hashed", "count": 5, "option": None}),
-    "hashes alone": (["email", *SHA], {}, {"code": "already_hashed", "count": 40, "option": "--hashed email"}),
+    "hashes alone": (["email", *SHA], {}, {"code": "already_hashed", "count": 40, "option": "`hashed=['email']`"}),
     "names among handles": (
         ["handle", *(f"user_{n}" for n in range(200)), *["Ada Arden"] * 20], {},
         {"code": "invalid_syntax", "count": 20, "remedy": "20 of them are the name of a person"},
@@ -155,7 +155,7 @@ def test_what_is_advised_saves_as_many(tmp_path: Path) -> None:
     """The option that is named, given to the same list."""
     lines = _phones(*NATIONAL_DE, *NATIONAL_US[:20])
     (found,) = [each for each in _findings(tmp_path, lines) if each["code"] == "no_country"]
-    after = _findings(tmp_path, lines, country=found["option"].removeprefix("--country "))
+    after = _findings(tmp_path, lines, country=found["option"].removeprefix("`country='").removesuffix("'`"))
     assert found["count"] - sum(each["count"] for each in after) == found["saves"]
 
 

@@ -66,6 +66,6 @@ def test_what_is_said_of_a_loss() -> None:
     (loss,) = find_losses(_tally(999, no_country=999), MAPPING)
     assert loss.message == "999 of 999 values of column phone are not sent: they have no country"
     assert loss.share == 1.0
-    assert "--country" in (loss.remedy or "")
+    assert "`country=`" in (loss.remedy or "")
     (hashes,) = find_losses(_tally(999, already_hashed=400), MAPPING)
-    assert "--hashed phone_number" in (hashes.remedy or "")
+    assert "`hashed=['phone_number']`" in (hashes.remedy or "")

@@ -76,11 +76,11 @@ async def test_the_list_of_runs_knows_what_standard_input_left(
         assert any("what was read is kept" in message for message in told)
         assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
         return
-    assert any("give --keep-spool" in message for message in told)
+    assert any("give `keep_spool=True`" in message for message in told)
     with pytest.raises(ResumeRefused, match="cannot be read again") as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "standard_input"
-    assert "--keep-spool" in caught.value.hint
+    assert "`keep_spool=True`" in caught.value.hint
 
 
 async def test_every_damage_to_a_kept_spool_has_one_answer(

@@ -277,7 +277,7 @@ async def test_a_refusal_says_what_is_known(source: Path, emulator: Emulator, se
     document = caught.value.document
     assert document is not None
     assert caught.value.reason == "damaged"
-    assert f"--plan-time {document['plan_time']}" in caught.value.hint
+    assert f"`plan_time={document['plan_time']!r}`" in caught.value.hint
     assert (document["state"], document["rows"]["sent"]) == ("incomplete", None)
     assert document["requests"]["planned"] > 4
 

@@ -148,7 +148,7 @@ def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journ
         read_report(tmp_path, RUN_ID, STATE_KEY)
     assert caught.value.document == UNKNOWN
     assert caught.value.exit_code == 74
-    assert f"--plan-time {FACTS.started_at}" in caught.value.hint
+    assert f"`plan_time={FACTS.started_at!r}`" in caught.value.hint
     text = render_report(UNKNOWN)
     assert "confirmed   not known of 3 planned" in text
     assert "records sent not known" in text

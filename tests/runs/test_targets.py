@@ -112,7 +112,7 @@ async def test_other_kinds_are_refused_by_name(
     before = len(emulator.store.requests.documents())
     with pytest.raises(MappingRefused, match=r"handle \(handle\)") as caught:
         await upload_to(target, path, settings=settings, **keywords)
-    assert "--map email=COLUMN" in caught.value.hint
+    assert "`columns={'email': 'COLUMN', " in caught.value.hint
     assert len(emulator.store.requests.documents()) == before
     await upload_to(target, path, settings=settings, columns={"email": "email"})
     assert _members(emulator, target) == 3

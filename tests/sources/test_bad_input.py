@@ -145,7 +145,7 @@ def test_no_encoding_is_guessed(open_bytes: Open, data: bytes) -> None:
     source = open_bytes(b"email,n\n" + data * 11 + b"a@example.com,1\n" * 100)
     with pytest.raises(SourceRefused, match="not text in this encoding, the first is row 1") as caught:
         list(source.batches())
-    assert "--encoding" in caught.value.hint
+    assert "`encoding=" in caught.value.hint
 
 
 @pytest.mark.parametrize("lines", [1, 2, 3])

@@ -169,9 +169,9 @@ def test_what_is_no_path_is_no_source(source: Any) -> None:
 
 def test_options_that_no_file_heeds_are_refused(files: list[Path]) -> None:
     """One file that does is enough."""
-    with pytest.raises(UsageError, match="--encoding is for text, and the source is parquet"):
+    with pytest.raises(UsageError, match="`encoding=` is for text, and the source is parquet"):
         _open(files[2:3], encoding="cp1252")
-    with pytest.raises(UsageError, match="--delimiter is for delimited text, and the source is parquet"):
+    with pytest.raises(UsageError, match="`delimiter=` is for delimited text, and the source is parquet"):
         _open(files[2:3], delimiter=";")
     assert _open([files[0], files[2]], delimiter=",").mapping.columns
 

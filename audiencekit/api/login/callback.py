@@ -56,7 +56,7 @@ class Callback:
         except OSError as error:
             raise InputOutputFailed(
                 f"no callback can be received at port {self._port}: {error.strerror or type(error).__name__}",
-                hint="choose another --callback-port, or log in with --pin",
+                hint="choose another `callback_port=`, or log in with `pin=True`",
             ) from None
         self._port = self._server.sockets[0].getsockname()[1]
         return self
@@ -84,7 +84,7 @@ class Callback:
                 verifier = await self._answer
         except TimeoutError:
             raise CredentialsRefused(
-                f"no one said yes within {timeout_seconds:.0f} seconds", hint="begin again, or log in with --pin"
+                f"no one said yes within {timeout_seconds:.0f} seconds", hint="begin again, or log in with `pin=True`"
             ) from None
         if verifier is None:
             raise CredentialsRefused("access was not given", hint="say yes in the browser, as the owner of the account")

@@ -21,7 +21,7 @@ from audiencekit.errors import UsageError
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_.-]{0,63}", re.ASCII)  # anything else may be a value at the wrong place
 
-_BODY_HINT: Final = "give it with --body FILE, or as `body` of AdsClient.call"
+_BODY_HINT: Final = "give it as `body=FILE`"
 
 Pairs = tuple[tuple[str, str], ...]
 

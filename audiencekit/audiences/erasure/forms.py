@@ -92,7 +92,7 @@ FORMS: Final = (
     ),
     Form(
         kind=Kind.PARTNER_USER_ID, words="SHA-256 of it, trimmed",
-        source="option --hashed partner_user_id", of=lambda text: _sha256_hex(trim(text)),
+        source="option hashed, of partner_user_id", of=lambda text: _sha256_hex(trim(text)),
     ),
 )  # fmt: skip
 

@@ -48,7 +48,7 @@ def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
     """The lines on standard input. Raises UsageError for a terminal, text that is not UTF-8, and a line too long."""
     live = stream if stream is not None else sys.stdin.buffer
     if live.isatty():
-        raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give --from")
+        raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give `source=`")
     lines: list[str] = []
     while line := live.readline(MAX_LINE_BYTES + 1):
         if len(line) > MAX_LINE_BYTES:

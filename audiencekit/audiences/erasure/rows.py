@@ -30,7 +30,9 @@ def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> 
     """
     opened, asked = open_source(source, options), Asked()
     if not opened.mapping.columns:
-        raise MappingRefused("no column with identifiers was recognised", hint="name one with --map KIND=COLUMN")
+        raise MappingRefused(
+            "no column with identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
+        )
     reading = ReadingProgress(progress, opened)
     for batch in opened.batches():
         _read_batch(batch, opened.mapping, options.country, asked)

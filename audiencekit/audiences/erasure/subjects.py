@@ -57,10 +57,12 @@ class Asked:
     def check(self, *, what: str, skip_rejected: bool) -> None:
         """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""
         if self.rejected and not skip_rejected:
-            hint = f"correct them; or give --skip-rejected, and those {what}s are left out"
+            hint = f"correct them; or give `skip_rejected=True`, and those {what}s are left out"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
         if not self._keys:
-            raise PlanRefused("no one was named: nothing was sent", hint="give identifiers on stdin, or --from SOURCE")
+            raise PlanRefused(
+                "no one was named: nothing was sent", hint="give identifiers on stdin, or `source=SOURCE`"
+            )
 
     def rejections_in_words(self, what: str) -> str:
         """Which rows or lines (`what`) name no one, and why; the first of them one by one."""

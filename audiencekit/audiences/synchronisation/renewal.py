@@ -69,7 +69,7 @@ async def renew_async(
     PlanRefused for an audience that is not under sync.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
-    days = math.ceil(parse_duration(before, "--before") / timedelta(days=1))
+    days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     check_identifier("audience", audience_id)
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     client = open_client(settings)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.optiontext import option
 from audiencekit.runs.store import REPORT, read_kept_report
 
 NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
@@ -61,8 +62,8 @@ def not_begun() -> ResumeRefused:
 def how_to_repeat(directory: Path) -> str:
     """The hint for a run in `directory` that cannot go on: upload the same once more, with the same times."""
     plan_time = _plan_time(directory)
-    option = f"`--plan-time {plan_time}`" if plan_time else "--plan-time of the run"
-    return f"upload the source again with {option}: a repeated Update or Delete changes nothing"
+    again = option("plan_time", plan_time) if plan_time else "`plan_time=` of the run"
+    return f"upload the source again with {again}: a repeated Update or Delete changes nothing"
 
 
 def _plan_time(directory: Path) -> str | None:

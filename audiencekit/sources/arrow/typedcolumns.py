@@ -20,7 +20,7 @@ from audiencekit.sources.arrow.textcolumns import column_names, split_texts, tex
 from audiencekit.sources.arrow.types import TextColumn, as_text, is_bytes, is_list, refusal_of, whole_numbers
 from audiencekit.sources.faults import Faults
 
-_WRITE_TEXT: Final = "write it as a string column, or leave it out with --ignore"
+_WRITE_TEXT: Final = "write it as a string column, or leave it out with `ignore=`"
 
 
 @dataclass(frozen=True, slots=True)

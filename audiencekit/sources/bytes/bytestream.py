@@ -131,7 +131,7 @@ def bounded_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         if length_bytes + (first if first >= 0 else len(block)) > MAX_LINE_BYTES:
             raise SourceRefused(
                 f"a line is longer than {MAX_LINE_BYTES:,} bytes",
-                hint="check that the file still has its line ends, and say --encoding if it is not UTF-8",
+                hint="check that the file still has its line ends, and say `encoding=` if it is not UTF-8",
             )
         length_bytes = len(block) - last - 1 if last >= 0 else length_bytes + len(block)
         yield block

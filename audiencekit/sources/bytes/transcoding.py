@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.errors import SourceRefused
+from audiencekit.optiontext import option
 
 # Longest first: the mark of UTF-32-LE begins with that of UTF-16-LE.
 MARKS: Final = (
@@ -54,7 +55,7 @@ def find_encoding(first_bytes: bytes, declared: str | None) -> Encoding:
     for mark, name in MARKS:
         if first_bytes.startswith(mark):
             if declared is not None and wanted not in (name, name[:6]):
-                raise SourceRefused(f"it begins with the mark of {name}, but --encoding says {declared}")
+                raise SourceRefused(f"it begins with the mark of {name}, but `encoding=` says {declared}")
             return Encoding(name, len(mark))
     if wanted in WIDE:
         raise SourceRefused(f"it has no byte order mark, so {wanted} is ambiguous", hint=_wide_hint(wanted))
@@ -80,7 +81,7 @@ def transcode(blocks: Iterator[bytes], encoding: Encoding) -> Iterator[bytes]:
 
 
 def _wide_hint(family: str) -> str:
-    return "say " + " or ".join(f"--encoding {name}" for name in WIDE[family])
+    return "say " + " or ".join(option("encoding", name) for name in WIDE[family])
 
 
 def _looks_wide(first_bytes: bytes) -> bool:

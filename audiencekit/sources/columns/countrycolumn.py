@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from audiencekit.identifiers.countries import find_countries
+from audiencekit.optiontext import option
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.columns.naming import names_country, names_country_in_short, names_part_of_country
 from audiencekit.sources.options import SourceOptions
@@ -58,8 +58,8 @@ class CountryColumn:
         for place in self.places:
             if place not in mapped and not names_part_of_country(self._name(place)) and self._holds_codes(place):
                 shown = self.header.shown(place)
-                option = f"--country-column {shlex.quote(shown)}"
-                self.notes.append(f"{shown}: looks like the country of each row; not used, say {option} if it is")
+                given = option("country_column", shown)
+                self.notes.append(f"{shown}: looks like the country of each row; not used, say {given} if it is")
 
     def _is_named_so(self, place: int) -> bool:
         name = self._name(place)
@@ -88,8 +88,8 @@ class CountryColumn:
     def _leave(self, place: int, countries: int) -> None:
         shown = self.header.shown(place)
         if countries:
-            option = f"--country-column {shlex.quote(shown)}"
-            why = f"but most of its cells are none that is known; not used, say {option} if it is one"
+            given = option("country_column", shown)
+            why = f"but most of its cells are none that is known; not used, say {given} if it is one"
             self.notes.append(f"{shown}: named like a country, {why}")
         elif self.sample.filled(place):
             self.notes.append(f"{shown}: named like a country, but its cells are none; not used")
@@ -99,7 +99,7 @@ class CountryColumn:
         filled = len(self.sample.filled(place))
         if countries == filled:
             return
-        rest = "--country is taken for such rows" if self.options.country else "such rows have none"
+        rest = "`country=` is taken for such rows" if self.options.country else "such rows have none"
         self.notes.append(
             f"{self.header.shown(place)}: {filled - countries} of the first {filled} cells: no country known here"
             f" (codes of two or three letters, English names); {rest}"

@@ -9,6 +9,7 @@ from typing import Final, Self
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.recognition import is_identifier
 from audiencekit.identifiers.unicodeforms import in_form
+from audiencekit.optiontext import option
 from audiencekit.sources.columns.naming import names_person_data
 from audiencekit.sources.columns.vocabulary import is_showable
 
@@ -99,7 +100,7 @@ class Header:
         aliases = [f"column{position + 1}" for position in positions]
         raise MappingRefused(
             f"{' and '.join(aliases)} have the same name, {self.shown(positions[0])}",
-            hint=f"say which is meant by its place, for example --map KIND={aliases[0]}",
+            hint=f"say which is meant by its place, for example {option('columns', {'KIND': aliases[0]})}",
         )
 
     def listed(self) -> str:

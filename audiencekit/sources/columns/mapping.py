@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
@@ -10,6 +9,7 @@ from typing import Final, NoReturn
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.recognition import is_phone_shaped
+from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.contradiction import refuse_contradiction
 from audiencekit.sources.columns.countrycolumn import CountryColumn
@@ -85,7 +85,7 @@ class Mapper:
 
     def _ignore(self) -> None:
         self._ignored = frozenset(self.header.find(name) for name in self.options.ignore)
-        self.notes += [f"{self.header.shown(place)}: left out, as --ignore says" for place in sorted(self._ignored)]
+        self.notes += [f"{self.header.shown(place)}: left out, as `ignore=` says" for place in sorted(self._ignored)]
 
     def _shown(self, position: int | None) -> str | None:
         return None if position is None else self.header.shown(position)
@@ -144,8 +144,8 @@ class Mapper:
             if position is not None and positions.count(position) > 1:
                 raise MappingRefused(
                     f"column {self.header.shown(position)} is mapped to more than one thing",
-                    hint="a column has one use: name another with --map, --country-column, --operation-column or"
-                    " --consent-column",
+                    hint="a column has one use: name another with `columns=`, `country_column=`, `operation_column=` or"
+                    " `consent_column=`",
                 )
 
     def _name(self, position: int) -> str:
@@ -189,7 +189,7 @@ class Mapper:
         for position in self._places():
             if position not in mapped and self._is_national(position):
                 shown = self.header.shown(position)
-                self.notes.append(f"{shown}: could be national phone numbers; not mapped, give --country to use it")
+                self.notes.append(f"{shown}: could be national phone numbers; not mapped, give `country=` to use it")
 
     def _is_national(self, position: int) -> bool:
         """Whether a column is written as national phone numbers are."""
@@ -213,8 +213,8 @@ class Mapper:
         hashed = names_hashes(name) or evidence.looks_hashed
         if agrees and by_name is Kind.HANDLE and not self._are_handles(name, evidence):
             if evidence.filled:
-                option = f"--map handle={shlex.quote(shown)}"
-                self.notes.append(f"{shown}: could be handles; not mapped, say {option} if they are")
+                given = option("columns", {"handle": shown})
+                self.notes.append(f"{shown}: could be handles; not mapped, say {given} if they are")
             return None
         if not evidence.filled:
             why = "by name alone: its first cells are blank"
@@ -251,7 +251,7 @@ class Mapper:
         return Candidate(kind, position, hashed=False, why="by content")
 
     def _leave(self, shown: str, why: str) -> None:
-        self.notes.append(f"{shown}: {why}; not mapped, say --map KIND={shown} if it is one")
+        self.notes.append(f"{shown}: {why}; not mapped, say {option('columns', {'KIND': shown})} if it is one")
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
         """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
@@ -261,7 +261,7 @@ class Mapper:
             others = [other for other in candidates if other.kind is kind and not other.hashed]
             in_clear = any(candidate.is_guess or not other.is_guess for other in others)
             if declared and not candidate.hashed:
-                self._leave(shown, f"not hashed, but --hashed {kind} is said")
+                self._leave(shown, f"not hashed, but {option('hashed', [kind.value])} is said")
             elif candidate.hashed and in_clear and not (declared or self.options.every_form):
                 self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
             else:
@@ -280,12 +280,12 @@ class Mapper:
         return [replace(candidate, hashed=True) if candidate.kind in without else candidate for candidate in candidates]
 
     def _refuse_clear(self, candidate: Candidate) -> NoReturn:
-        shown, option = self.header.shown(candidate.position), f"--hashed {candidate.kind}"
+        shown, given = self.header.shown(candidate.position), option("hashed", [candidate.kind.value])
         what = "holds no SHA-256" if candidate.is_doubtful else f"holds the kind {candidate.kind} in the clear"
         raise MappingRefused(
-            f"column {shown} {what}, {option} is said, and no column holds hashes of that kind",
-            hint=f"leave out {option}: values in the clear are hashed before they are sent; or name the column of"
-            f" hashes with --map {candidate.kind}=COLUMN",
+            f"column {shown} {what}, {given} is said, and no column holds hashes of that kind",
+            hint=f"leave out {given}: values in the clear are hashed before they are sent; or name the column of"
+            f" hashes with {option('columns', {candidate.kind.value: 'COLUMN'})}",
         )
 
     def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:

@@ -250,7 +250,7 @@ def _layout(delimiter: str, records: list[list[str]], *, named: bool, told: bool
 def _look(layout: Layout, records: list[list[str]], options: SourceOptions) -> tuple[Header, Sample]:
     names = tuple(records[0]) if layout.header else None
     if names is not None and any(map(_BROKEN.search, names)):
-        raise SourceRefused("the header is not UTF-8", hint="say the encoding, for example --encoding cp1252")
+        raise SourceRefused("the header is not UTF-8", hint="say the encoding, for example `encoding='cp1252'`")
     rows = records[1:] if layout.header else records
     sample = Sample(names, by_column(rows, layout.width))
     return Header.of(names, layout.width, options.wanted_names), sample

@@ -89,7 +89,7 @@ def find_delimiter(text: str, *, whole: bool, but: str | None = None) -> str:
         names = [show_delimiter(division.delimiter) for division in best]
         raise SourceRefused(
             f"the delimiter is ambiguous: {' and '.join(names)} divide the rows equally well",
-            hint="say which with --delimiter",
+            hint="say which with `delimiter=`",
         )
     return best[0].delimiter
 

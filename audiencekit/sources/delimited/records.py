@@ -13,7 +13,7 @@ from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.delimited.counting import RecordCounter
 
 FIELD_LIMIT: Final = 131_072  # letters of a cell; the default of `csv`, where it belongs to the whole process
-_REPAIR: Final = "look at the quotes of this row, and say --delimiter if the columns were divided wrongly"
+_REPAIR: Final = "look at the quotes of this row, and say `delimiter=` if the columns were divided wrongly"
 
 
 class CountedText(io.RawIOBase):

@@ -43,7 +43,7 @@ _LIKELY: Final = (
         "it is another hash, such as MD5 or SHA-1: use SHA-256",
     ),
 )
-_HINT: Final = "docs/prepared-format.md says how one is written; with --map it is read like any other Parquet file"
+_HINT: Final = "docs/prepared-format.md says how one is written; with `columns=` it is read like any other Parquet file"
 
 
 def is_prepared(schema: pa.Schema) -> bool:
@@ -73,7 +73,7 @@ def as_prepared(look: Look, schema: pa.Schema, metadata: pq.FileMetaData, *, one
     operation = None if one_operation else names.index(OPERATION)
     notes = ["prepared records: hashed already, they are sent as they are"]
     if one_operation:
-        notes.append("--operation is for every row: the operations that the prepared file names are not looked at")
+        notes.append("`operation=` is for every row: the operations that the prepared file names are not looked at")
     return Look(
         PreparedTable(look.table, len(columns)),
         look.header,

@@ -1,1 +1,1 @@
-"""One SELECT over the sources (--sql), executed in a process of its own."""
+"""One SELECT over the sources (`sql=`), executed in a process of its own."""

@@ -135,7 +135,7 @@ class EngineProcess:
 
 def _started() -> tuple[subprocess.Popen[bytes], Pipes]:
     if not sys.executable:
-        raise UsageError("--sql needs a Python that can be started, and this process does not know its own")
+        raise UsageError("`sql=` needs a Python that can be started, and this process does not know its own")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS_OF_OURS)}
     process = subprocess.Popen(  # noqa: S603
         [sys.executable, "-P", "-c", _BOOT],

@@ -1,4 +1,4 @@
-"""`--sql`: one SELECT over the table `source`. It reaches no file, keeps no state, writes nothing to disk.
+"""`sql=`: one SELECT over the table `source`. It reaches no file, keeps no state, writes nothing to disk.
 
 The same bytes give the same rows in the same order: one partition, no function of chance or time. The engine has a
 process of its own, whose memory is bounded.
@@ -153,7 +153,7 @@ def _mistake_of(refused: QueryRefused, hint: str) -> AudiencekitError:
         case "killed":
             return _killed(refused)
         case "select":
-            return UsageError("--sql must be one SELECT over the table source", hint=hint)
+            return UsageError("`sql=` must be one SELECT over the table source", hint=hint)
         case "order":
             return UsageError(
                 "the rows of this query have no order of their own",
@@ -161,11 +161,11 @@ def _mistake_of(refused: QueryRefused, hint: str) -> AudiencekitError:
             )
         case "gone":
             return UsageError(
-                "--sql cannot be planned: it is too long, too deep, or needs too much memory",
+                "`sql=` cannot be planned: it is too long, too deep, or needs too much memory",
                 hint="write IN (…) in place of many ORs, and divide what is nested",
             )
     where = "" if refused.place is None else f" (line {refused.place[0]}, column {refused.place[1]})"
-    return UsageError(f"--sql cannot be planned{where}: it must be one SELECT over the table source", hint=hint)
+    return UsageError(f"`sql=` cannot be planned{where}: it must be one SELECT over the table source", hint=hint)
 
 
 def _hint(source: SourceTable) -> str:

@@ -138,7 +138,7 @@ async def test_a_port_is_taken_once() -> None:
         with pytest.raises(InputOutputFailed, match=f"port {port}") as caught:
             async with Callback(port=port):
                 pass
-        assert "--pin" in caught.value.hint
+        assert "`pin=True`" in caught.value.hint
     async with Callback(port=port) as again:
         assert again.url.unwrap().startswith(f"http://127.0.0.1:{port}/callback?")
         assert again.url != first.url

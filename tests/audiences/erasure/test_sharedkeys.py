@@ -39,7 +39,7 @@ async def test_members_are_counted(
     with pytest.raises(PlanRefused) as raised:
         await forget_async([OFFICE, "person1@example.org"], settings=settings, shared_values=most)
     assert f"more than {most} members of audience {emulator.audience_id}, the most for {members}:" in str(raised.value)
-    assert "--shared-values keep" in raised.value.hint
+    assert "`shared_values='keep'`" in raised.value.hint
     assert OFFICE not in json.dumps([str(raised.value), raised.value.hint])
 
 

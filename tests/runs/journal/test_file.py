@@ -319,7 +319,7 @@ def test_an_empty_journal_of_a_run_that_had_begun_is_damaged(planned: JournalFil
     """A report, or anything else, is written after it: what to do says the plan time, where the report tells it."""
     planned.close()
     for content, said in (
-        (b"{", "--plan-time of the run"),
+        (b"{", "`plan_time=` of the run"),
         (b'{"plan_time": "2026-11-21T01:30:00Z"}', "11-21T01:30:00Z"),
     ):
         (path.parent / "report.json").write_bytes(content)

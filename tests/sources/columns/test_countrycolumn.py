@@ -34,10 +34,10 @@ def test_countries_that_are_not_known_are_noted(open_bytes: Open) -> None:
     """Whoever gives a country for the rest is told that the rest is more than blanks."""
     data = b"email,Land\na@example.com,Deutschland\nb@example.com,\nc@example.com,Spanien\n"
     assert "Land: 1 of the first 2 cells: no country known here" in "\n".join(open_bytes(data).notes)
-    assert "--country is taken for such rows" in "\n".join(open_bytes(data, country="DE").notes)
+    assert "`country=` is taken for such rows" in "\n".join(open_bytes(data, country="DE").notes)
     assert "known here" not in "\n".join(open_bytes(b"email,Land\na@example.com,DE\nb@example.com,\n").notes)
     few = data + b"d@example.com,Frankreich\n"
-    assert "say --country-column Land if it is one" in "\n".join(open_bytes(few).notes)
+    assert "say `country_column='Land'` if it is one" in "\n".join(open_bytes(few).notes)
     assert "known here" in "\n".join(open_bytes(few, country_column="Land").notes)
 
 
@@ -50,7 +50,7 @@ def test_a_given_country_column_is_used_whatever_it_holds(open_bytes: Open) -> N
 def test_a_name_that_is_to_be_given_back_can_be(open_bytes: Open) -> None:
     """As the shell takes it: names have spaces."""
     notes = open_bytes(b"email,billing country\na@example.com,Spanien\nb@example.com,Polen\nc@example.com,DE\n").notes
-    assert any("say --country-column 'billing country'" in note for note in notes)
+    assert any("say `country_column='billing country'`" in note for note in notes)
 
 
 IN_SHORT: list[tuple[list[str], bool]] = [
@@ -113,7 +113,7 @@ def test_codes_of_countries_without_such_a_name_are_told(
     """They are not used: they could be states or languages."""
     rows = "".join(f"a@example.com,030 12345678,{cell}\n" for cell in cells)
     source = open_bytes(f"email,phone,{name}\n{rows}".encode(), **options)
-    told = f"{name}: looks like the country of each row; not used, say --country-column {name} if it is"
+    told = f"{name}: looks like the country of each row; not used, say `country_column={name!r}` if it is"
     assert (told in source.notes) is looks
     assert (source.mapping.country is None) is ("country_column" not in options)
 

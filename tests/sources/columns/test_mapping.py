@@ -144,7 +144,7 @@ def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: 
     """Its values would be left out of a list that is else sent."""
     with pytest.raises(MappingRefused, match=f"column {column} ") as caught:
         open_bytes(text.encode(), hashed=frozenset({Kind.EMAIL}))
-    assert "leave out --hashed email" in caught.value.hint
+    assert "leave out `hashed=['email']`" in caught.value.hint
 
 
 def test_what_the_user_says_is_all_there_is(open_bytes: Open) -> None:
@@ -253,7 +253,7 @@ def test_national_numbers_without_a_country_are_noted(open_bytes: Open) -> None:
     """They cannot be mapped, and their owner is told what is missing."""
     source = open_bytes(b"a@example.com,030 12345678\nb@example.com,030 87654321\n")
     assert mapped(source) == [("email", 0)]
-    assert any("column2" in note and "--country" in note for note in source.notes)
+    assert any("column2" in note and "`country=`" in note for note in source.notes)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_a_column_that_is_ignored_is_nothing(
     assert mapped(source) == expected
     assert source.mapping.country == country
     assert (source.operation_hint is None) == ("Kiyomitsu" in options.get("ignore", ()))
-    ignored = [note for note in source.notes if note.endswith(": left out, as --ignore says")]
+    ignored = [note for note in source.notes if note.endswith(": left out, as `ignore=` says")]
     assert len(ignored) == len(options.get("ignore", ()))
 
 
@@ -361,5 +361,5 @@ def test_a_screen_name_is_a_handle_where_something_says_so(
 def test_a_screen_name_that_is_left_out_is_told(open_bytes: Open) -> None:
     """With the way to take it, where it holds anything."""
     (note,) = [note for note in open_bytes(b"email,Screen Name\na@example.com,ann\n").notes if "Screen" in note]
-    assert note == "Screen Name: could be handles; not mapped, say --map handle='Screen Name' if they are"
+    assert note == "Screen Name: could be handles; not mapped, say `columns={'handle': 'Screen Name'}` if they are"
     assert not any("Screen" in note for note in open_bytes(b"email,Screen Name\na@example.com,\n").notes)

@@ -108,7 +108,7 @@ def test_many_broken_bytes_refuse_the_file(open_bytes: Open, rows_of: Rows) -> N
     with pytest.raises(SourceRefused, match="20 of 20 rows") as caught:
         rows_of(source)
     assert (caught.value.row, caught.value.rows_read) == (1, 20)
-    assert "--encoding" in caught.value.hint
+    assert "`encoding=" in caught.value.hint
     assert len(rows_of(open_bytes(data, encoding="cp1252"))) == 20
 
 

@@ -51,7 +51,7 @@ def test_a_tie_is_refused_with_the_choices(text: str) -> None:
     """It is never guessed."""
     with pytest.raises(SourceRefused, match="ambiguous") as caught:
         find_delimiter(text, whole=True)
-    assert "--delimiter" in caught.value.hint
+    assert "`delimiter=`" in caught.value.hint
 
 
 def test_the_choices_are_named() -> None:

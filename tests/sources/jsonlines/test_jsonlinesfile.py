@@ -157,7 +157,7 @@ def test_options_of_delimited_text_are_not_silently_ignored(write: Write, option
     if "delimiter" in options:
         assert open_source(path, SourceOptions(**options)).description["format"] == "delimited"
     else:
-        with pytest.raises(UsageError, match="--no-header is for delimited text"):
+        with pytest.raises(UsageError, match="`header=False` is for delimited text"):
             open_source(path, SourceOptions(**options))
 
 

@@ -214,7 +214,7 @@ def test_one_operation_for_all_rows(tmp_path: Path) -> None:
     """The file's own is then not looked at, and that is told."""
     source = _open(_write(tmp_path / "records.parquet"), one_operation=True)
     assert source.mapping.operation is None
-    assert any("--operation is for every row" in note for note in source.notes)
+    assert any("`operation=` is for every row" in note for note in source.notes)
 
 
 def test_parts_of_a_list_need_not_have_the_same_kinds(tmp_path: Path, rows_of: Rows) -> None:

@@ -29,14 +29,16 @@ def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -
             PlanRefused(
                 f"the audience would shrink from {members:,} members to {wanted:,}, more than the share of"
                 f" {allowed_shrink:g} allows",
-                hint="see whether the source is whole; if it is, allow more with --allow-shrink, or say --replace",
+                hint="see whether the source is whole; if it is, allow more with `allow_shrink=`,"
+                " or say `replace=True`",
             )
         ]
     if lost > max(TOLERATED_LOST_MEMBERS, members * max(MAX_LOST_SHARE, allowed_shrink)):
         return [
             PlanRefused(
                 f"{lost:,} of {members:,} members are not in the source at all: it looks like another list",
-                hint="see whether it is the source of this audience; if the audience is to hold others, say --replace",
+                hint="see whether it is the source of this audience; if the audience is to hold others,"
+                " say `replace=True`",
             )
         ]
     return []

@@ -1,0 +1,91 @@
+"""`completion`: the script that teaches a shell to complete our commands, and the answers that it asks for."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    split_arg_string,
+)
+
+from audiencekit.cli.commandhelp import Command
+from audiencekit.cli.output import say
+
+NAME: Final = "audiencekit"
+VARIABLE: Final = "_AUDIENCEKIT_COMPLETE"  # by which a script asks for answers
+# Bash divides words at `=` and joins nothing: we get the line as it was typed, and answer with what follows the sign.
+_BASH: Final = """\
+%(complete_func)s() {
+    local response kind value IFS=$'\\n'
+    response=$(
+        COMP_LINE="${COMP_LINE:0:COMP_POINT}" COMP_BREAKS="$COMP_WORDBREAKS" %(complete_var)s=bash_complete "$1"
+    )
+    COMPREPLY=()
+    while IFS=, read -r kind value; do
+        case $kind in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) COMPREPLY+=("$(printf '%%q' "$value")") ;;
+            open) compopt -o nospace; COMPREPLY+=("$(printf '%%q' "$value")") ;;
+        esac
+    done <<< "$response"
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class Bash(BashComplete):
+    """Bash, with KIND=COLUMN as one word and values that hold spaces."""
+
+    source_template = _BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words before the one that is completed, and that one."""
+        line = os.environ.get("COMP_LINE", "")
+        words = split_arg_string(line)
+        incomplete = words.pop() if words and not line[-1:].isspace() else ""
+        return words[1:], incomplete
+
+    def format_completion(self, item: CompletionItem[Any]) -> str:
+        """A line of the answer."""
+        value, kind = str(item.value), str(item.type)
+        if kind == "plain" and value.endswith("="):
+            kind = "open"
+        if kind in ("plain", "open") and "=" in os.environ.get("COMP_BREAKS", "="):
+            _, sign, rest = value.rstrip("=").partition("=")
+            value = rest if sign else value
+        return f"{kind},{value}"
+
+
+_SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": Bash, "zsh": ZshComplete, "fish": FishComplete}
+
+
+def prepare_answers() -> None:
+    """Answer in our way where a shell asks."""
+    if VARIABLE in os.environ:
+        add_completion_class(Bash)
+
+
+@click.command(
+    cls=Command, examples=("completion bash", "completion fish > ~/.config/fish/completions/audiencekit.fish")
+)
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
+def completion(shell: str) -> None:
+    """Print what makes a shell complete commands.
+
+    For bash: eval "$(audiencekit completion bash)" in ~/.bashrc. For zsh: the same with zsh in ~/.zshrc, behind
+    compinit. It completes commands, options, ids of runs, audiences that this machine has seen, and columns of the
+    list. No request is sent for it.
+    """
+    from audiencekit.cli import cli
+
+    script = ShellComplete.source(_SHELLS[shell](cli, {}, NAME, VARIABLE))  # that of Bash would start one
+    say(script.rstrip("\n"))
