@@ -19,6 +19,7 @@ from audiencekit.sources.frames.frames import ArrowArray, ArrowStream, Frame, Fr
 
 # Of a column alone; `column1` is what the first column of a file without a header is called, too.
 UNNAMED: Final = "column1"
+_ARROW_READERS: Final = ("fetch_record_batch", "to_arrow_reader")  # of ADBC and DuckDB; of DuckDB from 2.0 on
 _WHOLE_FLOATS: Final = 2**53
 _FETCHED_ROWS: Final = 10_000  # objects of Python: ten times as large as what Arrow makes of them
 
@@ -31,7 +32,7 @@ class BinaryFile(Protocol):
 
 
 class ArrowCursor(Protocol):
-    """A cursor that gives its result as Arrow: ADBC, DuckDB."""
+    """A cursor that gives its result as Arrow, as that of ADBC does."""
 
     def fetch_record_batch(self) -> Any:
         """A reader of all rows."""
@@ -61,7 +62,7 @@ def wrapped(source: object) -> Frame | None:
         return Frame(pa.table({UNNAMED: source}))
     if is_frame(source):
         return Frame(source)
-    if callable(getattr(source, "fetch_record_batch", None)):
+    if any(callable(getattr(source, name, None)) for name in _ARROW_READERS):
         return Frame(_Stream(_fetched, source))
     if callable(getattr(source, "fetchmany", None)) and hasattr(source, "description"):
         return Frame(_Stream(_rows_of, source))
@@ -99,8 +100,9 @@ def _open_file(source: Any) -> OpenFile:
     return OpenFile(source)
 
 
-def _fetched(cursor: ArrowCursor) -> Any:
-    return cursor.fetch_record_batch()
+def _fetched(cursor: object) -> Any:
+    """A reader of the result of a cursor that speaks Arrow."""
+    return next(getattr(cursor, name)() for name in _ARROW_READERS if hasattr(cursor, name))
 
 
 def _joined(batches: Iterator[Any]) -> Any:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -61,6 +60,12 @@ def _sqlite() -> sqlite3.Cursor:
     return base.execute("SELECT mail, note FROM people ORDER BY rowid")
 
 
+def _duckdb() -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    rows = "(1, 'ann@larchpost.example'), (2, 'bob@larchpost.example'), (3, NULL), (4, 'cid@larchpost.example')"
+    return duckdb.connect().execute(f"SELECT * FROM (VALUES {rows}) AS t(note, mail) ORDER BY note")
+
+
 def _in_a_temporary_file() -> Any:
     file = tempfile.NamedTemporaryFile()  # noqa: SIM115
     file.write(FILE)
@@ -79,10 +84,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
     ),
     "iterator of frames": lambda: iter([pl.DataFrame({"mail": EMAILS[:1]}), pl.DataFrame({"mail": EMAILS[1:]})]),
     "ADBC": AdbcCursor,
-    "DuckDB": lambda: duckdb.connect().execute(
-        "SELECT * FROM (VALUES (1, 'ann@larchpost.example'), (2, 'bob@larchpost.example'), (3, NULL),"
-        " (4, 'cid@larchpost.example')) AS t(note, mail) ORDER BY note"
-    ),
+    "DuckDB": _duckdb,
     "DB-API": lambda: Cursor([(mail, 1) for mail in EMAILS], "mail", "note"),
     "sqlite3": _sqlite,
     "file in memory": lambda: io.BytesIO(FILE),
