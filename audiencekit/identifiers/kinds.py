@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 # Files that outlive their process hold these without names, in this order: never changed, and never longer. A kind that
 # comes to `Kind` is named in them where records have it, so that files without it stay as they were.
-FIRST_KINDS: Final = (
+FIRST_KINDS: Final[tuple[Kind, ...]] = (
     *(Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID, Kind.HANDLE, Kind.PLATFORM_ID),
     Kind.PARTNER_USER_ID,
 )

@@ -213,7 +213,7 @@ class Reading:
     @property
     def is_at_end(self) -> bool:
         """Whether all of it was taken."""
-        return self._at >= self._content.size
+        return self._at >= int(self._content.size)
 
     def rows(self) -> Rows:
         """The rows that `row_parts` had."""
