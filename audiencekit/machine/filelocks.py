@@ -34,7 +34,7 @@ def locked(path: Path, *, wait: bool = True, is_directory: bool = False) -> Iter
 
 
 def _open(path: Path, *, is_directory: bool) -> int:
-    """What is to be locked; in the place of a directory that cannot be, a file beside it."""
+    """Open a file to be locked: `path`, or a file beside the directory that it is where none can be locked."""
     if is_directory and CAN_LOCK_DIRECTORIES:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY | OURS)
     place = path.with_name(f".{path.name}.lock") if is_directory else path

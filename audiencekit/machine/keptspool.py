@@ -28,7 +28,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keys import SubKey
-from audiencekit.machine.openfiles import CHANGE, NEW_SPOOL, READ, read_at, sync_directory, write_at
+from audiencekit.machine.openfiles import CHANGE, NEW_SPOOL, READ, read_at, write_at
+from audiencekit.machine.privatefiles import sync_directory
 from audiencekit.machine.spool import KEY_BITS, NONCE_BYTES, SEAL_BYTES, SealedFile, SpoolDamaged
 
 MARK: Final = b"AKSPOOL1"

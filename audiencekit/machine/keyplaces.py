@@ -21,8 +21,7 @@ from audiencekit.machine.keys import (
     parse_key,
     write_key_file,
 )
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained, overwrite_file
+from audiencekit.machine.privatefiles import explained, overwrite_file, sync_directory
 from audiencekit.machine.statedirectory import make_directory
 
 KeyPlace: TypeAlias = Literal["environment", "command", "keyring", "file"]

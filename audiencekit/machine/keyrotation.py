@@ -20,8 +20,8 @@ from audiencekit.errors import AudienceBusy
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import locked
 from audiencekit.machine.keyentry import clear_entry, read_entry_name
-from audiencekit.machine.openfiles import OURS, sync_directory
-from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file
+from audiencekit.machine.openfiles import OURS
+from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
 
 ROTATION: Final = ".rotation"
 READY: Final = "ready"

@@ -52,14 +52,3 @@ def open_unnamed(path: Path) -> int:
             os.close(file)
             raise
     return file
-
-
-def sync_directory(directory: Path) -> None:
-    """Make the names in `directory` durable. Windows opens no directory, and NTFS has a journal of names of its own."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | OURS)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

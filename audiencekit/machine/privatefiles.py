@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.openfiles import CHANGE, NEW_FILE, NO_LINK, NO_WAIT, OURS, sync_directory, write_at
+from audiencekit.machine.openfiles import CHANGE, NEW_FILE, NO_LINK, NO_WAIT, OURS, write_at
 from audiencekit.machine.owners import is_ours, others_may
 
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
@@ -131,3 +131,14 @@ def check_private(path: Path, *, lost: str) -> None:
     if others_may(status):
         hint = f"`chmod 600` it if no one read it; else remove it, and {lost}"
         raise InputOutputFailed(f"others may read {str(path)!r}, which holds secrets", hint=hint)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the names in `directory` durable. Windows opens no directory, and NTFS has a journal of names of its own."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | OURS)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

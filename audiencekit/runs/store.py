@@ -15,8 +15,7 @@ from typing import Any, Final
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.runorder import Place, Succession

@@ -28,8 +28,7 @@ from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained
+from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW

@@ -22,8 +22,7 @@ from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.spool import NONCE_BYTES
 from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.selection.tags import Tagger

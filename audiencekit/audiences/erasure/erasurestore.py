@@ -22,8 +22,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import holder_of, locked, write_holder
 from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
+from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk

@@ -16,8 +16,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained, hint_for
+from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
 from audiencekit.runs.journal.digests import DOCUMENTS, digest_of
 from audiencekit.runs.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.runs.journal.moments import Moment

@@ -16,8 +16,7 @@ from typing import Final
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keptspool import destroy_spool
-from audiencekit.machine.openfiles import sync_directory
-from audiencekit.machine.privatefiles import explained, overwrite_file
+from audiencekit.machine.privatefiles import explained, overwrite_file, sync_directory
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import orjson
 
-from audiencekit.machine.openfiles import CHANGE, sync_directory
+from audiencekit.machine.openfiles import CHANGE
 from audiencekit.machine.owners import own_user
-from audiencekit.machine.privatefiles import explained, read_file
+from audiencekit.machine.privatefiles import explained, read_file, sync_directory
 from audiencekit.preparation.times import format_time
 
 LOG: Final = "forgotten.log"
