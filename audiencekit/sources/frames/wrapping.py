@@ -6,6 +6,7 @@ Nothing is read here: batches and rows are fetched when the frame is opened, and
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from itertools import chain
@@ -102,7 +103,9 @@ def _open_file(source: Any) -> OpenFile:
 
 def _fetched(cursor: object) -> Any:
     """A reader of the result of a cursor that speaks Arrow."""
-    return next(getattr(cursor, name)() for name in _ARROW_READERS if hasattr(cursor, name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # DuckDB says that a relation spares a copy; so does the documentation
+        return next(getattr(cursor, name)() for name in _ARROW_READERS if hasattr(cursor, name))
 
 
 def _joined(batches: Iterator[Any]) -> Any:
