@@ -197,7 +197,7 @@ async def _erase(
                 )
             )  # fmt: skip
 
-    async with open_limiter(settings, clock=clock, given=limiter) as pace:
+    async with open_limiter(settings, AUDIENCE.quota, clock=clock, given=limiter) as pace:
         erasing = Erasing(
             receipt,
             records,

@@ -74,8 +74,9 @@ async def renew_async(
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     client = open_client(settings)
     with ExitStack() as stack:
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            run = Run.start(None, Target.audience(audience_id), keywords, settings, None, stack, operation=RENEW)
+        target = Target.audience(audience_id)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
+            run = Run.start(None, target, keywords, settings, None, stack, operation=RENEW)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             planner = functools.partial(plan_renewal, session, days)
             return await session.carry_out(run, planner, client, settings, pace)

@@ -187,7 +187,7 @@ async def test_the_pace_of_a_run_is_shared_by_its_accounts(
             asked[self._account_id] = asked.get(self._account_id, 0) + 1
 
     class _Opened:
-        def __init__(self, given: Settings, **_: Any) -> None:
+        def __init__(self, given: Settings, quota: str, **_: Any) -> None:
             self._limiter = _Counting(given.account_id or "")
 
         async def __aenter__(self) -> _Counting:
