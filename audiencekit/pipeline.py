@@ -15,7 +15,6 @@ import os
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -29,7 +28,7 @@ from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
@@ -171,36 +170,6 @@ async def upload_to(
         with ExitStack() as stack:
             run = Run.start(source, target, keywords, settings, rejections, stack, keep_spool=keep_spool)
             return await execute(run, session, settings, limiter=pace, progress=progress)
-
-
-async def plan_upload_async(
-    target: Target,
-    source: AnySource,
-    *,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    **keywords: Unpack[Keywords],
-) -> Plan:
-    """The plan of the run that `upload_to` would make. The target is looked at as for a run; nothing is sent or kept.
-
-    Raises what `upload_to` raises before its first request, but for what is in the plan as `refusals`.
-    """
-    from audiencekit.api.paths import check_identifier
-    from audiencekit.runs.execution import in_thread
-    from audiencekit.runs.firstlook import look_first
-
-    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
-    read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
-    session = target.connect(settings)
-    check_identifier(target.destination.noun, target.id)
-    await look_first(session, progress)
-    stoppable = Stoppable(progress)
-    look = partial(
-        check, source, settings=settings, rejections=rejections, progress=stoppable, destination=target.destination,
-        **keywords,
-    )  # fmt: skip
-    return await in_thread(look, stoppable)
 
 
 async def resume_async(

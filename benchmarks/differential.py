@@ -96,10 +96,15 @@ def value_at(name: str, seed: int, index: int) -> Row:
     return _KINDS[name].rows(seed, number, place + 1)[place]
 
 
-def blocks(count: int) -> Iterator[tuple[str, int, int]]:
-    """(kind, number, size) of blocks that hold `count` values or, rounded up, a few more; the kinds in turn."""
-    weights = sum(kind.weight for kind in KINDS)
-    left = {kind.name: -(-count * kind.weight // weights) for kind in KINDS}
+def kinds_named(part: str) -> tuple[ValueKind, ...]:
+    """The kinds whose names hold `part`."""
+    return tuple(kind for kind in KINDS if part in kind.name)
+
+
+def blocks(count: int, kinds: Sequence[ValueKind] = KINDS) -> Iterator[tuple[str, int, int]]:
+    """(kind, number, size) of blocks that hold `count` values or, rounded up, a few more; `kinds` in turn."""
+    weights = sum(kind.weight for kind in kinds)
+    left = {kind.name: -(-count * kind.weight // weights) for kind in kinds}
     numbers: Counter[str] = Counter()
     while any(left.values()):
         for name in [name for name in left if left[name]]:
@@ -109,9 +114,11 @@ def blocks(count: int) -> Iterator[tuple[str, int, int]]:
             numbers[name] += 1
 
 
-def run_differential(count: int, seed: int, processes: int = PROCESSES) -> Iterator[Block]:
+def run_differential(
+    count: int, seed: int, kinds: Sequence[ValueKind] = KINDS, processes: int = PROCESSES
+) -> Iterator[Block]:
     """Every block, as it is done; no more of them wait at a time than the processes need."""
-    waiting = blocks(count)
+    waiting = blocks(count, kinds)
     with ProcessPoolExecutor(processes) as pool:
         running = [pool.submit(decide_block, name, seed, *block) for name, *block in islice(waiting, processes * 4)]
         while running:
@@ -124,7 +131,7 @@ def _summary(kind: ValueKind, done: list[Block]) -> str:
     differing = sum(len(block.differing) for block in done)
     at_sight = sum(block.at_sight for block in done)
     shares = f"{decided / max(values, 1):8.4f} in bulk  {at_sight / max(values, 1):8.4f} by kernels"
-    return f"{kind.name:24} {values:>12,} values  {shares}  {differing} differences"
+    return f"{kind.name:48} {values:>12,} values  {shares}  {differing} differences"
 
 
 def _show(name: str, seed: int, index: int) -> None:
@@ -137,19 +144,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.differential", description="Both paths, compared.")
     parser.add_argument("--count", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kinds", default="", help="only those with this in their name, such as `spelled:`")
     parser.add_argument("--show", nargs=3, metavar=("KIND", "SEED", "INDEX"), help="make one value again")
     given = parser.parse_args(arguments)
     if given.show:
         _show(given.show[0], int(given.show[1]), int(given.show[2]))
         return 0
-    done: dict[str, list[Block]] = {kind.name: [] for kind in KINDS}
+    kinds = kinds_named(given.kinds)
+    if not kinds:
+        parser.error("no kind has that in its name")
+    done: dict[str, list[Block]] = {kind.name: [] for kind in kinds}
     seen = 0
-    for block in run_differential(given.count, given.seed):
+    for block in run_differential(given.count, given.seed, kinds):
         done[block.kind].append(block)
         seen += block.values
         print(f"\r{seen:,} of {given.count:,}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    for kind in KINDS:
+    for kind in kinds:
         print(_summary(kind, done[kind.name]))
     differing = [(block.kind, index) for found in done.values() for block in found for index in block.differing]
     for name, index in differing[:SHOWN]:

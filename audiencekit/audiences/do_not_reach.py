@@ -22,7 +22,7 @@ from audiencekit.pipeline import check, upload_to
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
-from audiencekit.runs.execution import in_thread
+from audiencekit.runs.inthread import in_thread
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of

@@ -9,11 +9,12 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.do_not_reach import find_list
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import Refused
-from audiencekit.pipeline import check, plan_upload_async
+from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.execution import in_thread
+from audiencekit.runs.dryrun import plan_upload_async
+from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath
 

@@ -89,7 +89,7 @@ def _call(
             raise UsageError("the base address is not known", hint="set AUDIENCEKIT_BASE_URL")
         _print({"url": base.rstrip("/") + client.link(endpoint, parameters)})
         return
-    if not (yes or dry_run) and (endpoint.destroys or deletes_of(endpoint, body)):
+    if not (yes or dry_run) and (endpoint.destroys or deletes_of(endpoint, body, parameters)):
         require_terminal()
 
         async def look() -> str:

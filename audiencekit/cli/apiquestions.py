@@ -18,11 +18,13 @@ _FOR_GOOD = "It cannot be undone."
 _NAMES = ("name", "description", "screen_name")
 
 
-def deletes_of(endpoint: Endpoint, body: bytes | None) -> int:
-    """How many operations of a body delete something. To take people out of a list is none: `upload` does not ask."""
+def deletes_of(endpoint: Endpoint, body: bytes | None, parameters: Mapping[str, Any]) -> int:
+    """The number of Deletes in a body. To take people out of a list is none: `upload` does not ask."""
     from audiencekit.api.documents import read_json
 
-    operations = read_json(body or b"")
+    operations = parameters if body is None else read_json(body)
+    if isinstance(operations, Mapping) and isinstance(rules := operations.get("delete"), dict):
+        return sum(len(which) for which in rules.values() if isinstance(which, list))
     if endpoint.path.endswith("/users") or not isinstance(operations, list):
         return 0
     verbs = [str(each.get("operation_type")).casefold() for each in operations if isinstance(each, dict)]
@@ -39,7 +41,7 @@ async def question_about(
     if endpoint.ends_token:
         return f"{endpoint.name}: end the {_token_of(endpoint, settings)}? All programs that use it lose access."
     if endpoint.method != "DELETE":
-        return f"{endpoint.name}: send a batch with {deletes_of(endpoint, body)} Deletes? {_FOR_GOOD}"
+        return f"{endpoint.name}: send a batch with {deletes_of(endpoint, body, parameters)} Deletes? {_FOR_GOOD}"
     named = ", ".join(f"{name}={shown(value)}" for name, value in parameters.items())
     return f"{endpoint.name}: delete {named or 'it'}{await _called(endpoint, parameters, client)}? {_FOR_GOOD}"
 

@@ -24,7 +24,7 @@ def foresee_upload(source: tuple[str, ...], audience: str, given: dict[str, Any]
 
     async def work(settings: Settings, progress: Progress) -> Plan:
         from audiencekit.destinations.target import Target
-        from audiencekit.pipeline import plan_upload_async
+        from audiencekit.runs.dryrun import plan_upload_async
 
         target = Target.audience(await audience_id_of(audience, settings))
         return await plan_upload_async(target, source, settings=settings, progress=progress, **as_keywords(rest))

@@ -26,8 +26,8 @@ _INVISIBLE: Final = re.compile(f"[{MARKS}{CONTROLS}]")
 _CONTROL: Final = re.compile(f"[\t\n\v\f\r\x85\u2028\u2029{MARKS}{CONTROLS}]")
 
 
-def _listed(ranges: str) -> str:
-    """Every character that `ranges`, the inside of a regular expression's class, names."""
+def listed(ranges: str) -> str:
+    """Return every character that `ranges`, the inside of a regular expression's class, names."""
     listed: list[str] = []
     for match in re.finditer(r"(.)-(.)|(.)", ranges, re.DOTALL):
         first, last, single = match.groups()
@@ -35,7 +35,7 @@ def _listed(ranges: str) -> str:
     return "".join(listed)
 
 
-_TRIMMED: Final = _listed(WHITE_SPACE + MARKS)
+_TRIMMED: Final = listed(WHITE_SPACE + MARKS)
 _TRIMMED_OF_ASCII: Final = "".join(filter(str.isascii, _TRIMMED))  # thousands fewer: a tenth of the time
 
 

@@ -26,13 +26,15 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 
 # The punctuation that phonenumbers knows, and a plus only in front.
-_SIGNS: Final = r"\-‐-―−ー－／/()（）［］\[\].~⁓∼～ "
+DASHES: Final = "‐-―−ー－"
+_SIGNS: Final = rf"\-{DASHES}／/()（）［］\[\].~⁓∼～ "
 _WRITTEN: Final = re.compile(rf"[(\[ ]*\+{{0,2}}[0-9{_SIGNS}]+")
 # A whole number, and behind it the way to one of several telephones.
 _EXTENDED: Final = re.compile(
     rf"[(\[ ]*\+{{0,2}}(?:[{_SIGNS}]*[0-9]){{7,}}[{_SIGNS}]*(?i:x|ext\.?|extn\.?|extension|#|;ext=)[ .:]*[0-9]{{1,6}}"
 )
-_PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") | {"＋": "+", "（": "(", "）": ")"})
+PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") | {"＋": "+", "（": "(", "）": ")"})
+NARROW_SPACES: Final = "\u2000-\u200a"
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
 _ZERO_ZERO: Final = re.compile(r"[( ]*00[) ]*")
@@ -70,8 +72,8 @@ def is_international(text: str) -> bool:
 def _plain(text: str) -> str:
     """`text` with ASCII digits, plus and spaces, and without `tel:` in front."""
     if not text.isascii():
-        text = "".join(str(unicodedata.decimal(sign, sign)) for sign in text.translate(_PLAIN))
-        text = re.sub("[\u2000-\u200a]", " ", text)
+        text = "".join(str(unicodedata.decimal(sign, sign)) for sign in text.translate(PLAIN))
+        text = re.sub(f"[{NARROW_SPACES}]", " ", text)
     return text[4:].lstrip() if text[:4].lower() == "tel:" else text
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
@@ -26,6 +26,9 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.source import Source
 
+if TYPE_CHECKING:  # hardly any run has members to ask
+    from audiencekit.snapshots.store import SnapshotStore
+
 _SILENT: Final = NoProgress()
 
 
@@ -33,7 +36,8 @@ _SILENT: Final = NoProgress()
 class Terms:
     """The terms of a plan: the same terms and the same rows make the same requests. Make it with `pinned`.
 
-    `now` is when the run began. Records with a key that one of `memories` holds are kept out of an audience.
+    `now` is when the run began. Records with a key that one of `memories` holds are kept out of an audience. Deletes
+    by a value that many of its `members` share are refused; None where they are not known.
     """
 
     options: Options
@@ -42,6 +46,7 @@ class Terms:
     times: PlanTimes
     destination: Destination
     memories: tuple[KeyMemory, ...]
+    members: SnapshotStore | None = None
 
     @classmethod
     def pinned(

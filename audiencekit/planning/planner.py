@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from audiencekit.errors import UsageError
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.planning.batchresults import Gathered, Listeners
+from audiencekit.planning.knownmembers import refuse_shared_by_members
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.plannotes import (
@@ -20,6 +20,7 @@ from audiencekit.planning.plannotes import (
     refuse_losses,
     refuse_options,
     refuse_other_kinds,
+    refuse_written_over,
     unheeded_operation,
 )
 from audiencekit.planning.reading import read_batches
@@ -36,9 +37,11 @@ from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import NEIGHBOURS, Selection
 from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
-from audiencekit.sources.files import AnySource, FilePath, paths_among
+from audiencekit.sources.files import AnySource, Item, paths_among
 from audiencekit.sources.opening import open_source
 
+# Makes the plan of a source, as `plan_run` does.
+Planner: TypeAlias = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
 # Chooses what is sent of what was gathered, in the place of what pass one chose.
 Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]
 
@@ -54,7 +57,7 @@ def plan_run(
     """
     paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(terms.options, paths, terms.destination)
-    _refuse_written_over((*paths, *terms.options.suppress), means.rejections)
+    refuse_written_over((*paths, *terms.options.suppress), means.rejections)
     opened = open_source(source, terms.options.source)
     refuse_other_kinds(opened.mapping, terms.destination)
     gathered, lists = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
@@ -125,10 +128,11 @@ def _begin(
 def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
     """Whether the plan needs the records themselves, beside their tags.
 
-    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again.
+    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again. The
+    members of an audience are compared by hashes, too.
     """
     holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
-    return means.keeps_records or bool(terms.memories) or holds_texts
+    return means.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
 
 
 def _planned(
@@ -153,6 +157,7 @@ def _planned(
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *(apart.outcome.refusals(options) if apart.outcome is not None else ()),
         *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
+        *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
         *alone,
         *refuse_few(changed, options),
         *expired(requests, times, terms.now),
@@ -180,15 +185,3 @@ def _planned(
 def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
     """Of memories that held a key; where all of these are to be taken out, nothing is suppressed."""
     return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
-
-
-def _refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
-    if rejections is not None and any(_is_same_file(path, rejections) for path in read):
-        raise UsageError("the rejections would be written over the source", hint="give them another name")
-
-
-def _is_same_file(one: FilePath, other: FilePath) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False

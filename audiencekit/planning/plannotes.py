@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable
 from datetime import datetime
 
@@ -19,6 +20,7 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.selection.selection import Selection
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
+from audiencekit.sources.files import FilePath
 
 
 def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
@@ -112,3 +114,16 @@ def lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | N
                 f"{count:,} {what} without a country in column {column.name}: give `country=` or `country_column=`"
             )
     return tuple(found)
+
+
+def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
+    """Raises UsageError when the rejections would be written over a file that is read."""
+    if rejections is not None and any(_is_same_file(path, rejections) for path in read):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
+
+
+def _is_same_file(one: FilePath, other: FilePath) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

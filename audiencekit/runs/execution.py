@@ -8,11 +8,10 @@ import logging
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
@@ -26,35 +25,28 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded, short_of_memory
-from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.planner import plan_kept, plan_run
-from audiencekit.planning.reading import OnRecords
-from audiencekit.preparation.chunks import RecordChunk
+from audiencekit.planning.planner import Planner, plan_run
 from audiencekit.preparation.packing import pack_requests
 from audiencekit.reporting.plan import how_resumable
-from audiencekit.reporting.progress import Progress, Stoppable
+from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.failures import failure_of, refuse_expired, unreconciled, where_to_look
-from audiencekit.runs.journal.digests import SUPPRESSION, RecordsFingerprint
-from audiencekit.runs.journal.facts import PlanFacts, Sums
+from audiencekit.runs.fingerprints import Fingerprints
+from audiencekit.runs.firstpass import read_and_plan
+from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
-from audiencekit.runs.planfacts import facts_for_journal
-from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
-from audiencekit.sources.bytes.standardinput import WAIT_ON
-from audiencekit.sources.files import Item
 
 _LOG: Final = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
-# Makes the plan of a run, as `plan_run` does; and what comes between the plan and its first request.
-Planner = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
+# What comes between the plan and its first request.
 Accept = Callable[[PlannedRun], Awaitable[None]]
 
 
@@ -80,8 +72,8 @@ async def execute(
     if run.note:
         progress.tell(run.note)
     with ExitStack() as stack:
-        fingerprints = _Fingerprints(run)
-        planned = await _read_and_plan(run, planner, settings, fingerprints, progress, stack)
+        fingerprints = Fingerprints(run)
+        planned = await read_and_plan(run, planner, settings, fingerprints, progress, stack)
         give_back()
         if isinstance(planned, PlannedRun) and not planned.refusals:
             refusal = await _settle_plan(run, planned, fingerprints, settings, accept, time, progress)
@@ -106,133 +98,6 @@ class _Time:
         return RetryPolicy(clock=self.clock, randomness=random.Random(secrets.randbits(64)))
 
 
-class _Fingerprints:
-    """Digests of all records that were read: those of the source, and those of suppression sources.
-
-    Of none when the run is begun again and not resumed: then nothing is compared with them.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
-        self._is_compared = not run.facts.again
-
-    @property
-    def on_records(self) -> OnRecords | None:
-        """Takes in the next batch of the source; None when nothing is to be compared with it."""
-        return self._records.add if self._is_compared else None
-
-    def add_suppressed(self, chunk: RecordChunk) -> None:
-        """Take in the next batch of a suppression source."""
-        if self._is_compared:
-            self._suppressed.add(chunk)
-
-    def finish(self) -> tuple[str, str]:
-        """Both, in hex."""
-        return self._records.finish(), self._suppressed.finish()
-
-
-async def _read_and_plan(
-    run: Run,
-    planner: Planner,
-    settings: Settings,
-    fingerprints: _Fingerprints,
-    progress: Progress,
-    stack: ExitStack,
-) -> PlannedRun | AudiencekitError:
-    """Pass one; the error that ended it, which is NotFinished for a cancellation."""
-    try:
-        with short_of_memory():
-            return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.rejections)
-    except AudiencekitError as error:
-        return error
-    except asyncio.CancelledError:
-        return NotFinished("interrupted while the source was read: nothing was sent")
-
-
-async def _plan(
-    run: Run,
-    planner: Planner,
-    settings: Settings,
-    fingerprints: _Fingerprints,
-    progress: Progress,
-    stack: ExitStack,
-    *,
-    rejections: Path | None,
-) -> PlannedRun:
-    """Plan the source on the terms that the run was begun with, in a thread of its own."""
-    stoppable = Stoppable(progress)
-    terms = Terms.of(run.keywords, settings, now=run.started_at, destination=run.facts.target.destination)
-    means = Means(
-        stack=stack,
-        progress=stoppable,
-        spool_dir=run.directory,
-        rejections=rejections,
-        on_records=fingerprints.on_records,
-        on_suppressed=fingerprints.add_suppressed,
-    )
-    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
-    return await in_thread(work, stoppable)
-
-
-def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
-    """The plan, from the spool that the run kept of its sources, or from the sources."""
-    if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        spool = means.stack.enter_context(kept_spool(run.directory, run.spool_key))
-        with whole_spool():
-            return plan_kept(spool, terms, means)
-    if run.facts.keep_spool and run.journal.ending() is None:
-        means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
-    return planner(run.items, terms, means)
-
-
-async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
-    """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
-
-    Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
-    """
-    with ExitStack() as stack:
-        planned, facts = await plan_again(run, settings, progress, stack)
-        return not planned.refusals and run.plan is not None and run.plan.difference(facts) is None
-
-
-async def plan_again(
-    run: Run, settings: Settings, progress: Progress, stack: ExitStack
-) -> tuple[PlannedRun, PlanFacts]:
-    """The plan of the source as it is now, and its facts for a comparison. Raises NotFinished for a cancellation."""
-    fingerprints = _Fingerprints(run)
-    planned: PlannedRun | None = None
-    with suppress(asyncio.CancelledError):
-        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
-    if planned is None:
-        raise NotFinished("interrupted while the source was read: nothing was sent")
-    return planned, facts_for_journal(planned, fingerprints.finish(), settings.profile)
-
-
-async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:
-    """Return the result of `work`, from a thread of its own.
-
-    A cancellation stops `stoppable`, at which `work` ends at its next step or while it waits for standard input, and
-    comes when it has ended.
-    """
-
-    def work_until_stopped() -> T:
-        if stoppable is not None:
-            WAIT_ON.set(stoppable.go_on)  # in the context of this thread, which is a copy
-        return work()
-
-    working = asyncio.ensure_future(asyncio.to_thread(work_until_stopped))
-    try:
-        return await asyncio.shield(working)
-    except asyncio.CancelledError:
-        if stoppable is not None:
-            stoppable.stop()
-        while not working.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([working])
-        working.exception()
-        raise
-
-
 async def _begin(run: Run, session: Session, time: _Time, progress: Progress, planned: PlannedRun) -> None:
     if run.earlier.confirmed < len(planned.requests):
         removes = any(request.deletes for request in planned.requests)
@@ -242,7 +107,7 @@ async def _begin(run: Run, session: Session, time: _Time, progress: Progress, pl
 async def _settle_plan(
     run: Run,
     planned: PlannedRun,
-    fingerprints: _Fingerprints,
+    fingerprints: Fingerprints,
     settings: Settings,
     accept: Accept,
     time: _Time,

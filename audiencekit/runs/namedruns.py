@@ -17,8 +17,9 @@ from audiencekit.errors import ResumeRefused
 from audiencekit.planning.options import Keywords
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.execution import execute, is_unchanged
+from audiencekit.runs.execution import execute
 from audiencekit.runs.firstlook import look_first
+from audiencekit.runs.firstpass import is_unchanged
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings

@@ -8,8 +8,8 @@ from typing import Any
 
 from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import Progress
-from audiencekit.runs.execution import plan_again
 from audiencekit.runs.failures import cannot_resume
+from audiencekit.runs.firstpass import plan_again
 from audiencekit.runs.run import Run, settings_of
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings

@@ -64,6 +64,11 @@ class SnapshotStore:
         return []
 
     @property
+    def audience_id(self) -> str:
+        """The audience."""
+        return self._first.audience_id
+
+    @property
     def changes_path(self) -> Path:
         """Where what a run is about to change is noted."""
         return self._directory / CHANGES

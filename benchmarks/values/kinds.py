@@ -25,6 +25,7 @@ from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
 from benchmarks.values.phone_numbers import REGIONS, Numbers, Row
+from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, Spell, draw_number
 
 Draw: TypeAlias = Callable[[random.Random], Row]
 Plain: TypeAlias = Callable[[Any, Any], tuple[Codes, Matrix] | None]
@@ -116,6 +117,48 @@ def _small_kind(kind: Kind, values: Any, decide: Callable[[Any], Decisions]) -> 
     return ValueKind(kind.value, draws, lambda texts, _: decide(texts), _of_kind(kind), 4)
 
 
+def _spelled_number(spell: Spell, chance: random.Random) -> Row:
+    """A number in one spelling, now and then with a digit too few; mostly in a row of its own country."""
+    region = chance.choice(REGIONS)
+    number = draw_number(chance, region)
+    text = "" if number is None else spell(chance, number)
+    if chance.random() < 0.1:
+        at = chance.randrange(len(text) + 1)
+        text = text[:at] + text[at + 1 :]
+    return text, region if chance.random() < 0.8 else chance.choice([*REGIONS, None])
+
+
+def _spellings() -> tuple[ValueKind, ...]:
+    """A kind for each spelling of real exports, by its name."""
+    numbers, addresses = Kind.PHONE_NUMBER, Kind.EMAIL
+    return (
+        *(
+            ValueKind(
+                f"{SPELLED}phone_number, {name}",
+                lambda chance, spell=spell: lambda: _spelled_number(spell, chance),  # type: ignore[misc]
+                lambda texts, countries: decide_phone_numbers(texts, countries, DEFAULT_RULES),
+                _of_kind(numbers),
+                1,
+                _plain(numbers),
+            )
+            for name, spell in PHONE_SPELLINGS.items()
+        ),
+        *(
+            ValueKind(
+                f"{SPELLED}email, {name}",
+                lambda chance, draw=draw: lambda: (draw(chance), None),  # type: ignore[misc]
+                lambda texts, _: decide_emails(texts),
+                _of_kind(addresses),
+                1,
+                _plain(addresses),
+            )
+            for name, draw in EMAIL_SPELLINGS.items()
+        ),
+    )
+
+
+SPELLED: Final = "spelled: "
+
 KINDS: Final = (
     ValueKind("email", _addresses, lambda texts, _: decide_emails(texts), _of_kind(Kind.EMAIL), 6, _plain(Kind.EMAIL)),
     *(_phone_kind(name, rules, 4 if rules is DEFAULT_RULES else 1) for name, rules in _RULES.items()),
@@ -130,4 +173,5 @@ KINDS: Final = (
         lambda text, _: accept_hashed(text),
         4,
     ),
+    *_spellings(),
 )

@@ -15,6 +15,8 @@ pub struct Reasons {
     pub invalid_syntax: i8,
     pub not_possible: i8,
     pub no_country: i8,
+    pub invisible_character: i8,
+    pub too_long: i8,
 }
 
 /// Texts one behind the other in `data`; `offsets` are one more than there are texts.

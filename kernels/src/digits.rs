@@ -1,7 +1,8 @@
 //! The digits of a phone number, and how they were written.
 #![forbid(unsafe_code)]
 
-const MAX_WRITTEN: usize = 100; // bytes
+pub const MAX_WRITTEN: usize = 100; // signs
+const MAX_PLUSES: usize = 2; // in front; both are one to the definition
 const MIN_DIGITS: usize = 3;
 pub const MAX_DIGITS: usize = 20;
 pub const ROOM: usize = 32; // for digits; of texts with more the last ones stand in it, which nobody asks
@@ -16,7 +17,7 @@ pub struct Written {
     pub count: usize,
     pub has_plus: bool,
     pub has_zeros: bool,
-    /// More than one number, or one that a spreadsheet rounded, or with something between two zeros in front.
+    /// More than one number, or one that a spreadsheet rounded.
     pub is_doubtful: bool,
 }
 
@@ -62,17 +63,23 @@ pub fn read_digits(text: &[u8]) -> Option<Written> {
         pluses += usize::from(class & PLUS != 0);
         seen |= class;
     }
-    let front = text.strip_prefix(b"(").unwrap_or(text);
-    let (has_plus, has_zeros) = (front.starts_with(b"+"), front.starts_with(b"00"));
+    let front = behind(text, b"([ ");
+    let own_pluses = front.iter().take(MAX_PLUSES).take_while(|&&byte| byte == b'+').count();
+    // Two zeros with something between them, or behind a square bracket, are not 00 to the definition.
+    let (has_plus, has_zeros) = (own_pluses > 0, behind(text, b"( ").starts_with(b"00"));
     let is_read = seen & OTHER == 0
-        && pluses == usize::from(has_plus)
+        && pluses == own_pluses
         && count <= MAX_DIGITS
         && (count >= MIN_DIGITS || count == 2 && text.len() == 2);
     let may_be_two = seen & SLASH != 0 && count >= TWO_NUMBERS || seen & SPACE != 0 && count >= TWO_GROUPS;
-    // Two zeros with something between them are not 00 to the definition.
-    let is_apart = !has_plus && !has_zeros && digits[..2] == *b"00";
-    let is_doubtful = may_be_two || is_apart || seen & DOT != 0 && is_rounded(text);
+    let is_doubtful = may_be_two || seen & DOT != 0 && is_rounded(text);
     is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful })
+}
+
+/// `text` from where none of `signs` stands any more.
+fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
+    let begin = text.iter().position(|byte| !signs.contains(byte)).unwrap_or(text.len());
+    &text[begin..]
 }
 
 /// Whether a spreadsheet may have written `text` with decimal places.
@@ -103,21 +110,31 @@ mod tests {
             ("(+1) 415.555.0132", "14155550132"),
             ("0049/30 [1234568]", "0049301234568"),
             ("12", "12"),
+            ("++49 30 1234567", "49301234567"),
+            ("[ +49 30 1234567", "49301234567"),
+            ("0 049301234567", "0049301234567"),
         ] {
             let written = read_digits(text.as_bytes()).expect(text);
             assert_eq!(&written.digits[..written.count], digits.as_bytes());
             assert!(!written.is_doubtful, "{text}");
         }
-        for text in ["1", "1 2", "49+301234567", "++49301234567", "tel:0301234567", "123456789012345678901"] {
+        for text in ["1", "1 2", "49+301234567", "+++49301234567", "tel:0301234567", "123456789012345678901"] {
             assert!(read_digits(text.as_bytes()).is_none(), "{text}");
         }
     }
 
     #[test]
-    fn what_may_be_no_single_number_is_doubtful() {
-        for text in
-            ["0 049301234567", "4155550132.0", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"]
+    fn two_zeros_in_front_are_a_prefix_when_nothing_stands_between() {
+        for (text, has_zeros) in
+            [("0049", true), ("(00)49", true), ("( 0049", true), ("0 049", false), ("[0049", false), ("+0049", false)]
         {
+            assert_eq!(read_digits(text.as_bytes()).expect(text).has_zeros, has_zeros, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_no_single_number_is_doubtful() {
+        for text in ["4155550132.0", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"] {
             assert!(read_digits(text.as_bytes()).expect(text).is_doubtful, "{text}");
         }
     }

@@ -5,11 +5,14 @@
 use crate::classes::{class_of, is_atom, CLASSES, DIGIT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::Doubts;
-use crate::international::{self, Letters};
+use crate::international::{self, is_certain_label, Letters, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
+use crate::punycode;
 use crate::sha256::Hasher;
 
 /// Up to here no part of an address can be too long, and no text is a hash.
-const MAX_PLAIN: usize = 63;
+const MAX_SHORT: usize = 63;
+/// Longer texts are not looked at: no address is half as long, with all that may stand around it.
+const MAX_TEXT: usize = 1_024;
 
 /// Where in an address the reading stands.
 const LOCAL_BEGINS: u8 = 0; // at the front, or behind a dot of the local part
@@ -64,36 +67,87 @@ pub fn decide(
     mut hasher: Hasher,
 ) {
     let ends = doubts.special_ends();
-    let mut buffer = [0; MAX_PLAIN];
+    let mut buffer = [0; MAX_TEXT];
     for (row, text) in texts.iter().enumerate() {
-        let text = trim(text);
-        codes[row] = if text.is_empty() {
-            reasons.empty
-        } else if text.len() > MAX_PLAIN {
-            PENDING
-        } else {
-            let lowered = &mut buffer[..text.len()];
-            lowered.copy_from_slice(text);
-            lowered.make_ascii_lowercase();
-            if !is_plain(lowered) {
-                match international(lowered, letters, doubts) {
-                    Some(address) => {
-                        hasher.add(row, &address);
-                        VALID
-                    }
-                    None => refuse(lowered, doubts, reasons),
-                }
-            } else if is_placeholder(lowered, doubts) {
-                reasons.placeholder
-            } else if doubts.is_special(lowered, ends) {
-                PENDING
-            } else {
-                hasher.add(row, lowered);
-                VALID
+        codes[row] = match trimmed(text, letters) {
+            None => PENDING,
+            Some([]) => reasons.empty,
+            Some(text) if text.len() > MAX_TEXT => PENDING,
+            Some(text) => {
+                let lowered = &mut buffer[..text.len()];
+                lowered.copy_from_slice(text);
+                lowered.make_ascii_lowercase();
+                decide_one(lowered, doubts, ends, letters, reasons, |address| hasher.add(row, address))
             }
         };
     }
     hasher.finish();
+}
+
+/// `text` without white space and invisible marks at its ends; None where it is not known what these are.
+fn trimmed<'t>(text: &'t [u8], letters: &Letters) -> Option<&'t [u8]> {
+    let text = trim(text);
+    if text.first().is_none_or(u8::is_ascii) && text.last().is_none_or(u8::is_ascii) {
+        return Some(text);
+    }
+    letters.signs.trim(text).map(str::as_bytes)
+}
+
+/// Decides one text in lower case; `add` takes the address when it is VALID.
+fn decide_one(
+    lowered: &[u8],
+    doubts: &Doubts,
+    ends: u32,
+    letters: &Letters,
+    reasons: &Reasons,
+    add: impl FnOnce(&[u8]),
+) -> i8 {
+    if !is_plain(lowered) {
+        return match international(lowered, letters, doubts) {
+            Some(address) => {
+                add(&address);
+                VALID
+            }
+            None => match refuse(lowered, doubts, letters, reasons) {
+                VALID => {
+                    add(lowered);
+                    VALID
+                }
+                code => code,
+            },
+        };
+    }
+    if is_placeholder(lowered, doubts) {
+        return reasons.placeholder;
+    }
+    if lowered.len() > MAX_SHORT && is_too_long(lowered) {
+        return too_long_as(lowered, doubts, reasons);
+    }
+    if doubts.is_special(lowered, ends) {
+        return PENDING;
+    }
+    add(lowered);
+    VALID
+}
+
+/// Whether an address is too long, or one of its parts.
+fn is_too_long(address: &[u8]) -> bool {
+    let mut parts = address.split(|&byte| byte == b'@');
+    let (local, domain) = (parts.next().unwrap_or(&[]), parts.next().unwrap_or(&[]));
+    is_whole_too_long(local, address) || domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL)
+}
+
+fn is_whole_too_long(local: &[u8], address: &[u8]) -> bool {
+    local.len() > MAX_LOCAL || address.len() > MAX_ADDRESS
+}
+
+/// The reason for an address that is too long: domains for special use have their own before that of long labels.
+fn too_long_as(address: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
+    let local = address.split(|&byte| byte == b'@').next().unwrap_or(&[]);
+    if !is_whole_too_long(local, address) && doubts.is_special(address, u32::MAX) {
+        return PENDING;
+    }
+    reasons.too_long
 }
 
 fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<Vec<u8>> {
@@ -103,10 +157,16 @@ fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<V
     international::normalized(lowered, letters, doubts)
 }
 
-/// Why `text`, which is no plain address, is none; PENDING unless that is certain. In the order of the rules.
-fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
+/// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
+/// an address whose domain has one of the rarer forms.
+fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
     if !is_visible(text) {
-        return PENDING;
+        let text = std::str::from_utf8(text).unwrap_or("");
+        return if letters.signs.knows(text) && letters.signs.hides(text) {
+            reasons.invisible_character
+        } else {
+            PENDING
+        };
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
@@ -116,7 +176,7 @@ fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
     }
     let mut parts = text.split(|&byte| byte == b'@');
     let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else {
-        return reasons.invalid_syntax;
+        return if is_perhaps_hash(text) { PENDING } else { reasons.invalid_syntax };
     };
     if local.is_empty() || domain.is_empty() {
         return reasons.invalid_syntax;
@@ -124,22 +184,62 @@ fn refuse(text: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
     if doubts.nobody.has(local) {
         return reasons.placeholder;
     }
-    let is_doubled = domain.starts_with(local);
-    let is_special = doubts.is_special(text, u32::MAX);
-    if is_doubled || is_special || has(domain, b"--") || is_dot_atom(local) && is_domain(domain) {
+    // A word in front of itself, and a domain for special use, are for the rules to tell.
+    if domain.starts_with(local) || doubts.is_special(text, u32::MAX) {
         return PENDING;
     }
-    reasons.invalid_syntax
+    if is_whole_too_long(local, text) {
+        return reasons.too_long;
+    }
+    if !is_dot_atom(local) {
+        return reasons.invalid_syntax;
+    }
+    judge_domain(domain, letters, reasons)
+}
+
+fn is_perhaps_hash(text: &[u8]) -> bool {
+    text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// What an address is whose local part is right and whose `domain` has no plain form.
+fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
+    if domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL) {
+        return reasons.too_long;
+    }
+    if !is_domain(domain) {
+        return reasons.invalid_syntax;
+    }
+    for label in domain.split(|&byte| byte == b'.').filter(|label| label.get(2..4) == Some(b"--")) {
+        if !label.starts_with(b"xn") {
+            return reasons.invalid_syntax;
+        }
+        if !is_encoded(label, letters) {
+            return PENDING;
+        }
+    }
+    VALID
+}
+
+/// Whether `label` stands for another one of certain letters, as it must stand in the name system.
+fn is_encoded(label: &[u8], letters: &Letters) -> bool {
+    let decoded = std::str::from_utf8(label).ok().and_then(punycode::decode);
+    decoded.is_some_and(|decoded| {
+        let mut again = Vec::with_capacity(label.len());
+        punycode::encode(&decoded, &mut again);
+        !decoded.is_ascii() && is_certain_label(&decoded, letters) && again == label
+    })
 }
 
 fn is_dot_atom(local: &[u8]) -> bool {
     local.split(|&byte| byte == b'.').all(|atom| !atom.is_empty() && atom.iter().all(|&byte| is_atom(byte)))
 }
 
-/// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which ends in a letter.
+/// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which has two signs at least
+/// and ends in a letter.
 fn is_domain(domain: &[u8]) -> bool {
     domain.contains(&b'.')
         && domain.last().is_some_and(u8::is_ascii_lowercase)
+        && domain.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| domain.len() - dot > 2)
         && domain.split(|&byte| byte == b'.').all(|label| {
             !label.starts_with(b"-")
                 && !label.ends_with(b"-")
@@ -162,10 +262,6 @@ fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
     let tops = domain.strip_prefix(local).and_then(|behind| behind.strip_prefix(b"."));
     let is_doubled = tops.is_some_and(|tops| tops.iter().filter(|&&byte| byte == b'.').count() < 2);
     is_doubled && doubts.doubled.has(local) || local.starts_with(b"n") && doubts.nobody.has(local)
-}
-
-fn has(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]
@@ -210,10 +306,10 @@ mod tests {
 
     #[test]
     fn domains_may_have_other_forms_than_plain_ones() {
-        for domain in ["b.cd", "b-c--d.e1f", "1.2.c"] {
+        for domain in ["b.cd", "b-c--d.e1f", "1.2.3c"] {
             assert!(is_domain(domain.as_bytes()), "{domain}");
         }
-        for text in ["b", "b.", ".b.cd", "b..cd", "-b.cd", "b-.cd", "b_.cd", "b.c1", "b.cd-"] {
+        for text in ["b", "b.", ".b.cd", "b..cd", "-b.cd", "b-.cd", "b_.cd", "b.c1", "b.cd-", "b.c"] {
             assert!(!is_domain(text.as_bytes()), "{text}");
         }
     }

@@ -5,12 +5,15 @@
 use crate::classes::is_atom;
 use crate::doubts::Doubts;
 use crate::punycode;
+use crate::signs::Signs;
 
-const MAX_LABEL: usize = 63;
-const MAX_ADDRESS: usize = 254;
+pub const MAX_LOCAL: usize = 64; // characters
+pub const MAX_LABEL: usize = 63;
+pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 
-/// One bit a letter, by code point: certain in a local part, and in a domain.
+/// What characters are to an address. One bit a letter, by code point: certain in a local part, and in a domain.
 pub struct Letters<'a> {
+    pub signs: Signs<'a>,
     pub local: &'a [u8],
     pub domain: &'a [u8],
 }
@@ -18,7 +21,9 @@ pub struct Letters<'a> {
 /// The address that `lowered` is to be hashed as; None where that is not certain.
 pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<Vec<u8>> {
     let (local, domain) = std::str::from_utf8(lowered).ok()?.split_once('@')?;
-    let is_certain = local.split('.').all(|atom| is_certain_atom(atom, letters))
+    let is_certain = lowered.len() <= MAX_ADDRESS
+        && local.chars().count() <= MAX_LOCAL
+        && local.split('.').all(|atom| is_certain_atom(atom, letters))
         && !doubts.nobody.has(local.as_bytes())
         && !doubts.doubled.has(local.as_bytes())
         && has_plain_top(domain);
@@ -57,7 +62,7 @@ fn is_certain_atom(atom: &str, letters: &Letters) -> bool {
 }
 
 /// Whether `label` is letters and digits with single hyphens between them.
-fn is_certain_label(label: &str, letters: &Letters) -> bool {
+pub fn is_certain_label(label: &str, letters: &Letters) -> bool {
     label.split('-').all(|part| {
         !part.is_empty()
             && part.chars().all(|letter| {
@@ -94,7 +99,7 @@ mod tests {
         let nobody = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
         let doubts = Doubts { words: none(), nobody, doubled: none(), special_use };
-        let letters = Letters { local: &local, domain: &domain };
+        let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain };
         normalized(text.as_bytes(), &letters, &doubts).map(|address| String::from_utf8(address).unwrap())
     }
 

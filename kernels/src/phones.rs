@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
-use crate::digits::{are_equal, ends_in_run, read_digits, value_of, Written, MAX_DIGITS};
+use crate::digits::{are_equal, ends_in_run, read_digits, value_of, Written, MAX_DIGITS, MAX_WRITTEN};
+use crate::marked::read_marked;
 use crate::sha256::Hasher;
+use crate::signs::Signs;
 
 /// A region that has no phone numbers, or none at all was named; other negative starts were not compiled yet.
 const NO_REGION: i32 = -1;
@@ -33,6 +35,8 @@ pub struct Plans<'a> {
     /// Digits that are a placeholder, and what stands for a missing value.
     pub placeholders: Texts<'a>,
     pub words: Texts<'a>,
+    /// What characters that are not digits and punctuation of ASCII mean around and in a number.
+    pub signs: Signs<'a>,
     /// Whether to write the plus, and to decide numbers that came without one.
     pub writes_plus: bool,
     pub decides_national: bool,
@@ -64,13 +68,14 @@ pub fn decide(texts: &Texts, regions: &[i32], plans: &Plans, reasons: &Reasons, 
         let text = trim(text);
         if text.is_empty() {
             codes[row] = reasons.empty;
-        } else if let Some(written) = read_digits(text) {
-            numbers.push(Number { row, region: regions[row], written });
+        } else {
+            match read(text, plans, reasons) {
+                Ok(written) => numbers.push(Number { row, region: regions[row], written }),
+                Err(code) => codes[row] = code,
+            }
             if numbers.len() == LANES {
                 plans.decide_side_by_side(&mut numbers, &openings, reasons, codes, &mut hasher);
             }
-        } else {
-            codes[row] = refuse(text, plans, reasons);
         }
     }
     plans.decide_side_by_side(&mut numbers, &openings, reasons, codes, &mut hasher);
@@ -87,9 +92,30 @@ struct Number {
     written: Written,
 }
 
+/// The digits of `text`, or the code of the reason why it is no number, PENDING where that is not certain.
+fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
+    if let Some(written) = read_digits(text) {
+        return Ok(written);
+    }
+    if !text.is_ascii() || matches!(text[0], b'\'' | b'=' | b't' | b'T') {
+        match read_marked(text, &plans.signs, reasons) {
+            Ok(written) => return Ok(written),
+            Err(Some(code)) => return Err(code),
+            Err(None) => (),
+        }
+    }
+    Err(refuse(text, plans, reasons))
+}
+
 /// Why `text`, which is not read as digits, is no number: a word, or a phrase. PENDING unless that is certain.
 fn refuse(text: &[u8], plans: &Plans, reasons: &Reasons) -> i8 {
-    if text.len() > MAX_WORD || !is_visible(text) {
+    if !is_visible(text) {
+        return PENDING;
+    }
+    if text.len() > MAX_WRITTEN {
+        return reasons.invalid_syntax;
+    }
+    if text.len() > MAX_WORD {
         return PENDING;
     }
     let mut buffer = [0; MAX_WORD];

@@ -10,6 +10,44 @@ const DAMP: u32 = 700;
 const FIRST_BIAS: u32 = 72;
 const FIRST_LETTER: u32 = 0x80;
 
+/// The label that `encoded` stands for in the name system; None for what stands for none, or is no encoded label.
+pub fn decode(encoded: &str) -> Option<String> {
+    let behind = encoded.strip_prefix("xn--").filter(|behind| behind.is_ascii())?;
+    let (basic, letters) = behind.rsplit_once('-').unwrap_or(("", behind));
+    let mut label: Vec<char> = basic.chars().collect();
+    let (mut letter, mut place, mut bias) = (FIRST_LETTER, 0, FIRST_BIAS);
+    let mut digits = letters.bytes();
+    while digits.len() > 0 {
+        let before = place;
+        place = pull_number(&mut digits, bias)?.checked_add(before)?;
+        let all = label.len() as u32 + 1;
+        bias = adapted(place - before, all, before == 0 && letter == FIRST_LETTER);
+        letter = letter.checked_add(place / all)?;
+        place %= all;
+        label.insert(place as usize, char::from_u32(letter)?);
+        place += 1;
+    }
+    Some(label.into_iter().collect())
+}
+
+fn pull_number(digits: &mut impl Iterator<Item = u8>, bias: u32) -> Option<u32> {
+    let (mut number, mut weight, mut place) = (0u32, 1u32, BASE);
+    loop {
+        let value = match digits.next()? {
+            letter @ b'a'..=b'z' => u32::from(letter - b'a'),
+            digit @ b'0'..=b'9' => u32::from(digit - b'0') + 26,
+            _ => return None,
+        };
+        number = value.checked_mul(weight)?.checked_add(number)?;
+        let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
+        if value < threshold {
+            return Some(number);
+        }
+        weight = weight.checked_mul(BASE - threshold)?;
+        place += BASE;
+    }
+}
+
 /// Appends `label`, which has letters that are not ASCII, as it stands in the name system.
 pub fn encode(label: &str, encoded: &mut Vec<u8>) {
     encoded.extend_from_slice(PREFIX);
@@ -94,6 +132,15 @@ mod tests {
             let mut encoded = Vec::new();
             encode(label, &mut encoded);
             assert_eq!(String::from_utf8(encoded).unwrap(), expected);
+            assert_eq!(decode(expected).as_deref(), Some(label));
         }
+    }
+
+    #[test]
+    fn what_stands_for_no_label_is_told() {
+        for text in ["bcher-kva", "xn--bcher-k", "xn--b\u{fc}-kva", "xn--99999999999", "xn--a-K"] {
+            assert_eq!(decode(text), None, "{text}");
+        }
+        assert_eq!(decode("xn--").as_deref(), Some(""));
     }
 }

@@ -13,13 +13,7 @@ import pytest
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.wire import Answer
-from audiencekit.audiences.do_not_reach import (
-    delete_list,
-    do_not_reach_upload,
-    do_not_reach_upload_async,
-    ensure_list,
-    find_list,
-)
+from audiencekit.audiences.do_not_reach import delete_list, do_not_reach_upload_async, ensure_list, find_list
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
     ExchangeError,
@@ -243,13 +237,6 @@ async def test_standard_input_is_read_once(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
     report = await do_not_reach_upload_async("-", settings=settings)
     assert (report.rows.sent, len(_lists(emulator))) == (3, 1)
-
-
-async def test_the_blocking_door_refuses_a_running_loop(source: Path, settings: Settings) -> None:
-    """As those of audiences do."""
-    with pytest.raises(UsageError, match="event loop") as caught:
-        do_not_reach_upload(source, settings=settings)
-    assert "do_not_reach_upload_async" in caught.value.hint
 
 
 async def test_the_client_fits(emulator: Emulator, settings: Settings) -> None:

@@ -12,6 +12,7 @@ from audiencekit.identifiers.reasons import Reason
 from benchmarks import differential
 from benchmarks.differential import BLOCK, Block, blocks, decide_block, main, value_at
 from benchmarks.values.kinds import KINDS
+from benchmarks.values.spellings import EMAIL_SPELLINGS
 
 
 def test_blocks_hold_all_values() -> None:
@@ -52,13 +53,21 @@ def test_outcome(
 ) -> None:
     """A line a kind; a difference is named by kind, seed and index, and makes the status 1."""
     monkeypatch.setattr(
-        differential, "run_differential", lambda count, seed: iter([Block("email", 10, 9, differing, 4)])
+        differential, "run_differential", lambda count, seed, kinds: iter([Block("email", 10, 9, differing, 4)])
     )
     assert main(["--count", "10", "--seed", "5"]) == status
     lines = capsys.readouterr().out.splitlines()
     shares = ["0.9000", "in", "bulk", "0.4000", "by", "kernels"]
     assert lines[0].split() == ["email", "10", "values", *shares, str(len(differing)), "differences"]
     assert lines[len(KINDS) :] == [f"differs: email, seed 5, index {index}" for index in differing]
+
+
+def test_kinds_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each spelling of real exports has its line; a name that no kind has is told."""
+    assert main(["--count", "60", "--kinds", "spelled: email, "]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(EMAIL_SPELLINGS)
+    with pytest.raises(SystemExit, match="2"):
+        main(["--kinds", "no such kind"])
 
 
 def test_a_value_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

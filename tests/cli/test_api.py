@@ -279,3 +279,12 @@ def test_problems_beside_data_are_told(run: Run) -> None:
     assert err == "problem: Not Found Error: Could not find tweet with ids: [404].\n"
     code, out, err = run("get_posts", "ids=404", "--json")
     assert (code, json.loads(out)["problems"][0]["status"], err) == (0, 404, "")
+
+
+def test_rules_of_the_stream_are_not_deleted_unasked(run: Run, server: Any, tmp_path: Path) -> None:
+    """By a parameter or in a body; to add some is not asked about."""
+    (tmp_path / "body").write_text('{"delete": {"ids": ["1", "2"]}}')
+    for arguments in (('delete={"ids": ["1", "2"]}',), ("--body", "body")):
+        code, _, err = run("change_stream_rules", *arguments)
+        assert (code, "give --yes" in err, server.seen) == (2, True, [])
+    assert run("change_stream_rules", 'add=[{"value": "spring"}]')[0] == 0

@@ -99,6 +99,27 @@ def test_one_of_an_audience_under_sync_is_erased(run: Run, service: Service, tmp
     assert (meant.returncode, _members(service)) == (0, 0), meant.stderr
 
 
+def test_a_delete_asks_the_members_of_an_audience_under_sync(run: Run, service: Service, tmp_path: Path) -> None:
+    """By the list of one person, who is not all who share the telephone: nothing is sent before it is meant."""
+    lines = [f"p{number}@example.com,{OFFICE}" for number in range(PEOPLE)]
+    (tmp_path / "list.csv").write_text("\n".join(["email,phone", *lines, ""]))
+    (tmp_path / "one.csv").write_text(ONE)
+    given = ("sync", "list.csv", "--audience", service.audience_id, "--shared-values", "keep")
+    assert run(*given, **service.env).returncode == 0
+    delete = ("upload", "one.csv", "--audience", service.audience_id, "--operation", "delete")
+    refused = run(*delete, **service.env)
+    assert (refused.returncode, _members(service)) == (3, PEOPLE), refused.stderr
+    assert f"more than 5 members of audience {service.audience_id}, the most for {PEOPLE}" in refused.stderr
+    looked = run(*delete, "--dry-run", **service.env)
+    assert looked.returncode == 3, looked.stderr
+    put_in = run("upload", "one.csv", "--audience", service.audience_id, **service.env)
+    assert (put_in.returncode, _members(service)) == (0, PEOPLE), put_in.stderr
+    one = run(*delete, "--ignore", "phone", **service.env)
+    assert (one.returncode, _members(service)) == (0, PEOPLE - 1), one.stderr
+    meant = run(*delete, "--shared-values", "keep", **service.env)
+    assert (meant.returncode, _members(service)) == (0, 0), meant.stderr
+
+
 def test_the_number_of_people_is_an_option(run: Run, service: Service, uploaded: str) -> None:
     """And with it a resumed run comes to the same records."""
     done = run("check", uploaded, "--shared-values", "keep", "--json")

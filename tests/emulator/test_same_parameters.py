@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.catalogue import ENDPOINTS
 from audiencekit.emulator.data_api.query import Query
 from audiencekit.emulator.parameters import Parameters
+from tests.emulator.data_api.builder import ask
 from tests.emulator.test_parameter_rules import ROWS, call, complete
 from tests.emulator.world import open_world
 
@@ -57,3 +59,15 @@ async def test_the_client_sends_all_that_the_emulator_reads(looked_for: set[str]
             assert looked_for >= {one.name for one in row.parameters if one.place == "query"}, row.name
             beyond |= {(row.name, name) for name in looked_for - set(row.parameter_names)}
     assert beyond == set()
+
+
+async def test_the_data_api_takes_the_same_too(caller: Any, looked_for: set[str]) -> None:
+    """With the application's token."""
+    for row in ENDPOINTS:
+        if row.auth == "bearer" and row.answer == "v2":
+            looked_for.clear()
+            body = b'{"add": [{"value": "spring"}]}' if row.body else None
+            path = row.path.removeprefix("/2").format(webhook_id="12")
+            needed = {one.name: "1" for one in row.parameters if (one.required, one.place) == (True, "query")}
+            assert (await ask(caller, row.method, path, needed, data=body)).status < 300, row.name
+            assert looked_for == {one.name for one in row.parameters if one.place == "query"}, row.name

@@ -18,6 +18,7 @@ from tests.kernelfuzz.layouts import (
     VALID,
     Called,
     Decided,
+    Letters,
     Library,
     Plans,
     Pointer,
@@ -56,15 +57,20 @@ def longest(draw: Draw, library: Library) -> Called:
 
 def _decided(draw: Draw, column: Column) -> tuple[Any, int, int]:
     codes, digests = draw.room("b", column.rows), draw.room("B", DIGEST_BYTES * column.rows)
-    return Decided(codes, digests, (I8 * 5)(*REASONS)), codes, digests
+    return Decided(codes, digests, (I8 * len(REASONS))(*REASONS)), codes, digests
+
+
+def _signs(draw: Draw) -> Any:
+    """A table of any size: a kernel asks it of each character that it is sure to have."""
+    return draw.slice(draw.bytes() if draw.chance.random() < 0.5 else bytes(range(128)) * 512)
 
 
 def emails(draw: Draw, library: Library) -> Called:
     column = draw.column()
     decided, codes, digests = _decided(draw, column)
     words = [draw.words() for _ in range(4)]
-    letters = [draw.slice(draw.bytes()) for _ in range(2)]
-    code = library.audiencekit_emails(*map(ctypes.byref, (column.texts, *words, *letters, decided)))
+    letters = Letters(_signs(draw), *(draw.slice(draw.bytes()) for _ in range(2)))
+    code = library.audiencekit_emails(*map(ctypes.byref, (column.texts, *words, letters, decided)))
     if code != DONE or column.values is None:  # the closed lists may lie as well
         return Called(code, column.rows)
     found = draw.read("b", codes, column.rows)
@@ -84,7 +90,7 @@ def phones(draw: Draw, library: Library) -> Called:
     plans = Plans(
         *(draw.drawn("i", count, states) for count in (16 * states, states, regions, 1000)),
         draw.drawn("h", 1000, 999), draw.drawn("b", 16, 127),
-        draw.words(), draw.words(), *(draw.number("i", 16) for _ in range(3)),
+        draw.words(), draw.words(), _signs(draw), *(draw.number("i", 16) for _ in range(3)),
     )  # fmt: skip
     given = column.texts, draw.drawn("i", column.rows, regions - 1), plans, decided
     code = library.audiencekit_phones(*map(ctypes.byref, given))

@@ -10,7 +10,7 @@ from tests.kernelfuzz.drawing import Draw, Slice, Texts
 
 DONE, STOPPED = 0, -1
 DIGEST_BYTES, TAG_BYTES, ENTRY_BYTES = 32, 16, 20
-REASONS: Final = (11, 12, 13, 14, 15)
+REASONS: Final = (11, 12, 13, 14, 15, 16, 17)
 VALID, UNDECIDED, PENDING = 0, -1, -2
 
 Library = ctypes.CDLL
@@ -37,11 +37,13 @@ def _struct(name: str, **fields: Any) -> Any:
 
 
 I8, U8, I32, I64 = ctypes.c_int8, ctypes.c_uint8, ctypes.c_int32, ctypes.c_int64
-Decided = _struct("Decided", codes=Pointer, digests=Pointer, reasons=I8 * 5)
+Decided = _struct("Decided", codes=Pointer, digests=Pointer, reasons=I8 * len(REASONS))
+Letters = _struct("Letters", signs=Slice, local=Slice, domain=Slice)
 Plans = _struct(
     "Plans",
     **dict.fromkeys(("following", "readings", "national", "international", "calling_codes", "outcomes"), Slice),
     **dict.fromkeys(("placeholders", "words"), Texts),
+    signs=Slice,
     **dict.fromkeys(("dialled", "writes_plus", "decides_national"), I32),
 )
 Shape = _struct("Shape", delimiter=U8, width=Size, longest=Size)

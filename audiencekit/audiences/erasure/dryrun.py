@@ -14,13 +14,13 @@ from audiencekit.audiences.erasure.account import list_account
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.preview import Preview
-from audiencekit.audiences.erasure.sharedkeys import refuse_shared
+from audiencekit.audiences.erasure.sharedkeys import refuse_shared_in_any
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.machine.keys import existing_state_key
 from audiencekit.planning.options import SourceKeywords
 from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.execution import in_thread
+from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource
 
@@ -42,7 +42,9 @@ async def dry_forget_async(
     asked.check(what=people.noun, skip_rejected=skip_rejected)
     records, account_id = to_records(asked.keys), settings.require_account()
     if (key := existing_state_key(settings.state_dir, settings.key)) is not None:
-        refuse_shared(records, people.shared_people, state_dir=settings.state_dir, account_id=account_id, key=key)
+        refuse_shared_in_any(
+            records, people.shared_people, state_dir=settings.state_dir, account_id=account_id, key=key
+        )
     policy = RetryPolicy(clock=SystemClock(), randomness=random.Random(secrets.randbits(64)))
     async with client:
         await check_access(client, account_id)

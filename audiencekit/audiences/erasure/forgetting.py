@@ -27,7 +27,7 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.erasure.sharedkeys import refuse_shared
+from audiencekit.audiences.erasure.sharedkeys import refuse_shared_in_any
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
@@ -42,7 +42,7 @@ from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.runs.doubts import EarlierRuns
-from audiencekit.runs.execution import in_thread
+from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.journal.moments import this_moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.selection.forgotten.people import read_forgotten, remember
@@ -86,7 +86,7 @@ async def forget_async(
     store, key = ErasureStore(settings.state_dir), find_state_key(settings.state_dir, settings.key)
     records = to_records(asked.keys)
     ask_members = functools.partial(
-        refuse_shared, records, people.shared_people,
+        refuse_shared_in_any, records, people.shared_people,
         state_dir=settings.state_dir, account_id=settings.require_account(), key=key,
     )  # fmt: skip
     await _before_anything(ask_members, stoppable)

@@ -26,8 +26,9 @@ from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.eventloop import blocking
-from audiencekit.pipeline import check, plan_upload_async, upload_async
+from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.runs.dryrun import plan_upload_async
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 

@@ -15,8 +15,8 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.execution import in_thread
 from audiencekit.runs.firstlook import look_first
+from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.store import new_run_id
 from audiencekit.settings import Settings

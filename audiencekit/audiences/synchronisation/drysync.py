@@ -9,8 +9,8 @@ from audiencekit.audiences.synchronisation.sync import plan_sync
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.execution import in_thread
 from audiencekit.runs.firstlook import look_first
+from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource
 

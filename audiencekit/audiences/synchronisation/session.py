@@ -26,9 +26,11 @@ from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.errors import AudiencekitError, NotFinished, SnapshotRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.planner import Planner
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.execution import Planner, execute, in_thread
+from audiencekit.runs.execution import execute
+from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.journal.moments import Moment, this_moment
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore

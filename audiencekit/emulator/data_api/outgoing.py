@@ -1,4 +1,4 @@
-"""What goes out of the data API by itself: activity, and posts that match the rules of the filtered stream."""
+"""The events that leave the data API by themselves: activity, and posts that match rules of the filtered stream."""
 
 from __future__ import annotations
 

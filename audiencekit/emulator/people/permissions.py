@@ -1,4 +1,4 @@
-"""What each permission allows (specification part 1, section 4.9).
+"""The calls that each permission allows (specification part 1, section 4.9).
 
 The specification says it in a sentence for each. Here every path below an account belongs to an area, and a permission
 is to read an area or to change it, too. The account itself, its apps, its features, who may do what, promotable users,
@@ -17,7 +17,7 @@ from audiencekit.emulator.routing import Match
 
 
 class Area(Enum):
-    """What belongs together for a permission."""
+    """A group of resources that a permission reads, or reads and changes."""
 
     SETTINGS = auto()
     CAMPAIGNS = auto()

@@ -20,7 +20,7 @@ _MAX_DEPTH: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a rule looks at: the text, and the author by handle and number."""
+    """The part of a post that a rule looks at: the text, and the author by handle and number."""
 
     text: str
     author: frozenset[str]

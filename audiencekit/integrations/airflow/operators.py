@@ -19,7 +19,7 @@ from audiencekit.integrations.airflow.versions import BaseOperator
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Report
-from audiencekit.runs.execution import in_thread
+from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 

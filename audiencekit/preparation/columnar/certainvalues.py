@@ -15,12 +15,13 @@ from audiencekit.preparation.columnar.decisions import Codes
 from audiencekit.preparation.columnar.domains import CERTAIN
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import certain_in_local_parts
-from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
+from audiencekit.preparation.columnar.kernels.deciding import Deciding, Letters, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, PLACEHOLDERS
 from audiencekit.preparation.columnar.phones.numbers import regions_of
 from audiencekit.preparation.columnar.phones.tables import Tables, number_of, phone_tables
 from audiencekit.preparation.columnar.phones.trunks import Outcome
+from audiencekit.preparation.columnar.signs import signs
 
 # A kernel asks these of ASCII texts only.
 _WORDS: Final = Words.of(WORDS)
@@ -60,8 +61,7 @@ def decide_plain(
                 no_addresses=_NO_ADDRESSES,
                 doubled=_DOUBLED,
                 special_use=special_use,
-                local_letters=certain_in_local_parts(),
-                domain_letters=CERTAIN.known(),
+                letters=Letters(signs=signs(), local=certain_in_local_parts(), domain=CERTAIN.known()),
             )
         case Kind.PHONE_NUMBER:
             names, regions = regions_of(countries, len(texts), rules)
@@ -83,6 +83,7 @@ def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
         outcomes=CODES,
         placeholders=_PLACEHOLDERS,
         words=_WORDS,
+        signs=signs(),
         dialled=number_of(Outcome.INTERNATIONAL),
         writes_plus=rules.phone_form == "e164",
         decides_national=rules.phone_validity == "valid",

@@ -5,6 +5,7 @@ use crate::columns::{self, Reasons};
 use crate::doubts::Doubts;
 use crate::international::Letters;
 use crate::sha256::{Hasher, DIGEST_BYTES};
+use crate::signs::Signs;
 use crate::{distinct, emails, phones};
 
 /// Where a column's decisions go: a code and a digest a row.
@@ -24,6 +25,23 @@ impl Decided {
     }
 }
 
+/// What characters are to an address.
+#[repr(C)]
+pub struct LetterSlices {
+    signs: Slice<u8>,
+    local: Slice<u8>,
+    domain: Slice<u8>,
+}
+
+impl LetterSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> Letters<'a> {
+        // SAFETY: promised by the caller.
+        unsafe { Letters { signs: Signs(self.signs.get()), local: self.local.get(), domain: self.domain.get() } }
+    }
+}
+
 #[repr(C)]
 pub struct PlanSlices {
     following: Slice<i32>,
@@ -34,6 +52,7 @@ pub struct PlanSlices {
     outcomes: Slice<i8>,
     placeholders: TextSlices,
     words: TextSlices,
+    signs: Slice<u8>,
     dialled: i32,
     writes_plus: i32,
     decides_national: i32,
@@ -54,6 +73,7 @@ impl PlanSlices {
                 outcomes: self.outcomes.get(),
                 placeholders: self.placeholders.get(),
                 words: self.words.get(),
+                signs: Signs(self.signs.get()),
                 dialled: self.dialled as usize,
                 writes_plus: self.writes_plus != 0,
                 decides_national: self.decides_national != 0,
@@ -105,8 +125,7 @@ pub unsafe extern "C" fn audiencekit_emails(
     nobody: &TextSlices,
     doubled: &TextSlices,
     special_use: &TextSlices,
-    local_letters: &Slice<u8>,
-    domain_letters: &Slice<u8>,
+    letters: &LetterSlices,
     decided: &Decided,
 ) -> i32 {
     guarded(|| {
@@ -119,7 +138,7 @@ pub unsafe extern "C" fn audiencekit_emails(
             Doubts { words: words.get(), nobody: nobody.get(), doubled: doubled.get(), special_use: special_use.get() }
         };
         // SAFETY: promised by the caller.
-        let letters = unsafe { Letters { local: local_letters.get(), domain: domain_letters.get() } };
+        let letters = unsafe { letters.get() };
         emails::decide(&texts, &doubts, &letters, &decided.reasons, codes, hasher);
     })
 }

@@ -87,7 +87,7 @@ async def test_waits_grow_until_the_service_speaks() -> None:
 
 
 async def test_what_comes_twice_is_told_once() -> None:
-    """What a backfill repeats; an event that happened twice is told twice."""
+    """Events that a backfill repeats; one that happened twice is told twice."""
     service = Service([1, 2, 2, LOST], [1, 2, 2, 2, 3, LOST], [2, 3, 4])
     assert await service.told(6) == [1, 2, 2, 2, 3, 4]
 

@@ -143,7 +143,7 @@ async def test_faulty_orders_change_nothing(caller: Any, order: dict[str, Any]) 
     before = (await _order(caller, method="GET")).body
     assert before == {"outside": [], "features": [], "max_active_campaigns": 200}
     assert (await _order(caller, **order)).status == 400
-    assert (await _order(caller, account_id="nobody", **order)).status == 404
+    assert (await _order(caller, account_id="unknown", **order)).status == 404
     assert (await _order(caller, method="GET")).body == before
 
 

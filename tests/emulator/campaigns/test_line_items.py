@@ -24,7 +24,7 @@ def _item(verb: str, **params: Any) -> dict[str, Any]:
 
 
 async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
-    """What is changed stays; campaign, objective and product type cannot be."""
+    """A change stays; campaign, objective and product type cannot be."""
     campaign = await _campaign(caller)
     item = await make_line_item(caller, campaign, name="spring", bid_amount_local_micro="320000")
     path = f"{caller.account}/line_items/{item}"

@@ -1,4 +1,4 @@
-"""What each permission allows, and what is refused for want of one."""
+"""Calls that each permission allows, and those that are refused for want of one."""
 
 from __future__ import annotations
 

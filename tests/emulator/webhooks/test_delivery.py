@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -213,3 +214,21 @@ async def test_other_hosts_can_be_allowed(open_emulator: Any, receiver: Receiver
         await _link(caller, "8")
         await _happen(caller)
         assert await receiver.next()
+
+
+async def test_links_rules_and_posts_survive_a_restart(open_emulator: Any, receiver: Receiver, tmp_path: Path) -> None:
+    """Nothing is delivered a second time by itself; a replay brings posts of before, and new ones follow."""
+    options = {"webhooks": {"12": receiver.url}, "state": tmp_path / "state"}
+    async with open_emulator(**options) as caller:
+        receiver.secret = caller.emulator.env["AUDIENCEKIT_CONSUMER_SECRET"]
+        await change(caller, add=[{"value": "spring"}])
+        await _link(caller)
+        await write(caller, "tweet", text="spring one")
+        before = await receiver.next()
+    async with open_emulator(**options) as caller:
+        await write(caller, "tweet", text="spring two")
+        assert (await receiver.next())["data"]["text"] == "spring two"
+        assert receiver.taken.empty()
+        assert (await ask(caller, "POST", "/webhooks/replay")).status == 200
+        assert await receiver.next() == before
+        assert (await receiver.next())["data"]["text"] == "spring two"

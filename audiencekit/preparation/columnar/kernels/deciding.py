@@ -18,7 +18,15 @@ from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, Text
 
 MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 
-_REASONS: Final = ("empty", "placeholder", "invalid_syntax", "not_possible", "no_country")
+_REASONS: Final = (
+    "empty",
+    "placeholder",
+    "invalid_syntax",
+    "not_possible",
+    "no_country",
+    "invisible_character",
+    "too_long",
+)
 
 
 class Reasons(ctypes.Structure):
@@ -51,6 +59,7 @@ _PLAN_SLICES: Final = {
     "outcomes": np.int8,
 }
 _PLAN_TEXTS: Final = ("placeholders", "words")
+_PLAN_SIGNS: Final = "signs"
 _PLAN_FLAGS: Final = ("dialled", "writes_plus", "decides_national")
 
 
@@ -58,6 +67,7 @@ class _Plans(Layout):
     _fields_ = (
         *((name, Slice) for name in _PLAN_SLICES),
         *((name, Texts) for name in _PLAN_TEXTS),
+        (_PLAN_SIGNS, Slice),
         *((name, ctypes.c_int32) for name in _PLAN_FLAGS),
     )
 
@@ -74,6 +84,7 @@ class Plans:
     outcomes: npt.NDArray[np.int8]
     placeholders: Words
     words: Words
+    signs: Bytes
     dialled: int
     writes_plus: bool
     decides_national: bool
@@ -83,8 +94,33 @@ class Plans:
         slices = tuple(getattr(self, name) for name in _PLAN_SLICES)
         texts = tuple(getattr(self, name) for name in _PLAN_TEXTS)
         flags = (int(getattr(self, name)) for name in _PLAN_FLAGS)
-        made = _Plans(*map(Slice.of, slices, _PLAN_SLICES.values()), *(one.laid_out() for one in texts), *flags)
-        made._kept = (slices, texts)
+        lists = (one.laid_out() for one in texts)
+        made = _Plans(*map(Slice.of, slices, _PLAN_SLICES.values()), *lists, Slice.of(self.signs, np.uint8), *flags)
+        made._kept = (slices, texts, self.signs)
+        return made
+
+
+class _Letters(Layout):
+    _fields_ = (("signs", Slice), ("local", Slice), ("domain", Slice))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letters:
+    """The meaning of characters in an address.
+
+    `signs` as `columnar/signs.py` tells them; of letters that are not ASCII a bit each, by code point: whether they are
+    certain in local parts, and in domains.
+    """
+
+    signs: Bytes
+    local: Bytes
+    domain: Bytes
+
+    def laid_out(self) -> ctypes.Structure:
+        """The same as the library reads it."""
+        arrays = (self.signs, self.local, self.domain)
+        made = _Letters(*(Slice.of(array, np.uint8) for array in arrays))
+        made._kept = arrays
         return made
 
 
@@ -134,18 +170,15 @@ class Deciding:
         no_addresses: Words,
         doubled: Words,
         special_use: Words,
-        local_letters: Bytes,
-        domain_letters: Bytes,
+        letters: Letters,
     ) -> tuple[Codes, Matrix]:
         """Codes and digests of addresses.
 
         `words` stand for a missing value. The local parts of `no_addresses` are placeholders at any domain, those of
-        `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left. Letters
-        that are not ASCII have a bit each, by code point: whether they are certain in local parts, and in domains.
+        `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left.
         """
         given = (one.laid_out() for one in (words, no_addresses, doubled, special_use))
-        letters = (Slice.of(bits, np.uint8) for bits in (local_letters, domain_letters))
-        return self._decided(self._library.audiencekit_emails, texts, *given, *letters)
+        return self._decided(self._library.audiencekit_emails, texts, *given, letters.laid_out())
 
     def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans) -> tuple[Codes, Matrix]:
         """Codes and digests of phone numbers. `regions` are places in `plans.national`, one for each text."""

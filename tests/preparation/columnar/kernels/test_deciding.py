@@ -14,20 +14,24 @@ from audiencekit.errors import Bug
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, code_of
-from audiencekit.preparation.columnar.kernels.deciding import MOST_DISTINCT, Plans
+from audiencekit.preparation.columnar.kernels.deciding import MOST_DISTINCT, Letters, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.kernels.library import Kernels
+from audiencekit.preparation.columnar.signs import signs
 
 EMPTY = code_of(Reason.EMPTY)
 PLACEHOLDER = code_of(Reason.PLACEHOLDER)
 INVALID = code_of(Reason.INVALID_SYNTAX)
+INVISIBLE = code_of(Reason.INVISIBLE_CHARACTER)
+TOO_LONG = code_of(Reason.TOO_LONG)
 NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
 
 # Umlauts and the sharp s in a local part, the former alone in a domain.
 BITS = np.zeros(32, dtype=np.uint8)
 BITS[[0xE4 // 8, 0xF6 // 8, 0xFC // 8]] = 1 << np.array([0xE4, 0xF6, 0xFC], dtype=np.uint8) % 8
-LETTERS = (BITS | np.where(np.arange(32) == 0xDF // 8, 1 << 0xDF % 8, 0).astype(np.uint8), BITS)
+LOCAL = BITS | np.where(np.arange(32) == 0xDF // 8, 1 << 0xDF % 8, 0).astype(np.uint8)
+LETTERS = Letters(signs=signs(), local=LOCAL, domain=BITS)
 
 
 def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
@@ -37,8 +41,7 @@ def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
         no_addresses=Words.of(["nomail"]),
         doubled=Words.of(["a"]),
         special_use=Words.of(["test", "local"]),
-        local_letters=LETTERS[0],
-        domain_letters=LETTERS[1],
+        letters=LETTERS,
     )
     return codes.tolist(), [digest.tobytes() for digest in digests]
 
@@ -76,15 +79,30 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
         ("a@b@c.example", INVALID),
         ("a..b@larch.example", INVALID),
         ("a@larch..example", INVALID),
-        ("a@larch.x", PENDING),  # for the rules to refuse
+        ("a@larch.x", INVALID),
         ("a b@larch.example", INVALID),
-        ("a@x--y.example", PENDING),  # may be an encoded domain
-        ("a@larch.ex4mple", PENDING),  # no plain one, and perhaps valid
+        ("a@x--y.example", VALID),
+        ("a@xy--z.example", INVALID),  # as an encoded domain, which it is not
+        ("a@xn--bcher-kva.example", VALID),
+        ("a@xn--zz.example", PENDING),  # letters that are not known
+        ("a@xn--abc-.example", INVALID),
+        ("a@larch.ex4mple", VALID),
+        ("\ufeffa@larch.example\u200b", VALID),
+        ("\u3000a@larch.example\xa0", VALID),
+        ("a\u200b@larch.example", INVISIBLE),
+        ("\ufeff", EMPTY),
+        (f"{'a' * 64}@larch.example", VALID),
+        (f"{'a' * 65}@larch.example", TOO_LONG),
+        (f"a@{'b' * 63}.example", VALID),
+        (f"a@{'b' * 64}.example", TOO_LONG),
+        (f"a@{'b' * 64}.test", PENDING),
+        (f"a@{'b.' * 130}example", TOO_LONG),
         ("Anna <a@larch.example>", PENDING),
         ("mailto:a@larch.example", PENDING),
         ("\u00e9@larch.example", PENDING),
-        ("a\x00@larch.example", PENDING),
-        ("x" * 64, PENDING),
+        ("a\x00@larch.example", INVISIBLE),
+        ("f" * 64, PENDING),  # a hash
+        ("x" * 64, INVALID),
     ],
 )
 def test_what_is_certainly_no_address_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
@@ -146,6 +164,7 @@ def _plans(**changes: Any) -> Plans:
         "outcomes": np.array([-1], dtype=np.int8),
         "placeholders": Words.of(["1234567"]),
         "words": Words.of(["none"]),
+        "signs": signs(),
         "dialled": 5,
         "writes_plus": True,
         "decides_national": True,
@@ -170,7 +189,13 @@ def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
         ("123-4567", PLACEHOLDER),
         ("call the office", INVALID),
         ("#call", PENDING),
-        ("tel:030 1234568", PENDING),
+        ("tel:030 1234568", PENDING),  # its plan says that nothing is known
+        ("tel: anna", PENDING),
+        ("030\u200b1234568", INVISIBLE),
+        ("\u200b\xa0", EMPTY),
+        ("\u043d\u0435\u0442", INVALID),
+        ("\u2026", PENDING),
+        ("1" * 101, INVALID),
         ("1e6", PENDING),
         ("call 5,0", PENDING),
         ("030 123 ext 4\u00a0", PENDING),

@@ -1,0 +1,52 @@
+"""The meaning of characters around a value and in a number, in one table for the kernels: the definition's own lists.
+
+A byte for each code point of the basic plane, as `kernels/src/signs.rs` reads it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from audiencekit.identifiers.invisible import CONTROLS, MARKS, WHITE_SPACE, listed
+from audiencekit.identifiers.phone_number import DASHES, NARROW_SPACES, PLAIN
+from audiencekit.preparation.columnar.buffers import Bytes
+
+BASIC_PLANE: Final = 2**16  # code points
+
+BREAK: Final = 1  # white space that is no sign inside a value
+MARK: Final = 2  # comes off at the ends, and is refused inside
+CONTROL: Final = 3  # is refused wherever it stands
+DOUBT: Final = 4  # no sign of ASCII, and yet one that a pattern of the definition may take
+
+# Punctuation that only phonenumbers knows, and letters that are others in ASCII when their case does not count.
+_DOUBTFUL: Final = "［］⁓∼～ſİıK"
+
+# Where the ten digits of a script begin (Unicode, UnicodeData.txt, general category Nd).
+ZEROS: Final = (
+    *(0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6),
+    *(0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0),
+    *(0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10),
+)
+
+
+@cache
+def signs() -> Bytes:
+    """Return the table: BREAK, MARK, CONTROL, DOUBT, the sign of ASCII that is meant, or 0 for all others."""
+    table = np.zeros(BASIC_PLANE, dtype=np.uint8)
+    table[0x20:0x7F] = np.arange(0x20, 0x7F)
+    for characters, meaning in ((listed(CONTROLS), CONTROL), (listed(WHITE_SPACE), BREAK), (listed(MARKS), MARK)):
+        table[[ord(character) for character in characters if ord(character) < BASIC_PLANE]] = meaning
+    table[[ord(space) for space in listed(NARROW_SPACES) + " "]] = ord(" ")
+    table[[ord(dash) for dash in listed(DASHES)]] = ord("-")
+    table[ord("／")] = ord("/")
+    table[[ord(character) for character in _DOUBTFUL]] = DOUBT
+    for character, sign in PLAIN.items():
+        table[character] = ord(sign)
+    for zero in ZEROS:
+        if unicodedata.decimal(chr(zero), None) == 0:  # a script may be younger than this interpreter
+            table[zero : zero + 10] = np.arange(ord("0"), ord("9") + 1)
+    return table

@@ -1,0 +1,66 @@
+"""Identifiers that many members of an audience under sync share: a Delete by one of them takes out all who have it."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from audiencekit.errors import PlanRefused, SnapshotRefused
+from audiencekit.machine.spool import Spool
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.selection.sharedvalues import PeopleOfValues, pairs_of
+from audiencekit.selection.tags import TAG, Tagger, Tags
+from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.store import SnapshotStore
+
+_MOST_ASKED: Final = 1_000_000  # tags at a time: 16 MB, and one reading of the snapshot
+
+
+def refuse_shared(records: Iterable[HashedRecords], most: int, store: SnapshotStore, *, hint: str) -> None:
+    """Return when no key of `records`, batches of people to be taken out, stands for more than `most` members.
+
+    Raises PlanRefused, with `hint`, and InputOutputFailed for a snapshot that cannot be read. One that cannot be
+    trusted is not asked.
+    """
+    identifiers = people = 0
+    with contextlib.suppress(SnapshotRefused):
+        for asked, tagger in _tags_of(records):
+            found, members = _count(store, asked, tagger, most)
+            identifiers, people = identifiers + found, max(people, members)
+    if identifiers:
+        stand = "1 identifier stands" if identifiers == 1 else f"{identifiers:,} identifiers stand"
+        members_of = f"more than {most} members of audience {store.audience_id}, the most for {people:,}"
+        raise PlanRefused(f"{stand} for {members_of}: all of them would be taken out; nothing was sent", hint=hint)
+
+
+def _count(store: SnapshotStore, asked: Tags, tagger: Tagger, most: int) -> tuple[int, int]:
+    """How many of `asked` more than `most` members share, and the most members of one."""
+    with Spool(Path(tempfile.gettempdir())) as aside:
+        people = PeopleOfValues(aside, most)
+        with contextlib.closing(store.open()) as snapshot:
+            for part in range(PARTS):
+                people.add(pairs_of(snapshot.members(part), asked, tagger))
+        shared = people.find()
+    return len(shared), shared.people
+
+
+def _tags_of(records: Iterable[HashedRecords]) -> Iterator[tuple[Tags, Tagger]]:
+    """The tags of all keys, each once and ascending, some at a time, and what made them."""
+    tagger, waiting = Tagger(), np.zeros(0, dtype=TAG)
+    for batch in records:
+        waiting = np.unique(np.concatenate([waiting, _tagged(batch, tagger)]))
+        if len(waiting) > _MOST_ASKED:
+            yield waiting, tagger
+            waiting = waiting[:0]
+    if len(waiting):
+        yield waiting, tagger
+
+
+@guarded
+def _tagged(records: HashedRecords, tagger: Tagger) -> Tags:
+    return tagger.tag(records.unwrap()).tags

@@ -1,0 +1,226 @@
+"""Spellings of real exports by category: what spreadsheets, web pages, programs and keyboards make of a plain value.
+
+The characters come from Unicode's own properties, so that a category does not know which of them are fast.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+from typing import Final, TypeAlias
+
+import phonenumbers
+from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
+
+Spell: TypeAlias = Callable[[random.Random, PhoneNumber], str]
+Respell: TypeAlias = Callable[[random.Random, str], str]
+
+_PLANES: Final = 0x20000  # code points in which every script of today is written
+_FORMS: Final = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+_KINDS: Final = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE)
+_DRAWN: Final = 6  # digits at the end of an example that are drawn anew
+_MARKS: Final = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2069\ufeff\u061c"
+
+
+@cache
+def of_category(*names: str) -> str:
+    """Every character of these general categories that is not ASCII."""
+    return "".join(letter for letter in map(chr, range(0x80, _PLANES)) if unicodedata.category(letter) in names)
+
+
+@cache
+def _zeros() -> tuple[int, ...]:
+    return tuple(ord(letter) for letter in of_category("Nd") if unicodedata.decimal(letter) == 0)
+
+
+@cache
+def _examples(region: str) -> tuple[PhoneNumber, ...]:
+    made = (phonenumbers.example_number_for_type(region, kind) for kind in _KINDS)
+    return tuple(number for number in made if number is not None)
+
+
+def draw_number(chance: random.Random, region: str) -> PhoneNumber | None:
+    """A number of real shape of `region`; None where it has none."""
+    if not _examples(region):
+        return None
+    example = chance.choice(_examples(region))
+    digits = phonenumbers.national_significant_number(example)
+    kept = digits[: max(2, len(digits) - _DRAWN)]
+    drawn = kept + "".join(chance.choices("0123456789", k=len(digits) - len(kept)))
+    zeros = len(drawn) - len(drawn.lstrip("0"))
+    return PhoneNumber(
+        example.country_code, int(drawn or 0), italian_leading_zero=zeros > 0 or None, number_of_leading_zeros=zeros
+    )
+
+
+def _written(chance: random.Random, number: PhoneNumber) -> str:
+    return phonenumbers.format_number(number, chance.choice(_FORMS))
+
+
+def _behind_plus(number: PhoneNumber) -> str:
+    return phonenumbers.format_number(number, PhoneNumberFormat.E164)
+
+
+def _spelled(respell: Respell) -> Spell:
+    return lambda chance, number: respell(chance, _written(chance, number))
+
+
+def _framed(characters: str) -> Respell:
+    def respell(chance: random.Random, text: str) -> str:
+        front, back = chance.choices(characters, k=2)
+        return chance.choice((front + text, text + back, front + text + back))
+
+    return respell
+
+
+def _between(signs: str, others: Callable[[], str]) -> Respell:
+    def respell(chance: random.Random, text: str) -> str:
+        sign = chance.choice(others())
+        found = "".join(sign if letter in signs else letter for letter in text)
+        return found if found != text else f"{text[:-4]}{sign}{text[-4:]}"
+
+    return respell
+
+
+def _in_script(chance: random.Random, text: str) -> str:
+    zero = chance.choice(_zeros())
+    return "".join(chr(zero + int(letter)) if letter in "0123456789" else letter for letter in text)
+
+
+def _with_inside(characters: str) -> Respell:
+    def respell(chance: random.Random, text: str) -> str:
+        at = chance.randrange(1, len(text))
+        return text[:at] + chance.choice(characters) + text[at:]
+
+    return respell
+
+
+def _full_width(text: str, letters: str) -> str:
+    return "".join(chr(ord(letter) + 0xFEE0) if letter in letters else letter for letter in text)
+
+
+def _carrier(chance: random.Random, number: PhoneNumber) -> str:
+    """As in Brazil, where a carrier's code stands between the trunk zero and the number."""
+    return f"0 {chance.choice((15, 21, 31, 41))} {phonenumbers.national_significant_number(number)}"
+
+
+# By name; each in every region.
+PHONE_SPELLINGS: Final[dict[str, Spell]] = {
+    "E.164": lambda chance, number: _behind_plus(number),
+    "international": lambda chance, number: phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL),
+    "national": lambda chance, number: phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL),
+    "national digits": lambda chance, number: "".join(
+        filter(str.isdigit, phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL))
+    ),
+    "00 in front": lambda chance, number: "00" + _behind_plus(number)[1:],
+    "RFC 3966": lambda chance, number: phonenumbers.format_number(number, PhoneNumberFormat.RFC3966),
+    "tel: in front": _spelled(lambda chance, text: chance.choice(("tel:", "Tel:", "TEL: ")) + text),
+    "marks at the ends": _spelled(_framed(_MARKS)),
+    "spaces at the ends": _spelled(lambda chance, text: _framed(of_category("Zs"))(chance, text)),
+    "spaces of Unicode": _spelled(_between(" ", lambda: of_category("Zs"))),
+    "dashes of Unicode": _spelled(_between("- ", lambda: of_category("Pd"))),
+    "apostrophe in front": _spelled(lambda chance, text: f"'{text}"),
+    'text formula ="…"': _spelled(lambda chance, text: f'="{text}"'),
+    "digits of a script": _spelled(_in_script),
+    "full width": _spelled(lambda chance, text: _full_width(text, "0123456789+()-/")),
+    "two plus signs": lambda chance, number: "+" + _behind_plus(number),
+    "0 0 in front": lambda chance, number: "0 0" + _behind_plus(number)[1:],
+    "soft hyphen inside": _spelled(_with_inside("\xad")),
+    "marks inside": _spelled(_with_inside(_MARKS)),
+    "zero in brackets": lambda chance, number: f"+{number.country_code} (0) {number.national_number}",
+    "slashes": _spelled(_between("- ", lambda: "/")),
+    "decimal places": lambda chance, number: f"{_behind_plus(number)[1:]}.0",
+    "extension": _spelled(lambda chance, text: f"{text} ext. {chance.randrange(1, 999)}"),
+    "carrier code": _carrier,
+}
+
+_GIVEN: Final = ("anna", "li", "joão", "mehmet", "ivan", "sven", "yuki", "omar", "eva", "zoe", "uwe", "ida")
+_ACCENTED: Final = "äöüéèêëñçåøšžčřğışőűâîôûășțąęłńśźż"
+_SCRIPTS: Final = {
+    "Thai": "สมชายวิไลกานต์ณัฐพร",
+    "Devanagari": "रामसीतागीताप्रियाकविता",
+    "Arabic": "محمدفاطمةعليأحمد",
+    "Hebrew": "דודשרהמשה",
+    "Chinese": "王小明李华陈静",
+    "Korean": "김민수이지은",
+    "Japanese": "さくらタケシ花子",
+    "Greek": "γιώργοςελένη",
+    "Cyrillic": "иваномаринапётр",
+    "Georgian": "გიორგინინო",
+    "emoji": "😀🎉🚀❤⭐🐱",
+}
+
+
+def _plain(chance: random.Random) -> str:
+    return f"{_name(chance)}@{_domain(chance)}"
+
+
+def _name(chance: random.Random) -> str:
+    return f"{chance.choice(_GIVEN[:2])}{chance.choice(('.', '_', '-', ''))}{chance.randrange(10**6)}"
+
+
+def _domain(chance: random.Random) -> str:
+    return f"{chance.choice(('larchpost', 'mail.fjord', 'co-op'))}{chance.randrange(500)}.example"
+
+
+def _letters(chance: random.Random, letters: str) -> str:
+    """A local part of `letters`, some digits, and signs between."""
+    word = "".join(chance.choices(letters, k=chance.randrange(2, 9)))
+    return f"{word}{chance.choice(('', '.', '_'))}{chance.randrange(10**5)}"
+
+
+def _accented(chance: random.Random) -> str:
+    letters = "".join(chance.choices("abcdeorstu" + _ACCENTED, k=7))
+    return f"{letters}{chance.choice(_ACCENTED)}{chance.randrange(10**4)}@{_domain(chance)}"
+
+
+def _idn(chance: random.Random, size: int) -> str:
+    label = "".join(chance.choices("abcdefghilmnoprstuv" + _ACCENTED, k=size))
+    return f"{label}{chance.choice('äöüéñç')}{chance.randrange(10**5)}.example"
+
+
+def _in_ascii(domain: str) -> str:
+    labels = (label if label.isascii() else "xn--" + label.encode("punycode").decode() for label in domain.split("."))
+    return ".".join(labels)
+
+
+def _of_length(chance: random.Random, size: int) -> str:
+    return "".join(chance.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=size))
+
+
+# By name.
+EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
+    "plain": _plain,
+    "capitals": lambda chance: _plain(chance).upper(),
+    "marks at the ends": lambda chance: _framed(_MARKS)(chance, _plain(chance)),
+    "spaces at the ends": lambda chance: _framed(of_category("Zs"))(chance, _plain(chance)),
+    "marks inside": lambda chance: _with_inside(_MARKS + "\xad")(chance, _plain(chance)),
+    "full-width @": lambda chance: _plain(chance).replace("@", "＠"),
+    "apostrophe in front": lambda chance: "'" + _plain(chance),
+    "equals sign in front": lambda chance: "=" + _plain(chance),
+    "accented letters": _accented,
+    "accented capitals": lambda chance: _accented(chance).upper(),
+    "decomposed letters": lambda chance: unicodedata.normalize("NFD", _accented(chance)),
+    "dotted capital I": lambda chance: f"İ{_name(chance)}@{_domain(chance)}",
+    **{
+        f"{script} letters": lambda chance, letters=letters: f"{_letters(chance, letters)}@{_domain(chance)}"  # type: ignore[misc]
+        for script, letters in _SCRIPTS.items()
+    },
+    "letters of any script": lambda chance: (
+        f"{_letters(chance, of_category('Ll', 'Lo', 'Lm', 'Lu', 'Mn', 'Mc', 'So', 'Nd'))}@{_domain(chance)}"
+    ),
+    "distinct IDN": lambda chance: f"{_name(chance)}@{_idn(chance, 6)}",
+    "long distinct IDN": lambda chance: f"{_name(chance)}{_of_length(chance, 30)}@{_idn(chance, 25)}",
+    "distinct xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_idn(chance, 6))}",
+    "distinct ab--cd": lambda chance: f"{_name(chance)}@{_of_length(chance, 2)}--{_of_length(chance, 6)}.example",
+    "local part of 64": lambda chance: f"{_of_length(chance, chance.randrange(60, 68))}@{_domain(chance)}",
+    "domain of 100": lambda chance: f"{_name(chance)}@{_of_length(chance, 55)}.{_of_length(chance, 40)}.example",
+    "address of 300": lambda chance: f"{_of_length(chance, 280)}@{_domain(chance)}",
+    "display name": lambda chance: f"Ada Birk <{_plain(chance)}>",
+    "special-use domain": lambda chance: f"{_name(chance)}@larchpost{chance.randrange(500)}.test",
+    "dots of Japanese carriers": lambda chance: (
+        f"{_name(chance)}{chance.choice(('.', '..x', '...'))}@{chance.choice(('docomo.ne.jp', 'ezweb.ne.jp'))}"
+    ),
+}

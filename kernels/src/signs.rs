@@ -1,0 +1,152 @@
+//! What stands around a value, and which signs stand for those of ASCII: told by a table that is made of the definition's
+//! lists (`columnar/signs.py`), one byte a code point of the basic plane.
+#![forbid(unsafe_code)]
+
+/// White space that comes off at the ends, and is no sign inside.
+const BREAK: u8 = 1;
+/// An invisible mark: it comes off at the ends, and is refused inside.
+const MARK: u8 = 2;
+/// A control character: refused wherever it stands.
+const CONTROL: u8 = 3;
+/// No sign of ASCII, and yet one that a pattern of the definition may take.
+const DOUBT: u8 = 4;
+/// From here on a byte of the table is the sign of ASCII that is meant.
+const FIRST_SIGN: u8 = b' ';
+
+/// The table. A character beyond it is not known, and nothing is decided of a text that has one.
+pub struct Signs<'a>(pub &'a [u8]);
+
+impl Signs<'_> {
+    fn of(&self, character: char) -> Option<u8> {
+        self.0.get(character as usize).copied()
+    }
+
+    fn is_trimmed(&self, character: char) -> bool {
+        matches!(self.of(character), Some(BREAK | MARK | b' '))
+    }
+
+    /// `text` without white space and invisible marks at its ends; None where it has characters that are not known.
+    pub fn trim<'t>(&self, text: &'t [u8]) -> Option<&'t str> {
+        let text = std::str::from_utf8(text).ok()?;
+        self.knows(text).then(|| text.trim_matches(|character| self.is_trimmed(character)))
+    }
+
+    /// Whether all characters are in the table.
+    pub fn knows(&self, text: &str) -> bool {
+        text.is_ascii() && !self.0.is_empty() || text.chars().all(|character| (character as usize) < self.0.len())
+    }
+
+    /// Whether the trimmed `text` has an invisible character.
+    pub fn hides(&self, text: &str) -> bool {
+        text.chars().any(|character| matches!(self.of(character), Some(MARK | CONTROL)))
+    }
+
+    /// `text` in signs of ASCII at the front of `room`; None where a character stands for none, or room is wanting.
+    pub fn plain<'r>(&self, text: &str, room: &'r mut [u8]) -> Option<&'r [u8]> {
+        let mut count = 0;
+        for character in text.chars() {
+            let sign = self.of(character).filter(|&sign| sign >= FIRST_SIGN)?;
+            *room.get_mut(count)? = sign;
+            count += 1;
+        }
+        Some(&room[..count])
+    }
+
+    /// Whether a character of `text`, which has no sign of ASCII for it, is in no number and in no word.
+    pub fn has_foreign(&self, text: &str) -> bool {
+        let mut is_foreign = false;
+        for character in text.chars() {
+            match self.of(character) {
+                Some(0) => is_foreign = true,
+                None | Some(DOUBT) => return false,
+                _ => (),
+            }
+        }
+        is_foreign
+    }
+
+    /// Whether `text` ends in a zero of any script.
+    pub fn ends_in_zero(&self, text: &str) -> bool {
+        text.chars().next_back().and_then(|character| self.of(character)) == Some(b'0')
+    }
+
+    /// `text` without white space at its front, or at both ends.
+    pub fn trim_start<'t>(&self, text: &'t str) -> &'t str {
+        text.trim_start_matches(|character| self.is_trimmed(character))
+    }
+
+    /// As `trim_start`, at both ends.
+    pub fn trim_both<'t>(&self, text: &'t str) -> &'t str {
+        text.trim_matches(|character| self.is_trimmed(character))
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A few characters of the table that the package gives.
+    pub fn table() -> Vec<u8> {
+        let mut table = vec![0; 1 << 16];
+        for sign in b' '..=b'~' {
+            table[usize::from(sign)] = sign;
+        }
+        for (characters, meaning) in [
+            ("\t\n\r\u{85}\u{2028}", BREAK),
+            ("\u{ad}\u{200b}\u{202a}\u{feff}", MARK),
+            ("\0\u{7f}", CONTROL),
+            ("\u{a0}\u{3000}", b' '),
+            ("\u{2011}\u{2013}", b'-'),
+            ("\u{17f}", DOUBT),
+        ] {
+            for character in characters.chars() {
+                table[character as usize] = meaning;
+            }
+        }
+        for (value, digit) in (b'0'..=b'9').enumerate() {
+            table[0x660 + value] = digit;
+        }
+        table
+    }
+
+    #[test]
+    fn white_space_and_marks_come_off_at_the_ends() {
+        let table = table();
+        let signs = Signs(&table);
+        for (text, trimmed) in [("\u{feff}\u{a0}a b\u{200b}\n", "a b"), ("\u{200b} ", ""), ("\0a", "\0a")] {
+            assert_eq!(signs.trim(text.as_bytes()), Some(trimmed));
+        }
+        assert_eq!(signs.trim("a\u{e0001}".as_bytes()), None);
+        assert_eq!(signs.trim(b"\xff"), None);
+    }
+
+    #[test]
+    fn invisible_characters_inside_are_seen() {
+        let table = table();
+        for (text, hides) in [("a\u{ad}b", true), ("a\0", true), ("a\u{a0}b\n", false)] {
+            assert_eq!(Signs(&table).hides(text), hides, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn foreign_characters_are_in_no_number() {
+        let table = table();
+        for (text, has_foreign) in
+            [("1\u{e9}", true), ("1\u{a0}2", false), ("\u{e9}\u{17f}", false), ("\u{1f600}", false)]
+        {
+            assert_eq!(Signs(&table).has_foreign(text), has_foreign, "{text:?}");
+        }
+        assert!(Signs(&table).ends_in_zero("1\u{660}") && !Signs(&table).ends_in_zero("\u{661}"));
+    }
+
+    #[test]
+    fn signs_are_those_of_ascii_that_are_meant() {
+        let table = table();
+        let mut room = [0; 8];
+        for (text, plain) in
+            [("\u{661}\u{2011}2\u{a0}", Some("1-2 ")), ("1\n", None), ("\u{e9}", None), ("123456789", None)]
+        {
+            assert_eq!(Signs(&table).plain(text, &mut room), plain.map(str::as_bytes), "{text:?}");
+        }
+    }
+}
