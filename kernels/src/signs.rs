@@ -13,7 +13,9 @@ const DOUBT: u8 = 4;
 /// From here on a byte of the table is the sign of ASCII that is meant.
 const FIRST_SIGN: u8 = b' ';
 
-/// The table. A character beyond it is not known, and nothing is decided of a text that has one.
+const BASIC_PLANE: usize = 1 << 16;
+
+/// The table. Characters beyond the basic plane are no signs; nothing is decided of a text with a mark among them.
 pub struct Signs<'a>(pub &'a [u8]);
 
 impl Signs<'_> {
@@ -31,9 +33,9 @@ impl Signs<'_> {
         self.knows(text).then(|| text.trim_matches(|character| self.is_trimmed(character)))
     }
 
-    /// Whether all characters are in the table.
+    /// Whether it is known what each character of `text` is at its ends.
     pub fn knows(&self, text: &str) -> bool {
-        text.is_ascii() && !self.0.is_empty() || text.chars().all(|character| (character as usize) < self.0.len())
+        self.0.len() >= BASIC_PLANE && (text.is_ascii() || !text.chars().any(is_mark_beyond))
     }
 
     /// Whether the trimmed `text` has an invisible character.
@@ -81,6 +83,11 @@ impl Signs<'_> {
     }
 }
 
+/// Whether `character` is one of the invisible marks that stand beyond the basic plane.
+fn is_mark_beyond(character: char) -> bool {
+    matches!(character, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 #[cfg(test)]
 pub mod tests {
     use super::*;
@@ -113,7 +120,12 @@ pub mod tests {
     fn white_space_and_marks_come_off_at_the_ends() {
         let table = table();
         let signs = Signs(&table);
-        for (text, trimmed) in [("\u{feff}\u{a0}a b\u{200b}\n", "a b"), ("\u{200b} ", ""), ("\0a", "\0a")] {
+        for (text, trimmed) in [
+            ("\u{feff}\u{a0}a b\u{200b}\n", "a b"),
+            ("\u{200b} ", ""),
+            ("\0a", "\0a"),
+            ("\u{1f600}\u{feff}", "\u{1f600}"),
+        ] {
             assert_eq!(signs.trim(text.as_bytes()), Some(trimmed));
         }
         assert_eq!(signs.trim("a\u{e0001}".as_bytes()), None);
