@@ -14,9 +14,8 @@ from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import Codes
-from audiencekit.preparation.columnar.domains import CERTAIN
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.deciding import Deciding, Letters, Plans
+from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.letters import KNOWN
 from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, PLACEHOLDERS
@@ -82,7 +81,7 @@ def _decide_known(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
         no_addresses=_NO_ADDRESSES,
         doubled=_DOUBLED,
         special_use=Words.of(SPECIAL_USE_DOMAIN_NAMES),  # read anew, since a host program may change the library's list
-        letters=Letters(signs=signs(), local=KNOWN.kinds, domain=CERTAIN.known(), folds=KNOWN.folds),
+        letters=KNOWN.letters(),
     )
 
 

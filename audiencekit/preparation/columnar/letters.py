@@ -21,6 +21,8 @@ from audiencekit.identifiers.email import lower, normalize_email
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN
 from audiencekit.preparation.columnar.international import certain_letters
+from audiencekit.preparation.columnar.kernels.deciding import Letters
+from audiencekit.preparation.columnar.signs import signs
 
 CODE_POINTS: Final = 0x20000  # the two planes in which every script of today stands, and emoji
 CERTAIN_LETTER: Final = 1
@@ -49,6 +51,10 @@ class KnownLetters:
         self.kinds: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
         self.kinds[:BASIC_PLANE] = certain_letters()
         self.folds: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+    def letters(self) -> Letters:
+        """All of it as the kernels are given it."""
+        return Letters(signs=signs(), local=self.kinds, domain=CERTAIN.known(), folds=self.folds)
 
     def learn(self, texts: Any) -> bool:
         """Judge the letters of `texts` (pa.StringArray) that no text had before; return whether there were any.
@@ -103,8 +109,8 @@ class KnownLetters:
             if not _is_same_of_capitals(base, mark, composed):
                 continue
             if not self.kinds[ord(composed)] and _stays(composed):
-                self.kinds[ord(composed)] = CERTAIN_LETTER
-            if self.kinds[ord(composed)] == CERTAIN_LETTER:
+                self.kinds[ord(composed)] = _kind(composed)
+            if self.kinds[ord(composed)] in (CERTAIN_LETTER, CERTAIN_MARK):
                 yield (base, mark), composed
 
 

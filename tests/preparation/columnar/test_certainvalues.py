@@ -18,7 +18,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.placeholders import NO_ADDRESS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-from audiencekit.preparation.columnar import certainvalues as plain
+from audiencekit.preparation.columnar import certainvalues as plain, letters
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, Codes
@@ -297,7 +297,7 @@ def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) ->
     """The comparison fails when every letter is taken for a certain one."""
     if part == "domain":
         every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
-        monkeypatch.setattr(plain, "CERTAIN", SimpleNamespace(known=lambda: every))
+        monkeypatch.setattr(letters, "CERTAIN", SimpleNamespace(known=lambda: every, has=lambda letter: False))
     else:
         known = KnownLetters()
         known.kinds[:] = 1

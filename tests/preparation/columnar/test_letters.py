@@ -63,6 +63,12 @@ def test_capitals_and_marks_fold_into_small_letters() -> None:
         assert normalize_email(f"x{text}X@example.com") == f"x{expected}x@example.com"
 
 
+def test_a_mark_that_stands_for_two_is_no_letter() -> None:
+    """It may be composed of others, and is not in front of a local part all the same."""
+    known = _known("a\u0dd9\u0dcab@larchpost.example")
+    assert known.kinds[0x0DDA] == CERTAIN_MARK
+
+
 def test_every_character_that_joins_another_is_known() -> None:
     """What NFC changes behind a letter is found among those that compose."""
     letters = [chr(code) for code in range(0x300, 0x3100) if unicodedata.is_normalized("NFC", chr(code))]
