@@ -1,5 +1,5 @@
 //! What stands around a value, and which signs stand for those of ASCII: told by a table that is made of the definition's
-//! lists (`columnar/signs.py`), one byte a code point of the basic plane.
+//! lists (`columnar/signs.py`), one byte a code point of the first planes.
 #![forbid(unsafe_code)]
 
 /// White space that comes off at the ends, and is no sign inside.
@@ -67,9 +67,11 @@ impl Signs<'_> {
         is_foreign
     }
 
-    /// Whether `text` ends in a zero of any script.
-    pub fn ends_in_zero(&self, text: &str) -> bool {
-        text.chars().next_back().and_then(|character| self.of(character)) == Some(b'0')
+    /// Whether `text` ends in a decimal place that is zero, in digits of any script.
+    pub fn ends_in_decimal_zero(&self, text: &str) -> bool {
+        let mut last = text.chars().rev();
+        let is_zero = last.next().and_then(|character| self.of(character)) == Some(b'0');
+        is_zero && matches!(last.next(), Some('.' | ','))
     }
 
     /// `text` without white space at its front, or at both ends.
@@ -148,7 +150,9 @@ pub mod tests {
         {
             assert_eq!(Signs(&table).has_foreign(text), has_foreign, "{text:?}");
         }
-        assert!(Signs(&table).ends_in_zero("1\u{660}") && !Signs(&table).ends_in_zero("\u{661}"));
+        for (text, ends_so) in [("1.\u{660}", true), ("1,0", true), ("10", false), ("1.1", false), ("0", false)] {
+            assert_eq!(Signs(&table).ends_in_decimal_zero(text), ends_so, "{text:?}");
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ _ENCODED: Final = re.compile(r"(?i)\bxn--([a-z0-9-]+)")
 
 
 class KnownLetters:
-    """What is known of letters so far. Several threads may ask."""
+    """The letters that were judged so far. Several threads may ask."""
 
     def __init__(self) -> None:
         self._lock = Lock()
