@@ -51,7 +51,7 @@ def check(
 
     `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. A plan for
     another `destination` than an audience heeds what that takes: a do-not-reach list takes less.
-    Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
+    Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:

@@ -14,6 +14,12 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 # Each hides who acts, or says "person" in a way that takes two readings.
 _WORDS: Final = re.compile(r"\b(whoever|whomever|nobody|somebody|everybody|anybody|whom)\b", re.IGNORECASE)
+# Each takes two readings; the glossary has what is said in its place.
+_PHRASES: Final = re.compile(
+    r"\bthat cannot be(?=[.,;:)\"'])|\blapses?\b|\bis not evident\b|\bat the least\b|\bmind where it goes\b"
+    r"|\bwhat the request is about\b|\bonce more stops now\b|\bhas no meaning with\b",
+    re.IGNORECASE,
+)
 _OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
 SWEPT: Final = ("audiencekit", "README.md", "CONTRIBUTING.md", "docs")
 # Where such a word is data: the glossary's list of them, and a closed list of placeholders.
@@ -26,7 +32,7 @@ def places(text: str) -> Iterator[tuple[int, str]]:
     """The line numbers of `text` with such a word, and the word."""
     for number, line in enumerate(text.splitlines(), start=1):
         prose = _NAMES.sub("", line)
-        for found in (*_WORDS.finditer(prose), *_OPENING.finditer(prose)):
+        for found in (*_WORDS.finditer(prose), *_PHRASES.finditer(prose), *_OPENING.finditer(prose)):
             yield number, found.group().strip('" ')
 
 

@@ -25,7 +25,7 @@ async def open_limiter(
 
     `quota` says which requests the service counts together: that of their destination.
     A `given` one comes before the settings. Raises InputOutputFailed when the file of the host's cannot be used,
-    UsageError for an address of Redis that cannot be.
+    UsageError for an invalid address of Redis.
     """
     if given is not None:
         yield given
