@@ -58,7 +58,7 @@ IMPORTS = {
     "audiencekit/planning/sharing.py": 20,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 28,
-    "audiencekit/runs/execution.py": 29,
+    "audiencekit/runs/execution.py": 30,
     "audiencekit/runs/run.py": 26,
     "audiencekit/sources/delimited/delimitedfile.py": 18,
 }
