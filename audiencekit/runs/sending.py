@@ -53,7 +53,7 @@ class Sending:
         self.progress.step("sending", self._confirmed, self._total, unit="requests", also=also)
 
     def pace(self) -> dict[str, Any]:
-        """Counts of the requests that ended in each step of `step_seconds`, of which there are few; empty without any."""
+        """Count the requests that ended in each step of `step_seconds`, of which there are few; empty without any."""
         if not self._seconds:
             return {}
         step = max(self._seconds) // MOST_STEPS + 1

@@ -27,7 +27,9 @@ def _sending(clock: Clock) -> Sending:
 
 
 def _ended(number: int, outcome: Outcome, *, attempts: int = 1, waits: int = 0, records: int = 10) -> RequestResult:
-    return RequestResult(number, outcome, attempts, waits, records, 100)
+    return RequestResult(
+        number=number, outcome=outcome, attempts=attempts, rate_limited=waits, records=records, body_bytes=100
+    )
 
 
 def test_each_second_counts_its_requests() -> None:
