@@ -16,7 +16,7 @@ from tests.reporting.webpage.test_page import report_of_a_bad_day
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
 
-from audiencekit.reporting.webpage.page import report_page
+from audiencekit.reporting.webpage.page import report_page  # noqa: E402
 
 AXE = os.environ.get("AXE_CORE", "")  # the script of axe-core, of npm
 WIDTHS = (1_200, 500)
