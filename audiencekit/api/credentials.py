@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -13,6 +14,7 @@ from audiencekit.errors import MalformedAnswer
 from audiencekit.personal import Secret
 
 _SECRETS: Final = frozenset({"oauth_token", "oauth_token_secret", "access_token"})
+_TOKEN: Final = re.compile(r"[!-~]+")  # visible ASCII: it goes into a header
 _MAX_PAIRS: Final = 20
 
 
@@ -41,6 +43,8 @@ def read_stream(response: ApiResponse) -> Answer:
 def _answer(response: ApiResponse, document: Document) -> Answer:
     if not all(isinstance(document.get(name, ""), str) for name in _SECRETS) or not _SECRETS & set(document):
         raise MalformedAnswer("the answer carries no token", status=response.status)
+    if not all(_TOKEN.fullmatch(document.get(name, "-")) for name in _SECRETS):
+        raise MalformedAnswer("the answer carries a token that no header can", status=response.status)
     data = {name: Secret(value) if name in _SECRETS else value for name, value in document.items()}
     return Answer(status=response.status, data=data)
 

@@ -20,7 +20,7 @@ _FLAGS: Final = {
     "source": "--from",
 }
 # Members of a document that are prose, at every depth; all others are data, and stay.
-_PROSE: Final = frozenset({"message", "hint", "remedy", "option", "notes", "resumable"})
+_PROSE: Final = frozenset({"message", "problem", "hint", "remedy", "option", "notes", "resumable"})
 
 
 def spelled(text: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from audiencekit.delivery.results import PackedRequest, RequestResult
+from audiencekit.delivery.results import RequestResult
+from audiencekit.packedrequest import PackedRequest
 
 
 class Journal(Protocol):

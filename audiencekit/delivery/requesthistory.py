@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from audiencekit.delivery.results import Miscount, PackedRequest, RefusedRow, RequestResult
+from audiencekit.delivery.results import Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.tries import Tries
 from audiencekit.errors import AudiencekitError, Outcome
+from audiencekit.packedrequest import PackedRequest
 
 
 class Course:

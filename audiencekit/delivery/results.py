@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import AudiencekitError, Outcome, RateLimited, ServiceError, TemporarilyUnavailable
-from audiencekit.personal import Personal
+from audiencekit.packedrequest import PackedRequest as PackedRequest  # what goes in, for callers
 
 
 class Counts(Protocol):
@@ -23,34 +23,6 @@ class Counts(Protocol):
     @property
     def total_count(self) -> int:
         """Records the service saw."""
-
-
-class PackedRequest(Protocol):
-    """A request as the uploader reads it. Its body is opened only when records of it were refused."""
-
-    @property
-    def number(self) -> int:
-        """Counts from 1 in the plan."""
-
-    @property
-    def wave(self) -> int:
-        """Every request of a lower wave is confirmed before this one is sent."""
-
-    @property
-    def records(self) -> int:
-        """Records over all its operations."""
-
-    @property
-    def body_bytes(self) -> int:
-        """Size of the body as sent."""
-
-    @property
-    def body(self) -> Personal[bytes | memoryview]:
-        """The JSON as sent."""
-
-    @property
-    def rows(self) -> npt.NDArray[np.int64]:
-        """The source row of each record, in the order of the body."""
 
 
 class OpenedBody(Protocol):

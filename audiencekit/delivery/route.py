@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.results import Counts, OpenBody, PackedRequest, RequestResult
+from audiencekit.delivery.results import Counts, OpenBody, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
+from audiencekit.packedrequest import PackedRequest
 
 Send = Callable[[PackedRequest], Awaitable[Counts]]
 

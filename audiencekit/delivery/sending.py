@@ -9,11 +9,11 @@ from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
 from audiencekit.delivery.limiter import Pausable
-from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.route import Route
 from audiencekit.delivery.stop import Stop
 from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
 
 

@@ -17,7 +17,7 @@ from audiencekit.delivery.concurrency import Lanes
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
 from audiencekit.delivery.requesthistory import Course
-from audiencekit.delivery.results import Delivered, PackedRequest, RefusedRow
+from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.sending import Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
@@ -25,6 +25,7 @@ from audiencekit.delivery.tally import Tally
 from audiencekit.delivery.waves import FIRST_WAVE, Waves
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.limits import THREADED_BODY_BYTES
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
 
 T = TypeVar("T")

@@ -9,11 +9,11 @@ from typing import Any, Self
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audiencelook import look_at_audience
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.syncstamp import overtake_sync
+from audiencekit.packedrequest import PackedRequest
 
 
 class _AdsSession:

@@ -15,8 +15,9 @@ from audiencekit.preparation.times import PlanTimes
 from audiencekit.profile import Profile
 
 if TYPE_CHECKING:  # only those who send need HTTP
-    from audiencekit.delivery.results import Counts, OpenedBody, PackedRequest
+    from audiencekit.delivery.results import Counts, OpenedBody
     from audiencekit.delivery.retry import RetryPolicy
+    from audiencekit.packedrequest import PackedRequest
     from audiencekit.settings import Settings
 
 

@@ -23,8 +23,8 @@ from audiencekit.preparation.users import EncodedUsers, measure_users
 from audiencekit.profile import Profile
 
 if TYPE_CHECKING:
-    from audiencekit.delivery.results import PackedRequest
     from audiencekit.destinations.operationsbody import OperationsBody
+    from audiencekit.packedrequest import PackedRequest
 
 _OPEN: Final = b"["
 _CLOSE: Final = b"]"

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
-from audiencekit.delivery.results import PackedRequest
 from audiencekit.errors import Bug
+from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded
 
 Indices = npt.NDArray[np.int64]
-
-
-class PartBody(Personal[bytes | memoryview]):
-    """The JSON of one part. Hashes are personal data."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A PackedRequest made of some records of another, whose number and wave it bears."""
-
-    number: int
-    wave: int
-    records: int
-    body: PartBody
-    body_bytes: int
-    rows: npt.NDArray[np.int64] = field(repr=False)
 
 
 class _Frames(Personal[list[tuple[bytes, bytes]]]):
@@ -50,12 +33,13 @@ class OperationsBody:
         if len(self.operation_of) != request.records or len(request.rows) != request.records:
             raise Bug(f"request {request.number} does not hold the records that it should")
 
-    def part(self, records: Indices) -> Part:
+    def part(self, records: Indices) -> PackedRequest:
         """The part with these records, which are given in ascending order."""
         body = _cut(self._request.body, self._frames, self._places[records], self.operation_of[records])
-        return Part(
+        return PackedRequest(
             number=self._request.number,
             wave=self._request.wave,
+            operations=len(np.unique(self.operation_of[records])),
             records=len(records),
             body=body,
             body_bytes=len(body.unwrap()),
@@ -103,7 +87,7 @@ def _sizes(users: list[Any]) -> Iterator[int]:
 @guarded
 def _cut(
     body: Personal[bytes | memoryview], frames: _Frames, places: npt.NDArray[np.int64], operation_of: Indices
-) -> PartBody:
+) -> RequestBody:
     """Slices of the whole, operation by operation."""
     whole, framed = memoryview(body.unwrap()), frames.unwrap()
     first_of = np.flatnonzero(np.diff(operation_of, prepend=-1))
@@ -112,4 +96,4 @@ def _cut(
         before, after = framed[operation_of[start]]
         users = b",".join(whole[begin:stop] for begin, stop in places[start:end].tolist())
         operations.append(before + users + after)
-    return PartBody(b"[" + b",".join(operations) + b"]")
+    return RequestBody(b"[" + b",".join(operations) + b"]")

@@ -118,7 +118,7 @@ def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: Few
     column_share = _read_share(given, "max_rejected_column_share")
     body_bytes = given["max_body_bytes"]
     if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
-        raise UsageError(f"a body is at most {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,} bytes")
+        raise UsageError(f"{option('max_body_bytes')} must be from {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,}")
     consent_column, consent = _read_consent(given["consent_column"])
     source = _source_options(given, consent_column)
     return Options(

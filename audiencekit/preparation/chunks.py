@@ -6,11 +6,18 @@ Equal records give equal bytes, whatever Arrow's release. All numbers are little
     int64               row of the first record
     uint32 each         row of each record, counted from the first
     1 bit each          whether it is a Delete; the last byte is filled up with zeros
-    and for each kind, in the order of Kind:
+    and for each kind of FIRST_KINDS, in that order:
     uint8               0: no record has one, 1: none has several, 2: some have several, 3: so, and none more than 255
     1 bit / uint32 / uint8 each
                         how many values the record has, in 1 / 2 / 3
     32 bytes each       the hashes; of a kind that is not hashed uint32 lengths, then the UTF-8 texts
+and for each other kind that some record has:
+    uint8               bytes of its name
+    name                ASCII
+    the same            as above
+
+So another kind leaves the bytes of all records without it as they were. What an earlier version has written is read on,
+and a kind that this version does not know is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +31,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.errors import InputOutputFailed
+from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
@@ -35,6 +43,7 @@ from audiencekit.preparation.records import RECORD_SCHEMA
 
 _HEAD: Final = struct.Struct("<Iq")
 NO_VALUES, _ONE, _MANY, _SEVERAL = range(4)
+_NEWER: Final = "a newer version has written them: go on with that one"
 _MOST_OF_SEVERAL: Final = 255
 _OF_MANY: Final = 8  # where one of so many is asked for, or fewer, not every bit is looked at
 _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)).reshape(-1, 8).sum(axis=1, dtype=np.uint8)  # in a byte
@@ -77,13 +86,24 @@ def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
 
     Holds hashes: to be called from a guarded function only, as `identifier_columns`.
     """
-    for kind in Kind:
+    for kind in FIRST_KINDS:
         yield from _kind_parts(batch.column(kind.value), kind)
+    for kind in Kind:
+        if kind not in FIRST_KINDS and (lists := batch.column(kind.value)).null_count < len(lists):
+            yield from (bytes([len(kind.value)]), kind.value.encode("ascii"), *_kind_parts(lists, kind))
 
 
 def identifier_columns(reading: Reading, records: int, places: Counts | None = None) -> list[Any]:
-    """The columns that `identifier_parts` had of so many records, kind by kind; or of those at `places` alone."""
-    return [_list_of(reading, records, kind, places) for kind in Kind]
+    """The columns that `identifier_parts` had of so many records, kind by kind; or of those at `places` alone.
+
+    Reads to the end. Raises InputOutputFailed for a kind that this version does not know.
+    """
+    found = {kind: _list_of(reading, records, kind, places) for kind in FIRST_KINDS}
+    while not reading.is_at_end:
+        kind = _named(bytes(reading.take(reading.take(1)[0])))
+        found[kind] = _list_of(reading, records, kind, places)
+    wanted = records if places is None else len(places)
+    return [found[kind] if kind in found else _no_values(kind, wanted) for kind in Kind]
 
 
 @guarded
@@ -132,7 +152,7 @@ def _text_parts(texts: Any) -> list[bytes | memoryview]:
 def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) -> Any:
     form = reading.take(1)[0]
     if form == NO_VALUES:
-        return pa.nulls(records if places is None else len(places), RECORD_SCHEMA.field(kind.value).type)
+        return _no_values(kind, records if places is None else len(places))
     if places is None:
         offsets = offsets_of(reading.counts(records, form))
         return lists_between(offsets, _values_of(reading, int(offsets[-1]), kind))
@@ -140,6 +160,17 @@ def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) 
     offsets = offsets_of(counts)
     chosen = arrow_array(np.repeat(begins - offsets[:-1], counts) + np.arange(offsets[-1]))
     return lists_between(offsets, _values_of(reading, total, kind).take(chosen))
+
+
+def _no_values(kind: Kind, records: int) -> Any:
+    return pa.nulls(records, RECORD_SCHEMA.field(kind.value).type)
+
+
+def _named(name: bytes) -> Kind:
+    for kind in Kind:
+        if kind.value.encode("ascii") == name:
+            return kind
+    raise InputOutputFailed("records hold a kind of identifier that this version does not know", hint=_NEWER)
 
 
 def _values_of(reading: Reading, count: int, kind: Kind) -> Any:
@@ -178,6 +209,11 @@ class Reading:
 
     def take(self, size: int) -> bytes:
         return bytes(self.buffer(size))
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether all of it was taken."""
+        return self._at >= int(self._content.size)
 
     def rows(self) -> Rows:
         """The rows that `row_parts` had."""

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from audiencekit.machine.workers import cores, in_order
+from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded
 from audiencekit.preparation.entries import Octets
 from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.users import EncodedUsers
 
 
-class RequestBody(Personal[bytes | memoryview]):
-    """The JSON of one request. Hashes are personal data."""
-
-
 class BodyRoom(Personal[Octets]):
     """Where bodies are made, one after the other."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackedRequest:
-    """One request ready to be sent. `rows` are the source rows of its records, in the order of the body."""
-
-    number: int
-    wave: int
-    body: RequestBody
-    body_bytes: int
-    operations: int
-    records: int
-    rows: npt.NDArray[np.int64] = field(repr=False)
 
 
 # The encoded Updates and Deletes of one request. Called in several threads at once.

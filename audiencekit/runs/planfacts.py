@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from audiencekit.delivery.results import RefusedRow
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.batches import MappedColumn
@@ -64,6 +64,12 @@ def _fields_of(column: MappedColumn) -> dict[str, Any]:
     return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
 
 
+def _wire_names(columns: Iterable[MappedColumn], profile: Profile) -> dict[str, str]:
+    """The names of the kinds on the wire: of one that is not in FIRST_KINDS only where it is sent."""
+    sent = {column.kind for column in columns}
+    return {kind.value: profile.wire_name(kind.value) for kind in Kind if kind in FIRST_KINDS or kind in sent}
+
+
 def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profile: Profile) -> PlanFacts:
     """Everything that must be the same when the run is resumed. `fingerprints`: of the records, of the suppressed."""
     mapping = planned.mapping
@@ -80,7 +86,7 @@ def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str], profil
             **planned.times.to_json(),
             "operation": planned.options.operation,
             "consent": planned.options.consent,
-            "names": {kind.value: profile.wire_name(kind.value) for kind in Kind},
+            "names": _wire_names(mapping.columns, profile),
         },
         found=dict(planned.source.description),
         rows_read=planned.tally.rows_read,

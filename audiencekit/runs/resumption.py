@@ -13,13 +13,14 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
-from audiencekit.sources.files import FRAME_MARK
+from audiencekit.sources.frames.frames import Frame, OpenFile
 
 KEPT: Final = "spool.sealed"
 # What cannot be read again, in words, and the reason of a refusal.
 _CAME_ONCE: Final = {
     STANDARD_INPUT: ("standard input", "standard_input"),
-    FRAME_MARK: ("a data frame", "data_frame"),
+    Frame.mark: ("a data frame", "data_frame"),
+    OpenFile.mark: ("an open file", "open_file"),
 }
 
 

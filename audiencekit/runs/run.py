@@ -43,7 +43,7 @@ from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_wha
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.runs.storedreports import check_report, known_of, updated
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FRAME_MARK, AnySource, FilePath, Item, absolute_path, items_of, names_of
+from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, names_of
 from audiencekit.sources.frames.frames import Frame
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -103,7 +103,7 @@ class Run:
             target=target,
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[FRAME_MARK if isinstance(item, Frame) else item for item in items],
+            sources=[item.mark if isinstance(item, Frame) else item for item in items],
             rejections=asked_for or REJECTIONS,
             keywords=dict(keywords),
             started_at=format_time(now),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +14,8 @@ from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
-from audiencekit.sources.frames.frames import Frame, FrameSource, is_frame, is_in_memory
+from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
+from audiencekit.sources.frames.wrapping import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet.partfiles import part_files
 from audiencekit.sources.table import Look
@@ -21,10 +23,10 @@ from audiencekit.sources.table import Look
 T = TypeVar("T")
 FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
-AnySource: TypeAlias = FilePath | FrameSource | Frame | Sequence[FilePath | FrameSource | Frame]
-# What stands for a data frame where a run keeps the paths of its sources: no absolute path is written so.
-FRAME_MARK: Final = "data frame"
-_FRAMES: Final = "frames are those of Arrow, pandas, Polars and DuckDB; a lazy one must be collected first"
+AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows]
+_ROWS: Final = (
+    "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, or a file open as bytes; collect a lazy frame first"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,17 @@ class LookedAtFile:
 
 def items_of(source: AnySource) -> tuple[Item, ...]:
     """The paths and frames that `source` is or lists, frames wrapped. Raises UsageError when it is or lists neither."""
-    if isinstance(source, str | os.PathLike | Frame):
-        return (source,)
-    if is_frame(source):
-        return (Frame(source),)
-    listed = tuple(source) if isinstance(source, Sequence) else ()
-    if not listed or not all(isinstance(one, str | os.PathLike | Frame) or is_frame(one) for one in listed):
-        raise UsageError("the source must be a path or a data frame, or a list of these", hint=_FRAMES)
-    return tuple(one if isinstance(one, str | os.PathLike | Frame) else Frame(one) for one in listed)
+    if (item := _item_of(source)) is not None:
+        return (item,)
+    listed = tuple(map(_item_of, source)) if isinstance(source, Sequence) else ()
+    items = tuple(item for item in listed if item is not None)
+    if not items or len(items) < len(listed):
+        raise UsageError("the source must be a path, rows, or a list of these", hint=_ROWS)
+    return items
+
+
+def _item_of(source: object) -> Item | None:
+    return source if isinstance(source, str | os.PathLike) else wrapped(source)
 
 
 def paths_among(source: AnySource) -> tuple[FilePath, ...]:
@@ -92,7 +97,7 @@ def names_of(items: Iterable[Item]) -> tuple[str, ...]:
 
 def _name_of(item: Item) -> str:
     if isinstance(item, Frame):
-        return FRAME_MARK
+        return item.mark
     path = os.fspath(item)
     return SHOWN_NAME if path == STANDARD_INPUT else os.path.basename(path.rstrip(os.sep)) or path
 
@@ -115,11 +120,11 @@ def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedA
 
 def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
     """Each item with what people are told that it is, the files of a directory one by one."""
-    frames = 0
+    seen: Counter[str] = Counter()
     for item in items:
         if isinstance(item, Frame):
-            frames += 1
-            yield FRAME_MARK if frames == 1 else f"{FRAME_MARK} {frames}", item
+            seen[item.mark] += 1
+            yield item.mark if seen[item.mark] == 1 else f"{item.mark} {seen[item.mark]}", item
         elif os.fspath(item) == STANDARD_INPUT:
             yield SHOWN_NAME, item
         else:
@@ -128,17 +133,23 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
 
 
 def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
+    if isinstance(path, OpenFile):
+        return _look_at_stream(name, StandardInput(path.unwrap()), f"file {id(path.unwrap())}", options)
     if isinstance(path, Frame):
         # Arrow's types are heavy, and most sources are text.
         from audiencekit.sources.frames.frametable import open_frame
 
         return LookedAtFile(name, open_frame(path, options), 0, f"frame {id(path.unwrap())}", repeatable=False)
     if os.fspath(path) == STANDARD_INPUT:
-        stream = ByteStream(StandardInput(), options.encoding)
-        return LookedAtFile(name, open_bytes(name, stream, options), 0, STANDARD_INPUT, repeatable=False)
+        return _look_at_stream(name, StandardInput(), STANDARD_INPUT, options)
     file = RegularFile(path)
     look = open_bytes(name, ByteStream(file, options.encoding), options)
     return LookedAtFile(name, look, file.size_bytes, (file.identity.device, file.identity.inode))
+
+
+def _look_at_stream(name: str, bytes_once: StandardInput, identity: str, options: SourceOptions) -> LookedAtFile:
+    look = open_bytes(name, ByteStream(bytes_once, options.encoding), options)
+    return LookedAtFile(name, look, 0, identity, repeatable=False)
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

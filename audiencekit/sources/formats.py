@@ -36,7 +36,9 @@ class Format:
 
 def _open_parquet(stream: ByteStream, options: SourceOptions) -> Look:
     if not isinstance(stream.file, RegularFile):
-        raise SourceRefused("Parquet is read from its end, which a pipe does not have", hint="give it as a file")
+        raise SourceRefused(
+            "Parquet is read from its end, which a stream does not have", hint="give the path of a file"
+        )
     # Arrow's Parquet reader is heavy, and most sources are text.
     from audiencekit.sources.parquet.parquetfile import open_parquet
 

@@ -20,6 +20,8 @@ NO_PAIRS = [
     b"oauth_token=\xff",
     b"&" * 30,
     f"oauth_token={CANARY}&{CANARY}".encode(),
+    f"oauth_token={CANARY}%0D%0Aa".encode(),
+    b"oauth_token=a&oauth_token_secret=%20",
 ]
 
 
@@ -38,11 +40,16 @@ def test_pairs_are_decoded() -> None:
     assert answer.data["screen_name"] == "a b"
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"access_token":1}', b'{"token_type":"bearer"}'])
-def test_credentials_that_are_none(body: bytes) -> None:
-    """No object, no token, or one that is no text."""
+TOKENS = ["1", '""', '"a b"', r'"a\r\nb"', r'"a\u001b[2J"', '"\u00e4"']
+
+
+@pytest.mark.parametrize(
+    "body", ["", "[]", "{}", '{"token_type":"bearer"}', *(f'{{"access_token":{token}}}' for token in TOKENS)]
+)
+def test_credentials_that_are_none(body: str) -> None:
+    """No object, no token, or one that is no text and could stand in no header."""
     with pytest.raises(MalformedAnswer):
-        read_credential(ApiResponse(status=200, body=body))
+        read_credential(ApiResponse(status=200, body=body.encode()))
 
 
 @pytest.mark.parametrize("read", [read_pairs, read_credential, read_stream])

@@ -17,13 +17,13 @@ from audiencekit.api.transport import HttpTransport
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import TransportFailed
 from audiencekit.limits import LANE_RECOVERY_SECONDS
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.delivery.scripted import Counts, Upload, plan

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.results import PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import TimeWishes
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.entries import Octets
 from audiencekit.preparation.requestplan import PlannedRequest, Sizes, SizesOf

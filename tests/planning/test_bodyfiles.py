@@ -15,8 +15,8 @@ import pytest
 import audiencekit
 from audiencekit.destinations import operations
 from audiencekit.errors import AudiencekitError, InputOutputFailed
+from audiencekit.packedrequest import RequestBody
 from audiencekit.planning import bodyfiles
-from audiencekit.preparation.packing import RequestBody
 from audiencekit.reporting.progress import NoProgress
 from tests.canary.witnesses import frames_of
 

@@ -125,3 +125,27 @@ def test_a_moment_without_a_time_zone_is_refused(tmp_path: Path) -> None:
 def test_the_types_of_the_keywords_can_be_resolved() -> None:
     """By tools that read them at run time."""
     assert get_type_hints(Keywords).keys() == ABOUT.keys()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"country": "Atlantis"}, {"hashed": ["partner_user_id"]}, {"hashed": 3}, {"ignore": [""]}, {"sql": " "},
+        {"delimiter": "ab"}, {"split_cells": "ab"}, {"delimiter": ";", "split_cells": ";"}, {"encoding": "morse"},
+        {"columns": {"email": ""}}, {"columns": "email"}, {"ttl_days": 0}, {"ttl_days": "3"}, {"expires_at": "soon"},
+        {"expires_at": "2027-01-01", "ttl_days": 3}, {"plan_time": "soon"}, {"effective_at": "soon"},
+        {"max_rejected_share": 50}, {"max_rejected_column_share": -1}, {"suppress_max_rejected_share": 2},
+        {"operation": "remove"}, {"operation": "delete", "operation_column": "verb"}, {"consent_column": "yes"},
+        {"suppress_delimiter": ";"}, {"shared_values": 0}, {"shared_suppression": "some"}, {"few_people": "never"},
+        {"phone_validity": "any"}, {"max_body_bytes": 1}, {"allow_empty": "yes"}, {"header": "no"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_errors_speak_python(tmp_path: Path, given: Any) -> None:
+    """They name the keyword as it is called here, and no flag of the command line."""
+    (tmp_path / "list.csv").write_text("email\nann@larchpost.example\n")
+    with pytest.raises(UsageError) as caught:
+        audiencekit.check(tmp_path / "list.csv", **given)
+    told = f"{caught.value} {caught.value.hint}"
+    assert "--" not in told
+    assert any(name in told for name in given), told

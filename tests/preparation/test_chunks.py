@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.errors import InputOutputFailed
+from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation import chunks
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 
 Make = Callable[..., HashedRecords]
@@ -63,6 +65,46 @@ def test_more_values_than_a_byte_can_count(hashed_records: Make) -> None:
     records = hashed_records(("Update", {Kind.EMAIL: [f"a{n}" for n in range(256)]}), ("Update", {Kind.EMAIL: ["b"]}))
     assert from_chunk(to_chunk(records)) == records
     assert len(to_chunk(records).unwrap()) == 12 + 8 + 1 + len(Kind) + 8 + 257 * 32
+
+
+@pytest.mark.parametrize("late", [[Kind.PARTNER_USER_ID], [Kind.DEVICE_ID], [Kind.EMAIL, Kind.PARTNER_USER_ID]])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=ROWS)
+def test_a_kind_that_came_later_names_itself(
+    hashed_records: Make, rows: list[tuple[str, dict[Kind, list[str]]]], late: list[Kind]
+) -> None:
+    """And leaves the bytes of records without it as they were before it came."""
+    first = tuple(kind for kind in Kind if kind not in late)
+    records, others = hashed_records(*rows), hashed_records(*((verb, _without(late, had)) for verb, had in rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunks, "FIRST_KINDS", first)
+        assert from_chunk(to_chunk(records)) == records
+        without = bytes(to_chunk(others).unwrap())
+        patch.setattr(chunks, "Kind", first)  # an earlier version
+        assert bytes(chunks.joined(list(chunks.identifier_parts(others.unwrap())))) == without[_head(others) :]
+
+
+def _without(late: list[Kind], had: dict[Kind, list[str]]) -> dict[Kind, list[str]]:
+    return {kind: values for kind, values in had.items() if kind not in late}
+
+
+def _head(records: HashedRecords) -> int:
+    count = records.unwrap().num_rows
+    return 12 + 4 * count + -(-count // 8)
+
+
+def test_a_kind_of_a_newer_version_is_refused(hashed_records: Make) -> None:
+    """With a sentence, which does not name it: it may be anything."""
+    whole = bytes(to_chunk(hashed_records(("Update", {Kind.EMAIL: ["a"]}))).unwrap())
+    with pytest.raises(InputOutputFailed, match="does not know"):
+        from_chunk(RecordChunk(whole + bytes([8]) + b"passport" + bytes([0])))
+
+
+def test_the_first_kinds_stay() -> None:
+    """They are a file format."""
+    assert [*FIRST_KINDS] == [
+        "email", "phone_number", "device_id", "handle", "platform_id", "partner_user_id"
+    ]  # fmt: skip
 
 
 def test_chunks_are_not_shown(hashed_records: Make) -> None:

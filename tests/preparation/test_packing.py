@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.destinations.operations import OperationsForm
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.packing import PackedRequest, pack_requests
+from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.times import pin_times
 from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users

@@ -9,10 +9,10 @@ import pytest
 
 from audiencekit.errors import ResumeRefused
 from audiencekit.runs.resumption import KEPT, can_resume, refuse_what_came_once
-from audiencekit.sources.files import FRAME_MARK
+from audiencekit.sources.frames.frames import Frame, OpenFile
 from tests.runs.journal.conftest import FACTS
 
-FILE, STDIN, FRAME = "/lists/people.csv", "-", FRAME_MARK
+FILE, STDIN, FRAME, OPEN_FILE = "/lists/people.csv", "-", Frame.mark, OpenFile.mark
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ FILE, STDIN, FRAME = "/lists/people.csv", "-", FRAME_MARK
         ([FILE], [], True, False, False, None),
         ([STDIN], [], False, False, True, "standard_input"),
         ([FRAME], [], False, False, True, "data_frame"),
+        ([OPEN_FILE], [], False, False, True, "open_file"),
         ([FILE, STDIN], [], False, False, True, "standard_input"),
         ([STDIN], [], True, True, True, None),
         ([FRAME], [], True, True, True, None),

@@ -13,13 +13,14 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.limiter import PacedLimiter
-from audiencekit.delivery.results import Delivered, PackedRequest, RequestResult
+from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.operationsbody import OperationsBody
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums

@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 
 from audiencekit.destinations.destination import RequestForm
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.packing import PackedRequest, pack_request
+from audiencekit.preparation.packing import pack_request
 from audiencekit.preparation.requestplan import PlannedRequest, Sizes
 from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile

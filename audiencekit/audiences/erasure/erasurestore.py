@@ -20,7 +20,7 @@ from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import holder_of, locked, write_holder
-from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
@@ -91,8 +91,7 @@ class ErasureStore:
         directory = self.directory(receipt.erasure_id)
         pass_point("before finish")
         with explained("the sealed keys cannot be removed", directory):
-            (directory / SEALED).unlink(missing_ok=True)
-            sync_directory(directory)
+            destroy_spool(directory / SEALED)
         receipt.state, receipt.fingerprint = "complete", ""
         receipt.finished_at = format_time(now)
         self.write(receipt)
@@ -192,6 +191,7 @@ class ErasureStore:
         """Remains of erasures that were never begun."""
         for entry in list(os.scandir(self._directory)):
             if ERASURE_ID.fullmatch(entry.name) and not _has_receipt(Path(entry.path)):
+                destroy_spool(Path(entry.path, SEALED))
                 shutil.rmtree(entry.path)
 
 

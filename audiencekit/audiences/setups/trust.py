@@ -11,6 +11,7 @@ from audiencekit.errors import UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.optiontext import option
 
 FILE: Final = "setups.json"
 _PATHS: Final = "paths"
@@ -32,9 +33,9 @@ class TrustedSetups:
 
     def check(self, path: Path) -> Path:
         """`path`, which was said before. Raises UsageError for a file that was not, or that others may write."""
-        again = f"look at it, then name it: --setup {path.name}; with --remember it is named for good"
+        again = f"look at it, then name it: {option('setup', path.name)}; with `remember=True` it is named for good"
         if not path.is_file():
-            raise UsageError(f"there is no {path.name} in this directory", hint="name a setup: --setup FILE")
+            raise UsageError(f"there is no {path.name} in this directory", hint="name a setup: `setup=FILE`")
         if str(path.resolve()) not in self._paths():
             raise UsageError(f"{str(path)!r} was not named before, and may be another person's", hint=again)
         status = path.stat()

@@ -35,7 +35,7 @@ async def dry_renewal_async(
 
     `before` and the times are those of `renew_async`. Raises what that raises before its first request.
     """
-    days = math.ceil(parse_duration(before, "--before") / timedelta(days=1))
+    days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     target, now = Target.audience(audience_id), datetime.now(UTC)
     await look_first(target.connect(settings), progress)
     stoppable = Stoppable(progress)

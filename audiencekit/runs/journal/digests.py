@@ -6,6 +6,7 @@ GMAC, the authentication of AES-GCM without its encryption: of the keyed digests
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
@@ -23,6 +24,9 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_matrix
 
 NONCE_BYTES: Final = 12
+NUMBER_BYTES: Final = 10  # of a column that has its number by name: one byte of the nonce more than any other number
+_OF_A_KIND: Final = ("counts", "lengths", "values")
+_ZEROS: Final = 1 << 20  # at once
 DOCUMENTS, BODIES, RECORDS, SUPPRESSION = (
     1,
     2,
@@ -71,6 +75,7 @@ class RecordsFingerprint:
     def __init__(self, key: SubKey, what: int = RECORDS) -> None:
         self._key, self._what = key, what
         self._columns: dict[str, KeyedDigest] = {}
+        self._records = 0
 
     def add(self, chunk: RecordChunk, refusing: npt.NDArray[np.bool_] | None = None) -> None:
         """Take in the next batch. `refusing` says of each record whether its row does not say the consent."""
@@ -88,8 +93,22 @@ class RecordsFingerprint:
 
     def _update(self, name: str, piece: Any) -> None:
         if name not in self._columns:
-            self._columns[name] = KeyedDigest(self._key, self._what, 1 + len(self._columns))
+            self._begin(name, 1 + len(self._columns))
         self._columns[name].update(piece)
+
+    def _begin(self, name: str, number: int) -> None:
+        self._columns[name] = KeyedDigest(self._key, self._what, number)
+
+    def _begin_late(self, kind: Kind) -> None:
+        """Begin the columns of a kind that is none of FIRST_KINDS: no record before has one.
+
+        Their numbers follow from their names, and those of all other columns are as without them.
+        """
+        for what in _OF_A_KIND:
+            name = f"{kind.value} {what}"
+            self._begin(name, int.from_bytes(sha256(name.encode()).digest()[:NUMBER_BYTES], "big"))
+        for begin in range(0, self._records, _ZEROS):
+            self._update(f"{kind.value} counts", np.zeros(min(_ZEROS, self._records - begin), dtype="<i4"))
 
 
 @guarded
@@ -100,11 +119,16 @@ def _add(fingerprint: RecordsFingerprint, records: HashedRecords) -> None:
     fingerprint._update(IS_DELETE, deletes.astype(np.uint8))
     for kind in Kind:
         lists = batch.column(kind.value)
+        if kind not in FIRST_KINDS and f"{kind.value} counts" not in fingerprint._columns:
+            if lists.null_count == len(lists):
+                continue
+            fingerprint._begin_late(kind)
         counts = pc.fill_null(pc.list_value_length(lists), 0)
         fingerprint._update(f"{kind.value} counts", counts.to_numpy().astype("<i4"))
         lengths, values = _bytes_of(lists.flatten())
         fingerprint._update(f"{kind.value} lengths", lengths)
         fingerprint._update(f"{kind.value} values", values)
+    fingerprint._records += batch.num_rows
 
 
 def _bytes_of(values: Any) -> tuple[Any, Any]:

@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from audiencekit.delivery.results import PackedRequest, RequestResult
+from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.eventloop import to_its_end
 from audiencekit.machine.keys import SubKey
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, without_frames
 from audiencekit.runs.journal.digests import BODIES, KeyedDigest
 from audiencekit.runs.journal.file import Entry, JournalFile

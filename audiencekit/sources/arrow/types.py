@@ -162,11 +162,12 @@ def _texts_of(cell: Any) -> Any:
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "surrogateescape")
     if isinstance(cell, Decimal):
-        return _written_out(cell)
+        return written_out(cell)
     return None if cell is None else str(cell)
 
 
-def _written_out(number: Decimal) -> str:
+def written_out(number: Decimal) -> str:
+    """All digits, and without a fraction of zeros."""
     text = format(number, "f")
     return text.rstrip("0").rstrip(".") if "." in text and number == number.to_integral_value() else text
 

@@ -30,7 +30,7 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
     more than it may: before it is unpacked.
     """
     if not reading.seekable():
-        raise SourceRefused("zip is read from its end, which a pipe does not have", hint="give it as a file")
+        raise SourceRefused("zip is read from its end, which a stream does not have", hint="give the path of a file")
     member = _opened(reading)
     while block := _read(member, reading, block_bytes):
         yield block

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
@@ -47,7 +47,18 @@ FrameSource: TypeAlias = ArrowStream | ArrowArray
 
 
 class Frame(Personal[Any]):
-    """A data frame of the caller's. Its cells are as they stood."""
+    """A data frame of the caller's. Its cells are as they stood.
+
+    `mark` stands for it where a run keeps the paths of its sources: no absolute path is written so.
+    """
+
+    mark: ClassVar[str] = "data frame"
+
+
+class OpenFile(Frame):
+    """A file that the caller has opened. Like a frame it is gone with its process; it is read from where it stands."""
+
+    mark: ClassVar[str] = "open file"
 
 
 class FrameColumns(Protocol):

@@ -62,6 +62,16 @@ def test_the_keys_come_back_until_the_erasure_is_complete(store: ErasureStore) -
     assert (kept.state, kept.fingerprint, kept.finished_at) == ("complete", "", "2026-11-21T12:30:00Z")
 
 
+def test_keys_are_destroyed_before_their_file_goes(store: ErasureStore, tmp_path: Path) -> None:
+    """What another name, or a copy of the disk's blocks, still leads to is opened by no key."""
+    copy = tmp_path / "copy"
+    os.link(store.directory(ID) / "keys.sealed", copy)
+    store.complete(_receipt(), NOW)
+    os.link(copy, store.directory(ID) / "keys.sealed")
+    with pytest.raises(InputOutputFailed, match="cannot be read"):
+        store.records(ID, KEY)
+
+
 def test_nothing_on_the_disk_shows_a_key(store: ErasureStore, tmp_path: Path) -> None:
     """Neither the hash nor what leaves unhashed; and nobody else may read the files."""
     for path in (tmp_path / "state").rglob("*"):

@@ -14,7 +14,7 @@ from audiencekit.delivery.results import RequestResult
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.preparation.packing import PackedRequest, RequestBody
+from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.runs.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.seals import Seals

@@ -13,10 +13,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import Bug
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.runs.journal import digests
 from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
 from tests.runs.journal.conftest import KEY
 
@@ -140,3 +142,17 @@ def test_a_fault_shows_no_hashes() -> None:
     with pytest.raises(Bug) as caught:
         RecordsFingerprint(KEY).add(RecordChunk(_hash("somebody").encode()))
     assert _hash("somebody") not in str(caught.value)
+
+
+def test_a_kind_that_came_later_leaves_digests_as_they_were() -> None:
+    """Of records without it; of others it counts, and however they are cut."""
+    plain = [{"email": ["a"]}, {"row": 2, "email": ["b"]}]
+    late = [*plain, {"row": 3, "email": ["c"], "partner_user_id": ["x"]}]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(digests, "FIRST_KINDS", tuple(Kind)[:-1])
+        known = _fingerprint(_batch(plain))
+        assert _fingerprint(_batch(late[:1]), _batch(late[1:])) == _fingerprint(_batch(late))
+        assert _fingerprint(_batch(late)) != _fingerprint(_batch([*plain, {"row": 3, "email": ["c"]}]))
+        assert _fingerprint(_batch(late)) != _fingerprint(_batch([*plain, {**late[2], "partner_user_id": ["y"]}]))
+        patch.setattr(digests, "Kind", tuple(Kind)[:-1])  # a version that does not know it
+        assert _fingerprint(_batch(plain)) == known

@@ -222,21 +222,14 @@ def test_frames_and_files_are_one_source(rows_of: Rows, write: Callable[..., Any
         open_source([table, table], SourceOptions())
 
 
-NO_FRAMES = [7, None, [], "", [7], {"email": EMAILS}, pa.array(EMAILS)]
+NO_FRAMES = [7, None, [], "", [7], {"email": EMAILS}]
 
 
 @pytest.mark.parametrize("other", NO_FRAMES, ids=lambda other: type(other).__name__)
 def test_what_is_no_frame_is_no_source(other: Any) -> None:
-    """Neither numbers nor single columns."""
+    """Neither numbers nor dictionaries."""
     with pytest.raises((UsageError, SourceRefused)):
         _open(other)
-
-
-def test_a_series_is_told_from_a_frame() -> None:
-    """It speaks Arrow as frames do, and has no columns."""
-    with pytest.raises(SourceRefused, match="could not be read") as caught:
-        _open(pytest.importorskip("polars").Series("email", EMAILS))
-    assert "a frame of named columns" in caught.value.hint
 
 
 @pytest.mark.parametrize("option", [{"encoding": "cp1252"}, {"delimiter": ";"}, {"header": False}])
