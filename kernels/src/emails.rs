@@ -185,7 +185,8 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
         return reasons.placeholder;
     }
     // A word in front of itself, and a domain for special use, are for the rules to tell.
-    if domain.starts_with(local) || doubts.is_special(text, u32::MAX) {
+    let is_doubled = domain.strip_prefix(local).is_some_and(|behind| behind.starts_with(b"."));
+    if is_doubled || doubts.is_special(text, u32::MAX) {
         return PENDING;
     }
     if is_whole_too_long(local, text) {

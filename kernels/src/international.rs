@@ -11,27 +11,79 @@ pub const MAX_LOCAL: usize = 64; // characters
 pub const MAX_LABEL: usize = 63;
 pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 
-/// What characters are to an address. One bit a letter, by code point: certain in a local part, and in a domain.
+/// A letter that is certain in a local part.
+const LETTER: u8 = 1;
+/// One that is not in front. Greater numbers are marks, each with its canonical combining class.
+const MARK: u8 = 2;
+/// It stands for two characters, of which NFC makes no single one.
+const DOTTED_I: char = '\u{130}';
+const DOTTED_I_LOWERED: &str = "i\u{307}";
+const DOTTED_I_CLASS: u8 = 230; // of the second of them
+const BITS: u32 = 21; // of a code point
+
+/// What characters are to an address.
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
+    /// By code point: what it is in a local part.
     pub local: &'a [u8],
+    /// One bit a letter, by code point: certain in a domain.
     pub domain: &'a [u8],
+    /// Two characters, the second one 0 for none, and the letter that becomes of them, each of BITS; they ascend.
+    pub folds: &'a [i64],
+}
+
+impl Letters<'_> {
+    fn local(&self, letter: char) -> u8 {
+        self.local.get(letter as usize).copied().unwrap_or(0)
+    }
+
+    fn fold(&self, first: char, second: char) -> Option<char> {
+        let key = i64::from(u32::from(first)) << BITS | i64::from(u32::from(second));
+        let place = self.folds.partition_point(|fold| fold >> BITS < key);
+        let fold = self.folds.get(place).filter(|fold| **fold >> BITS == key)?;
+        char::from_u32((fold & ((1 << BITS) - 1)) as u32)
+    }
+
+    /// `text`, in lower case as far as it is ASCII, with small letters for capitals, and one for a letter and its mark.
+    fn folded(&self, text: &str) -> String {
+        let mut folded = String::with_capacity(text.len());
+        for letter in text.chars() {
+            let joined = if letter.is_ascii() {
+                None
+            } else {
+                folded.chars().next_back().and_then(|before| self.fold(before, letter))
+            };
+            match joined {
+                Some(joined) => {
+                    folded.pop();
+                    folded.push(joined);
+                }
+                None if letter.is_ascii() => folded.push(letter),
+                None => folded.push(self.fold(letter, '\0').unwrap_or(letter)),
+            }
+        }
+        folded
+    }
 }
 
 /// The address that `lowered` is to be hashed as; None where that is not certain.
 pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<Vec<u8>> {
-    let (local, domain) = std::str::from_utf8(lowered).ok()?.split_once('@')?;
-    let is_certain = lowered.len() <= MAX_ADDRESS
-        && local.chars().count() <= MAX_LOCAL
+    let text = std::str::from_utf8(lowered).ok().filter(|text| text.len() <= MAX_ADDRESS)?;
+    let folded = letters.folded(text);
+    let (local, domain) = folded.split_once('@')?;
+    let written = local.replace(DOTTED_I, DOTTED_I_LOWERED);
+    let is_certain = written.chars().count() <= MAX_LOCAL
+        && written.len() + 1 + domain.len() <= MAX_ADDRESS
+        && letters.local(local.chars().next()?) < MARK
         && local.split('.').all(|atom| is_certain_atom(atom, letters))
         && !doubts.nobody.has(local.as_bytes())
-        && !doubts.doubled.has(local.as_bytes())
+        && !(domain.starts_with(local) && doubts.doubled.has(local.as_bytes()))
         && has_plain_top(domain);
     if !is_certain {
         return None;
     }
     let mut address = Vec::with_capacity(2 * lowered.len());
-    address.extend_from_slice(local.as_bytes());
+    address.extend_from_slice(written.as_bytes());
     let mut mark = b'@';
     for label in domain.split('.') {
         if !is_certain_label(label, letters) {
@@ -53,11 +105,18 @@ pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<
     (address.len() <= MAX_ADDRESS && !doubts.is_special(&address, u32::MAX)).then_some(address)
 }
 
+/// Whether `atom` is of certain characters, with marks in their canonical order.
 fn is_certain_atom(atom: &str, letters: &Letters) -> bool {
+    let mut before = LETTER;
     !atom.is_empty()
-        && atom.chars().all(|letter| match u8::try_from(letter) {
-            Ok(byte) if byte.is_ascii() => is_atom(byte),
-            _ => has(letters.local, letter),
+        && atom.chars().all(|letter| {
+            let kind = match u8::try_from(letter) {
+                Ok(byte) if byte.is_ascii() => u8::from(is_atom(byte)),
+                _ => letters.local(letter),
+            };
+            let is_in_order = kind <= MARK || before <= MARK || before <= kind;
+            before = if letter == DOTTED_I { DOTTED_I_CLASS } else { kind };
+            kind != 0 && is_in_order
         })
 }
 
@@ -68,7 +127,7 @@ pub fn is_certain_label(label: &str, letters: &Letters) -> bool {
             && part.chars().all(|letter| {
                 letter.is_ascii_lowercase()
                     || letter.is_ascii_digit()
-                    || has(letters.domain, letter) && has(letters.local, letter)
+                    || has(letters.domain, letter) && letters.local(letter) == LETTER
             })
     })
 }
@@ -89,17 +148,23 @@ mod tests {
     use crate::columns::Texts;
 
     fn of(text: &str) -> Option<String> {
-        let mut local = [0; 128];
-        for letter in "\u{fc}\u{df}\u{e9}".chars() {
-            local[letter as usize / 8] |= 1 << (letter as usize % 8);
+        let (mut local, mut domain) = ([0; 0xe80], [0; 0x80]);
+        for letter in "\u{fc}\u{df}\u{e9}\u{130}\u{e19}\u{e32}".chars() {
+            local[letter as usize] = LETTER;
         }
-        let mut domain = local;
-        domain['\u{df}' as usize / 8] &= !(1 << ('\u{df}' as usize % 8));
+        for letter in "\u{fc}\u{e9}".chars() {
+            domain[letter as usize / 8] |= 1 << (letter as usize % 8);
+        }
+        for (mark, class) in [('\u{e31}', MARK), ('\u{e38}', 103), ('\u{e48}', 107)] {
+            local[mark as usize] = class;
+        }
+        let fold = |first: char, second: char, one: char| (first as i64) << 42 | (second as i64) << 21 | one as i64;
+        let folds = [fold('e', '\u{301}', '\u{e9}'), fold('i', '\u{307}', '\u{130}'), fold('\u{dc}', '\0', '\u{fc}')];
         let none = || Texts { offsets: &[], data: b"" };
         let nobody = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
         let doubts = Doubts { words: none(), nobody, doubled: none(), special_use };
-        let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain };
+        let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain, folds: &folds };
         normalized(text.as_bytes(), &letters, &doubts).map(|address| String::from_utf8(address).unwrap())
     }
 
@@ -108,6 +173,10 @@ mod tests {
         for (text, expected) in [
             ("j\u{fc}rgen@larchpost.example", "j\u{fc}rgen@larchpost.example"),
             ("a@b\u{fc}cher.example", "a@xn--bcher-kva.example"),
+            ("\u{dc}.e\u{301}@larchpost.example", "\u{fc}.\u{e9}@larchpost.example"),
+            ("\u{130}b.i\u{307}@larchpost.example", "i\u{307}b.i\u{307}@larchpost.example"),
+            ("\u{e19}\u{e31}.\u{e32}\u{e38}\u{e48}@b.example", "\u{e19}\u{e31}.\u{e32}\u{e38}\u{e48}@b.example"),
+            ("a@b\u{dc}cher.example", "a@xn--bcher-kva.example"),
             ("\u{df}.b@x-\u{e9}.b\u{fc}.example", "\u{df}.b@xn--x--cja.xn--b-eha.example"),
         ] {
             assert_eq!(of(text).as_deref(), Some(expected), "{text}");
@@ -136,6 +205,11 @@ mod tests {
             "a b@\u{fc}.example",
             "a@\u{fc}_.example",
             "\u{fc}",
+            "\u{e31}a@b.example",
+            "\u{e32}\u{e48}\u{e38}@b.example",
+            "i\u{307}\u{e48}@b.example",
+            "a\u{301}@b.example",
+            "a@\u{130}.example",
         ] {
             assert_eq!(of(text), None, "{text}");
         }

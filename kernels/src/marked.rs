@@ -18,7 +18,8 @@ pub fn read_marked(text: &[u8], signs: &Signs, reasons: &Reasons) -> Result<Writ
         return Err(Some(reasons.invalid_syntax));
     }
     // All words for a missing value that are not ASCII are a single sign; a formula or a rounded number has its own reason.
-    let may_be_other = trimmed.chars().nth(1).is_none() || trimmed.starts_with('=') || signs.ends_in_zero(trimmed);
+    let may_be_other =
+        trimmed.chars().nth(1).is_none() || trimmed.starts_with('=') || signs.ends_in_decimal_zero(trimmed);
     if !may_be_other && signs.has_foreign(trimmed) {
         return Err(Some(reasons.invalid_syntax));
     }

@@ -1,5 +1,5 @@
 //! What stands around a value, and which signs stand for those of ASCII: told by a table that is made of the definition's
-//! lists (`columnar/signs.py`), one byte a code point of the basic plane.
+//! lists (`columnar/signs.py`), one byte a code point of the first planes.
 #![forbid(unsafe_code)]
 
 /// White space that comes off at the ends, and is no sign inside.
@@ -13,7 +13,9 @@ const DOUBT: u8 = 4;
 /// From here on a byte of the table is the sign of ASCII that is meant.
 const FIRST_SIGN: u8 = b' ';
 
-/// The table. A character beyond it is not known, and nothing is decided of a text that has one.
+const BASIC_PLANE: usize = 1 << 16;
+
+/// The table. Characters beyond the basic plane are no signs; nothing is decided of a text with a mark among them.
 pub struct Signs<'a>(pub &'a [u8]);
 
 impl Signs<'_> {
@@ -31,9 +33,9 @@ impl Signs<'_> {
         self.knows(text).then(|| text.trim_matches(|character| self.is_trimmed(character)))
     }
 
-    /// Whether all characters are in the table.
+    /// Whether it is known what each character of `text` is at its ends.
     pub fn knows(&self, text: &str) -> bool {
-        text.is_ascii() && !self.0.is_empty() || text.chars().all(|character| (character as usize) < self.0.len())
+        self.0.len() >= BASIC_PLANE && (text.is_ascii() || !text.chars().any(is_mark_beyond))
     }
 
     /// Whether the trimmed `text` has an invisible character.
@@ -65,9 +67,11 @@ impl Signs<'_> {
         is_foreign
     }
 
-    /// Whether `text` ends in a zero of any script.
-    pub fn ends_in_zero(&self, text: &str) -> bool {
-        text.chars().next_back().and_then(|character| self.of(character)) == Some(b'0')
+    /// Whether `text` ends in a decimal place that is zero, in digits of any script.
+    pub fn ends_in_decimal_zero(&self, text: &str) -> bool {
+        let mut last = text.chars().rev();
+        let is_zero = last.next().and_then(|character| self.of(character)) == Some(b'0');
+        is_zero && matches!(last.next(), Some('.' | ','))
     }
 
     /// `text` without white space at its front, or at both ends.
@@ -79,6 +83,11 @@ impl Signs<'_> {
     pub fn trim_both<'t>(&self, text: &'t str) -> &'t str {
         text.trim_matches(|character| self.is_trimmed(character))
     }
+}
+
+/// Whether `character` is one of the invisible marks that stand beyond the basic plane.
+fn is_mark_beyond(character: char) -> bool {
+    matches!(character, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -113,7 +122,12 @@ pub mod tests {
     fn white_space_and_marks_come_off_at_the_ends() {
         let table = table();
         let signs = Signs(&table);
-        for (text, trimmed) in [("\u{feff}\u{a0}a b\u{200b}\n", "a b"), ("\u{200b} ", ""), ("\0a", "\0a")] {
+        for (text, trimmed) in [
+            ("\u{feff}\u{a0}a b\u{200b}\n", "a b"),
+            ("\u{200b} ", ""),
+            ("\0a", "\0a"),
+            ("\u{1f600}\u{feff}", "\u{1f600}"),
+        ] {
             assert_eq!(signs.trim(text.as_bytes()), Some(trimmed));
         }
         assert_eq!(signs.trim("a\u{e0001}".as_bytes()), None);
@@ -136,7 +150,9 @@ pub mod tests {
         {
             assert_eq!(Signs(&table).has_foreign(text), has_foreign, "{text:?}");
         }
-        assert!(Signs(&table).ends_in_zero("1\u{660}") && !Signs(&table).ends_in_zero("\u{661}"));
+        for (text, ends_so) in [("1.\u{660}", true), ("1,0", true), ("10", false), ("1.1", false), ("0", false)] {
+            assert_eq!(Signs(&table).ends_in_decimal_zero(text), ends_so, "{text:?}");
+        }
     }
 
     #[test]

@@ -69,7 +69,8 @@ def emails(draw: Draw, library: Library) -> Called:
     column = draw.column()
     decided, codes, digests = _decided(draw, column)
     words = [draw.words() for _ in range(4)]
-    letters = Letters(_signs(draw), *(draw.slice(draw.bytes()) for _ in range(2)))
+    folds = draw.numbers("q", [draw.number("q", 1 << 62) for _ in range(draw.chance.randrange(4))])
+    letters = Letters(_signs(draw), *(draw.slice(draw.bytes()) for _ in range(2)), folds)
     code = library.audiencekit_emails(*map(ctypes.byref, (column.texts, *words, letters, decided)))
     if code != DONE or column.values is None:  # the closed lists may lie as well
         return Called(code, column.rows)

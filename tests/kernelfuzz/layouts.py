@@ -38,7 +38,7 @@ def _struct(name: str, **fields: Any) -> Any:
 
 I8, U8, I32, I64 = ctypes.c_int8, ctypes.c_uint8, ctypes.c_int32, ctypes.c_int64
 Decided = _struct("Decided", codes=Pointer, digests=Pointer, reasons=I8 * len(REASONS))
-Letters = _struct("Letters", signs=Slice, local=Slice, domain=Slice)
+Letters = _struct("Letters", signs=Slice, local=Slice, domain=Slice, folds=Slice)
 Plans = _struct(
     "Plans",
     **dict.fromkeys(("following", "readings", "national", "international", "calling_codes", "outcomes"), Slice),

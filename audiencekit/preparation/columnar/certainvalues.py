@@ -11,12 +11,13 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import Codes
-from audiencekit.preparation.columnar.domains import CERTAIN
 from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.international import certain_in_local_parts
-from audiencekit.preparation.columnar.kernels.deciding import Deciding, Letters, Plans
+from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
+from audiencekit.preparation.columnar.letters import KNOWN
 from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, PLACEHOLDERS
 from audiencekit.preparation.columnar.phones.numbers import regions_of
 from audiencekit.preparation.columnar.phones.tables import Tables, number_of, phone_tables
@@ -53,22 +54,35 @@ def decide_plain(
     """
     match kind:
         case Kind.EMAIL:
-            # Read anew, since a host program may change the library's list.
-            special_use = Words.of(SPECIAL_USE_DOMAIN_NAMES)
-            return kernels.decide_emails(
-                texts,
-                words=_WORDS,
-                no_addresses=_NO_ADDRESSES,
-                doubled=_DOUBLED,
-                special_use=special_use,
-                letters=Letters(signs=signs(), local=certain_in_local_parts(), domain=CERTAIN.known()),
-            )
+            return _decide_emails(texts, kernels)
         case Kind.PHONE_NUMBER:
             names, regions = regions_of(countries, len(texts), rules)
             plans = _plans(phone_tables().compiled, names, rules)
             return kernels.decide_phone_numbers(texts, regions=regions, plans=plans)
         case _:
             return None
+
+
+def _decide_emails(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
+    """Twice where letters are met for the first time: judged then, they are known from the second time on."""
+    codes, hashes = _decide_known(texts, kernels)
+    left = np.flatnonzero(codes == PENDING)
+    if len(left):
+        pending = texts.take(arrow_array(left))
+        if KNOWN.learn(pending):
+            codes[left], hashes[left] = _decide_known(pending, kernels)
+    return codes, hashes
+
+
+def _decide_known(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
+    return kernels.decide_emails(
+        texts,
+        words=_WORDS,
+        no_addresses=_NO_ADDRESSES,
+        doubled=_DOUBLED,
+        special_use=Words.of(SPECIAL_USE_DOMAIN_NAMES),  # read anew, since a host program may change the library's list
+        letters=KNOWN.letters(),
+    )
 
 
 def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:

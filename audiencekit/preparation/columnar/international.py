@@ -20,7 +20,7 @@ from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, l
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.buffers import Bools, Bytes, arrow_array
+from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.checks import FEW, SPACES, compiled, matches
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, domain_in_ascii
@@ -98,7 +98,7 @@ def _has_certain_form(lowered: str) -> bool:
     if compiled(_form(f"[^{_NO_ATEXT}]+")).search(lowered) is None:
         return False
     letters = filterfalse(str.isascii, lowered.partition("@")[0])
-    return all(ord(letter) < BASIC_PLANE and _certain_letters()[ord(letter)] for letter in letters)
+    return all(ord(letter) < BASIC_PLANE and certain_letters()[ord(letter)] for letter in letters)
 
 
 @cache
@@ -113,15 +113,8 @@ def _form(atom: str) -> str:
 
 
 @cache
-def certain_in_local_parts() -> Bytes:
-    """One bit for each code point of the basic plane: set where a letter of no ASCII is certain in a local part."""
-    bits: Bytes = np.packbits(_certain_letters(), bitorder="little")
-    return bits
-
-
-@cache
-def _certain_letters() -> Bools:
-    """The same, a truth for each."""
+def certain_letters() -> Bools:
+    """Return which code points of the basic plane are letters that are certain in a local part, without being asked."""
     are_certain = np.zeros(BASIC_PLANE, dtype=bool)
     alphabets = (run for first, last in _ALPHABETS for run in _runs(first, last))
     for letters in (*alphabets, *_IDEOGRAPH_RANGES):

@@ -1,6 +1,6 @@
 """The meaning of characters around a value and in a number, in one table for the kernels: the definition's own lists.
 
-A byte for each code point of the basic plane, as `kernels/src/signs.rs` reads it.
+A byte for each code point of the two planes in which living scripts stand, as `kernels/src/signs.rs` reads it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from audiencekit.identifiers.invisible import CONTROLS, MARKS, WHITE_SPACE, list
 from audiencekit.identifiers.phone_number import DASHES, NARROW_SPACES, PLAIN
 from audiencekit.preparation.columnar.buffers import Bytes
 
-BASIC_PLANE: Final = 2**16  # code points
+CODE_POINTS: Final = 0x20000
 
 BREAK: Final = 1  # white space that is no sign inside a value
 MARK: Final = 2  # comes off at the ends, and is refused inside
@@ -29,17 +29,21 @@ _DOUBTFUL: Final = "［］⁓∼～ſİıK"
 ZEROS: Final = (
     *(0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6),
     *(0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0),
-    *(0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10),
+    *(0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10, 0x104A0, 0x10D30, 0x10D40),
+    *(0x11066, 0x110F0, 0x11136, 0x111D0, 0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x116D0, 0x116DA, 0x11730),
+    *(0x118E0, 0x11950, 0x11BF0, 0x11C50, 0x11D50, 0x11DA0, 0x11DE0, 0x11F50, 0x16130, 0x16A60, 0x16AC0, 0x16B50),
+    *(0x16D70, 0x1CCF0, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E4F0, 0x1E5F1, 0x1E950),
+    0x1FBF0,
 )
 
 
 @cache
 def signs() -> Bytes:
     """Return the table: BREAK, MARK, CONTROL, DOUBT, the sign of ASCII that is meant, or 0 for all others."""
-    table = np.zeros(BASIC_PLANE, dtype=np.uint8)
+    table = np.zeros(CODE_POINTS, dtype=np.uint8)
     table[0x20:0x7F] = np.arange(0x20, 0x7F)
     for characters, meaning in ((listed(CONTROLS), CONTROL), (listed(WHITE_SPACE), BREAK), (listed(MARKS), MARK)):
-        table[[ord(character) for character in characters if ord(character) < BASIC_PLANE]] = meaning
+        table[[ord(character) for character in characters if ord(character) < CODE_POINTS]] = meaning
     table[[ord(space) for space in listed(NARROW_SPACES) + " "]] = ord(" ")
     table[[ord(dash) for dash in listed(DASHES)]] = ord("-")
     table[ord("／")] = ord("/")

@@ -31,6 +31,7 @@ pub struct LetterSlices {
     signs: Slice<u8>,
     local: Slice<u8>,
     domain: Slice<u8>,
+    folds: Slice<i64>,
 }
 
 impl LetterSlices {
@@ -38,7 +39,14 @@ impl LetterSlices {
     /// As for `Slice::get`.
     unsafe fn get<'a>(&self) -> Letters<'a> {
         // SAFETY: promised by the caller.
-        unsafe { Letters { signs: Signs(self.signs.get()), local: self.local.get(), domain: self.domain.get() } }
+        unsafe {
+            Letters {
+                signs: Signs(self.signs.get()),
+                local: self.local.get(),
+                domain: self.domain.get(),
+                folds: self.folds.get(),
+            }
+        }
     }
 }
 

@@ -18,7 +18,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.placeholders import NO_ADDRESS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-from audiencekit.preparation.columnar import certainvalues as plain
+from audiencekit.preparation.columnar import certainvalues as plain, letters
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
 from audiencekit.preparation.columnar.checks import PENDING
 from audiencekit.preparation.columnar.decisions import VALID, Codes
@@ -27,6 +27,7 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.letters import KnownLetters
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from benchmarks.differential import compare_plain
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
@@ -294,9 +295,11 @@ def test_international_domains_for_special_use_are_left(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("part", ["local", "domain"])
 def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison fails when every letter is taken for a certain one."""
-    every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
     if part == "domain":
-        monkeypatch.setattr(plain, "CERTAIN", SimpleNamespace(known=lambda: every))
+        every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
+        monkeypatch.setattr(letters, "CERTAIN", SimpleNamespace(known=lambda: every, has=lambda letter: False))
     else:
-        monkeypatch.setattr(plain, "certain_in_local_parts", lambda: every)
+        known = KnownLetters()
+        known.kinds[:] = 1
+        monkeypatch.setattr(plain, "KNOWN", known)
     assert _differing_emails(_international())

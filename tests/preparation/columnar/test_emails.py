@@ -238,7 +238,7 @@ def test_broken_international_rules_are_found(
 def _forget() -> None:
     domains.domain_in_ascii.cache_clear()
     international._certain_form.cache_clear()
-    international._certain_letters.cache_clear()
+    international.certain_letters.cache_clear()
 
 
 @pytest.mark.parametrize("position", range(len(emails._checks()) - 1))

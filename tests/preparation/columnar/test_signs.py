@@ -9,9 +9,9 @@ import numpy as np
 from audiencekit.identifiers.invisible import has_invisible, trim
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.signs import BASIC_PLANE, BREAK, CONTROL, DOUBT, MARK, signs
+from audiencekit.preparation.columnar.signs import BREAK, CODE_POINTS, CONTROL, DOUBT, MARK, signs
 
-_EVERY = [chr(code) for code in range(BASIC_PLANE)]
+_EVERY = [chr(code) for code in range(CODE_POINTS)]
 
 
 def test_the_ends_of_a_value() -> None:
@@ -26,7 +26,7 @@ def test_invisible_characters() -> None:
 
 
 def test_digits_of_every_script() -> None:
-    """Each digit of Unicode's basic plane is the one of ASCII, and no other character is a digit."""
+    """Each digit of Unicode is the one of ASCII, and no other character is a digit."""
     values = [unicodedata.decimal(character, None) for character in _EVERY]
     digits = [None if value is None else ord("0") + value for value in values]
     is_digit = (signs() >= ord("0")) & (signs() <= ord("9"))

@@ -101,26 +101,27 @@ class Plans:
 
 
 class _Letters(Layout):
-    _fields_ = (("signs", Slice), ("local", Slice), ("domain", Slice))
+    _fields_ = tuple((name, Slice) for name in ("signs", "local", "domain", "folds"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letters:
     """The meaning of characters in an address.
 
-    `signs` as `columnar/signs.py` tells them; of letters that are not ASCII a bit each, by code point: whether they are
-    certain in local parts, and in domains.
+    `signs` are those of `columnar/signs.py`, `local` and `folds` those of `columnar/letters.py`; `domain` has a bit a
+    code point, for letters that are certain in domains.
     """
 
     signs: Bytes
     local: Bytes
     domain: Bytes
+    folds: npt.NDArray[np.int64]
 
     def laid_out(self) -> ctypes.Structure:
         """The same as the library reads it."""
-        arrays = (self.signs, self.local, self.domain)
-        made = _Letters(*(Slice.of(array, np.uint8) for array in arrays))
-        made._kept = arrays
+        tables = (Slice.of(table, np.uint8) for table in (self.signs, self.local, self.domain))
+        made = _Letters(*tables, Slice.of(self.folds, np.int64))
+        made._kept = (self.signs, self.local, self.domain, self.folds)
         return made
 
 

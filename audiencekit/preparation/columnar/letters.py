@@ -1,0 +1,169 @@
+"""Letters of local parts that are not ASCII: judged one by one when a list first has them, then known to the kernels.
+
+A letter is certain when lower case and NFC leave it as it is, whatever stands beside it, and the definition takes it. A
+capital is known by its small letter, a letter and the mark behind it by the one letter that NFC makes of them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import chain
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.identifiers.email import lower, normalize_email
+from audiencekit.preparation.columnar.buffers import Bytes
+from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN
+from audiencekit.preparation.columnar.international import certain_letters
+from audiencekit.preparation.columnar.kernels.deciding import Letters
+from audiencekit.preparation.columnar.signs import signs
+
+CODE_POINTS: Final = 0x20000  # the two planes in which every script of today stands, and emoji
+CERTAIN_LETTER: Final = 1
+CERTAIN_MARK: Final = 2  # as a letter, but not in front
+_LEAST_CLASS: Final = 6  # of a mark that others pass (its canonical combining class); lesser ones overlay a letter
+
+# Two characters in lower case, of which NFC makes no single one: the capital stands for them in the kernels.
+DOTTED_I: Final = "\u0130"
+_DOTTED_I_LOWERED: Final = "i\u0307"
+_FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
+
+_BITS: Final = 21  # of a code point, three of which are a fold
+_FORMS: Final = ("a{}a@example.com", "a{}@example.com", "a.{}a@example.com")
+_DOMAIN: Final = re.compile(r"@([^@]*)")
+_ENCODED: Final = re.compile(r"(?i)\bxn--([a-z0-9-]+)")
+
+
+class KnownLetters:
+    """The letters that were judged so far. Several threads may ask."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._seen: set[str] = set()
+        self._seen_in_domains: set[str] = set()
+        self._folds: dict[tuple[str, str], str] = {}
+        self.kinds: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
+        self.kinds[:BASIC_PLANE] = certain_letters()
+        self.folds: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+    def letters(self) -> Letters:
+        """All of it as the kernels are given it."""
+        return Letters(signs=signs(), local=self.kinds, domain=CERTAIN.known(), folds=self.folds)
+
+    def learn(self, texts: Any) -> bool:
+        """Judge the letters of `texts` (pa.StringArray) that no text had before; return whether there were any.
+
+        Holds raw values: to be called from a guarded function only.
+        """
+        joined = "\n".join(text for text in texts.to_pylist() if text)
+        if joined.isascii() and "--" not in joined:
+            return False
+        with self._lock:
+            new = {letter for letter in joined if not letter.isascii()} - self._seen
+            of_domains = self._of_domains(joined) - self._seen_in_domains
+            self._judge_all(new)
+            for letter in of_domains:
+                CERTAIN.has(letter)
+            self._seen |= new
+            self._seen_in_domains |= of_domains
+        return bool(new or of_domains)
+
+    def _of_domains(self, joined: str) -> set[str]:
+        decoded = map(_decoded, _ENCODED.findall(joined))
+        parts = lower("".join(set(chain.from_iterable(_DOMAIN.findall(joined)))))
+        return {letter for letter in {*parts, *"".join(decoded)} if not letter.isascii()}
+
+    def _judge_all(self, letters: Iterable[str]) -> None:
+        before = len(self._folds)
+        for letter in letters:
+            self._judge(letter)
+        if len(self._folds) > before:
+            packed = (_packed(*pair, one) for pair, one in self._folds.items())
+            self.folds = np.sort(np.fromiter(packed, np.int64, len(self._folds)))
+
+    def _judge(self, letter: str) -> None:
+        if letter == DOTTED_I:
+            self.kinds[ord(DOTTED_I)] = CERTAIN_LETTER
+            self._folds[_DOTTED_I_LOWERED[0], _DOTTED_I_LOWERED[1]] = DOTTED_I
+        elif letter in composing():
+            self._folds.update(self._compositions(letter))
+        elif _is_capital(letter):
+            small = letter.lower()
+            self._judge(small)
+            if self.kinds[ord(small)] == CERTAIN_LETTER:
+                self._folds[letter, "\0"] = small
+        elif ord(letter) < CODE_POINTS and _stays(letter):
+            self.kinds[ord(letter)] = _kind(letter)
+
+    def _compositions(self, mark: str) -> Iterator[tuple[tuple[str, str], str]]:
+        """The small letters that NFC makes of a letter and `mark`, as far as they are certain."""
+        if mark == _DOTTED_I_LOWERED[1]:
+            self._judge(DOTTED_I)
+        for base, composed in composing()[mark]:
+            if not _is_same_of_capitals(base, mark, composed):
+                continue
+            if not self.kinds[ord(composed)] and _stays(composed):
+                self.kinds[ord(composed)] = _kind(composed)
+            if self.kinds[ord(composed)] in (CERTAIN_LETTER, CERTAIN_MARK):
+                yield (base, mark), composed
+
+
+def _decoded(encoded: str) -> str:
+    try:
+        return encoded.encode().decode("punycode")
+    except UnicodeError:
+        return ""
+
+
+def _packed(base: str, mark: str, folded: str) -> int:
+    return (ord(base) << _BITS | ord(mark)) << _BITS | ord(folded)
+
+
+def _is_capital(letter: str) -> bool:
+    """Whether `letter` has a small one, always the same, and is not changed by NFC."""
+    small = letter.lower()
+    is_single = len(small) == 1 and small != letter and letter != _FINAL_SIGMA
+    return is_single and ord(letter) < CODE_POINTS and unicodedata.is_normalized("NFC", letter)
+
+
+def _stays(letter: str) -> bool:
+    """Whether the definition takes an address with `letter` as it stands."""
+    return all(normalize_email(form.format(letter)) == form.format(letter) for form in _FORMS)
+
+
+def _kind(letter: str) -> int:
+    if not unicodedata.category(letter).startswith("M"):
+        return CERTAIN_LETTER
+    combining = unicodedata.combining(letter)
+    if not combining:
+        return CERTAIN_MARK
+    return combining if combining >= _LEAST_CLASS else 0
+
+
+def _is_same_of_capitals(base: str, mark: str, composed: str) -> bool:
+    """Whether `composed` comes of the small and of the capital letter."""
+    capital = base.upper() if base.upper().lower() == base else base
+    return lower(base + mark) == composed == lower(capital + mark)
+
+
+@cache
+def composing() -> dict[str, list[tuple[str, str]]]:
+    """For each character that NFC may join to the one before it: these, and what becomes of both."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for composed in map(chr, range(0xC0, CODE_POINTS)):
+        parts = unicodedata.decomposition(composed)
+        if parts and "<" not in parts and " " in parts:
+            base, mark = (chr(int(part, 16)) for part in parts.split())
+            found.setdefault(mark, []).append((base, composed))
+    for jamo in map(chr, chain(range(0x1161, 0x1176), range(0x11A7, 0x11C3))):  # joined by a rule, not by a table
+        found.setdefault(jamo, [])
+    return found
+
+
+KNOWN: Final = KnownLetters()

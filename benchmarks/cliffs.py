@@ -1,0 +1,134 @@
+"""What a value costs by its spelling, against E.164 and a plain address: processor time in one process, in turns.
+
+    python -m benchmarks.cliffs [--regions US,DE | all] [--values 2000] [--out benchmarks/RESULTS.md]
+
+Each spelling of `values/spellings.py` fills a column of its own, and of each region, as an export has one spelling
+throughout. What the whole path takes counts: kernels, columnar rules and definition.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import pyarrow as pa
+from phonenumbers import SUPPORTED_REGIONS
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.normalisation import codes_of
+from benchmarks.sections import write_section
+from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, draw_number
+
+REGIONS: Final = ("AE", "AR", "BR", "DE", "EG", "FR", "GB", "ID", "IN", "JP", "NG", "US")
+VALUES: Final = 2_000
+ROUNDS: Final = 7
+SEED: Final = 1
+BEGIN: Final = "<!-- cliffs: what follows is written by python -m benchmarks.cliffs -->"
+END: Final = "<!-- cliffs: end -->"
+
+_PLAIN_NUMBER: Final = "E.164"
+_PLAIN_ADDRESS: Final = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of processor time for a value of one spelling, in one region (empty: an address), and for a plain one."""
+
+    spelling: str
+    region: str
+    seconds: float
+    plain_seconds: float
+
+    @property
+    def times(self) -> float:
+        """How many plain values it is worth."""
+        return self.seconds / self.plain_seconds
+
+
+def measure_numbers(regions: Sequence[str], values: int) -> Iterator[Cost]:
+    """Every spelling of phone numbers in every one of `regions`."""
+    for region in regions:
+        columns = {name: _numbers(name, region, values) for name in PHONE_SPELLINGS}
+        countries = pa.array([region] * values)
+        yield from _in_turns(columns, Kind.PHONE_NUMBER, countries, region)
+
+
+def measure_addresses(values: int) -> Iterator[Cost]:
+    """Every spelling of addresses."""
+    columns = {name: _addresses(name, values) for name in EMAIL_SPELLINGS}
+    yield from _in_turns(columns, Kind.EMAIL, None, "")
+
+
+def _in_turns(columns: dict[str, Any], kind: Kind, countries: Any, region: str) -> Iterator[Cost]:
+    """The least of some rounds; in the first one plans are compiled and letters are met, which a list pays once."""
+    plain = columns[_PLAIN_NUMBER if kind is Kind.PHONE_NUMBER else _PLAIN_ADDRESS]
+    for texts in columns.values():
+        codes_of(texts, kind, countries)
+    for name, texts in columns.items():
+        rounds = [(_seconds(plain, kind, countries), _seconds(texts, kind, countries)) for _ in range(ROUNDS)]
+        plain_seconds, seconds = map(min, zip(*rounds, strict=True))
+        yield Cost(name, region, seconds / len(texts), plain_seconds / len(texts))
+
+
+def _seconds(texts: Any, kind: Kind, countries: Any) -> float:
+    begin = time.process_time()
+    codes_of(texts, kind, countries)
+    return time.process_time() - begin
+
+
+def _numbers(name: str, region: str, values: int) -> Any:
+    chance = random.Random(f"{SEED} {name} {region}")
+    numbers = [draw_number(chance, region) for _ in range(values)]
+    return pa.array(["" if number is None else PHONE_SPELLINGS[name](chance, number) for number in numbers])
+
+
+def _addresses(name: str, values: int) -> Any:
+    chance = random.Random(f"{SEED} {name}")
+    return pa.array([EMAIL_SPELLINGS[name](chance) for _ in range(values)])
+
+
+def as_table(costs: Sequence[Cost]) -> str:
+    """A line a spelling: its cost in the median region and in the dearest one, against a plain value there."""
+    lines = ["| spelling | times a plain value | least – greatest | dearest in |", "|---|---|---|---|"]
+    for name in dict.fromkeys(cost.spelling for cost in costs):
+        found = sorted((cost.times, cost.region) for cost in costs if cost.spelling == name)
+        middle, least, (greatest, region) = median(times for times, _ in found), found[0][0], found[-1]
+        lines.append(f"| {name} | {middle:.1f} | {least:.1f} – {greatest:.1f} | {region} |")
+    return "\n".join(lines)
+
+
+def _section(given: argparse.Namespace, regions: Sequence[str]) -> str:
+    numbers, addresses = list(measure_numbers(regions, given.values)), list(measure_addresses(given.values))
+    micros = median(cost.plain_seconds for cost in numbers) * 1e6, addresses[0].plain_seconds * 1e6
+    return (
+        f"Columns of {given.values:,} values, least of {ROUNDS} rounds in turns. Phone numbers in {len(regions)} "
+        f"regions, each against E.164 in the same region ({micros[0]:.2f} µs):\n\n{as_table(numbers)}\n\n"
+        f"Addresses against a plain one ({micros[1]:.2f} µs):\n\n{as_table(addresses)}"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and print the tables or write them into a file that has the marks."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description="The cost of each spelling.")
+    parser.add_argument("--regions", default=",".join(REGIONS), help="with commas between, or `all` (some 10 minutes)")
+    parser.add_argument("--values", type=int, default=VALUES, help="of a column (default %(default)s)")
+    parser.add_argument("--out", type=Path, help="the file that the tables are written into")
+    given = parser.parse_args(arguments)
+    regions = sorted(SUPPORTED_REGIONS) if given.regions == "all" else given.regions.split(",")
+    if not set(regions) <= SUPPORTED_REGIONS:
+        parser.error("some of these are no regions with phone numbers")
+    section = _section(given, regions)
+    if given.out is None:
+        print(section)
+    else:
+        write_section(given.out, section, begin=BEGIN, end=END)
+
+
+if __name__ == "__main__":
+    main()
