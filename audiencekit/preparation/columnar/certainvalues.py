@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
+from audiencekit.identifiers.email import CARRIERS
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
@@ -37,6 +38,7 @@ _ENDS: Final = ("", *map("".join, product(_JOINTS, ("address", "provided", "give
 NO_ADDRESSES: Final = frozenset(
     {"n/a", *(f"not{joint}provided" for joint in _JOINTS), *map("".join, product(["no"], _JOINTS, _MAILS, _ENDS))}
 )
+_CARRIERS: Final = Words.of(CARRIERS)
 _NO_ADDRESSES: Final = Words.of(NO_ADDRESSES)
 
 # Where a kernel begins for a region without phone numbers, and for one that was not compiled yet.
@@ -80,6 +82,7 @@ def _decide_known(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
         words=_WORDS,
         no_addresses=_NO_ADDRESSES,
         doubled=_DOUBLED,
+        carriers=_CARRIERS,
         special_use=Words.of(SPECIAL_USE_DOMAIN_NAMES),  # read anew, since a host program may change the library's list
         letters=KNOWN.letters(),
     )
