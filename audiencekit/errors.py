@@ -2,17 +2,17 @@
 
 AudiencekitError                    exit 1
 ├── Bug                             exit 1    a fault of this program
-├── UsageError                      exit 2    an option that cannot be
+├── UsageError                      exit 2    an invalid option or argument
 ├── Refused                         exit 3    nothing was sent
 │   ├── SourceRefused                         the source cannot be read as it is
 │   ├── MappingRefused                        no column, or the wrong one, for a kind
-│   ├── PlanRefused                           read well, but must not be sent
+│   ├── PlanRefused                           the source was read, but must not be sent
 │   ├── DefinitionRefused                     a file that defines audiences breaks rules
-│   ├── SnapshotRefused                       what is known of an audience under sync cannot be trusted
-│   ├── MemoryRefused                         who was erased is not known for certain
-│   ├── HostRefused                           an address that credentials do not go to
-│   └── ResumeRefused                         a run that cannot go on as it was begun
-├── IdentifierRejected (ValueError) exit 3    one value, at the door of `normalize` and `hash_identifier`
+│   ├── SnapshotRefused                       the snapshot of an audience under sync cannot be trusted
+│   ├── MemoryRefused                         the memory of erased people cannot be trusted
+│   ├── HostRefused                           credentials are not sent to this address
+│   └── ResumeRefused                         the run cannot be resumed
+├── IdentifierRejected (ValueError) exit 3    one value, in `normalize` or `hash_identifier`
 ├── ServiceUnavailable              exit 69
 ├── InputOutputFailed               exit 74
 ├── NotFinished                     exit 75   part is sent, the rest can follow
@@ -21,7 +21,7 @@ AudiencekitError                    exit 1
 └── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
     ├── TransportFailed                       no whole answer
     │   ├── StaleConnection                   a kept connection had been closed by the peer
-    │   └── CertificateRefused                the host could not prove who it is: never tried again
+    │   └── CertificateRefused                the certificate of the host is invalid: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
     │   └── EndlessList                       a list whose pages do not come to an end
     ├── CountMismatch                         success_count, total_count and records sent differ
@@ -72,7 +72,7 @@ class Bug(AudiencekitError):
 
 
 class UsageError(AudiencekitError):
-    """An option or argument that cannot be."""
+    """An invalid option or argument."""
 
     exit_code = 2
 

@@ -51,7 +51,7 @@ def check(
 
     `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. A plan for
     another `destination` than an audience heeds what that takes: a do-not-reach list takes less.
-    Raises SourceRefused when the source cannot be read to its end, UsageError for keywords that cannot be.
+    Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """
     source, settings = items_of(source), settings or load_settings()
     with ExitStack() as stack:
@@ -159,7 +159,7 @@ async def upload_to(
         check_chosen_run_id(run_id)
     session = target.connect(settings)
     check_identifier(target.destination.noun, target.id)
-    async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
         if run_id is not None:
             named = NamedRun(
                 run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
@@ -203,6 +203,7 @@ async def resume_async(
             return report
         stack.enter_context(reopened.kept_out())
         settings = settings_of(reopened.facts, settings)
-        session = reopened.facts.target.connect(settings)
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+        target = reopened.facts.target
+        session = target.connect(settings)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
             return await execute(reopened, session, settings, limiter=pace, progress=progress)

@@ -35,8 +35,8 @@ Functions whose names end in `_async` are awaited. The others wait for the resul
 notebook, they work in a thread of their own. A plan, a report and a receipt print as the command line prints them, and
 a notebook shows them as tables and the progress as bars; `progress=audiencekit.NoProgress()` shows none.
 
-A *source* is a path, a [data frame](data-frames.md), or a list of these. Settings are those of the
-[environment](commands.md#settings) unless `settings=load_settings(…)` gives others. Failures are those of
+A *source* is a path, rows ([data frames, cursors, open files](data-frames.md)), or a list of these. Settings are those
+of the [environment](commands.md#settings) unless `settings=load_settings(…)` gives others. Failures are those of
 [errors](errors.md).
 """
 _KEYWORDS: Final = """\

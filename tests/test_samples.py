@@ -151,7 +151,7 @@ def test_hashes_that_are_not_declared_refuse_the_file() -> None:
     plan = check(SAMPLES / "hashed.csv")
     assert plan.verdict == "refused"
     assert isinstance(plan.refusals[0], MappingRefused)
-    assert "--hashed email" in plan.refusals[0].hint
+    assert "`hashed=['email']`" in plan.refusals[0].hint
 
 
 def test_reasons_that_the_samples_cannot_show(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def _kind(status: int) -> tuple[type[ServiceError], str]:
     if status in (401, 403):
         return Unauthorized, "the service refuses the credentials or the permission"
     if status == 404:
-        return NotFound, "the service does not find what the request is about"
+        return NotFound, "not found: the service does not know an id of this request"
     if status == 429:
         return RateLimited, "the service asks to wait"
     if status >= 500 or status in _UNKNOWN_OUTCOME:

@@ -129,9 +129,9 @@ def _read_parameters(name: str, given: tuple[str, ...]) -> dict[str, Any]:
         key, separator, value = pair.partition("=")
         if not separator or key in parameters:
             # The text is not shown: it may be a value.
-            raise UsageError(f"parameter {number} is not of the form KEY=VALUE, each KEY once")
+            raise UsageError(f"parameter {number} is not KEY=VALUE, or its KEY was given before")
         if key in known and known[key].secret:
-            raise UsageError(f"{key} is a secret and never stands on a command line", hint="call it from Python")
+            raise UsageError(f"{key} is a secret, which is not taken from a command line", hint="call it from Python")
         parameters[key] = _read_value(known[key].type, key, value) if key in known else value
     return parameters
 

@@ -101,7 +101,7 @@ def wait_for_audience(audience: str, timeout: str, interval: str, as_json: bool)
 
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")
     if not every:
-        raise UsageError("--interval is longer than nothing")
+        raise UsageError("--interval must be longer than 0")
     audience_id = _id_of(audience, as_json=as_json)
 
     async def ask(client: Any) -> Readiness:

@@ -14,6 +14,8 @@ from typing import Final, TypeAlias
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
+from audiencekit.cli.commandsettings import silent_settings
+
 Items: TypeAlias = list[CompletionItem[str]]
 _OTHER_FILES: Final = frozenset({"--suppress", "--rejections", "--sql", "--log-file", "--out"})
 Candidates: TypeAlias = Callable[[click.Context, click.Parameter, str], Items]
@@ -23,9 +25,7 @@ def runs(context: click.Context, parameter: click.Parameter, incomplete: str) ->
     """Ids of runs and erasures, the newest first, and `last`."""
     found: list[str] = []
     with contextlib.suppress(Exception):  # a shell shows no message while it completes
-        from audiencekit.settings import load_settings
-
-        state_dir = load_settings().state_dir
+        state_dir = silent_settings().state_dir
         for directory in ("runs", "erasures"):
             with contextlib.suppress(OSError):
                 found += [entry.name for entry in os.scandir(state_dir / directory) if entry.is_dir()]
@@ -38,10 +38,9 @@ def audiences(context: click.Context, parameter: click.Parameter, incomplete: st
     names: dict[str, str] = {}
     with contextlib.suppress(Exception):
         from audiencekit.destinations.knownaudiences import KnownAudiences
-        from audiencekit.settings import load_settings
         from audiencekit.shown import shown
 
-        settings = load_settings(account_id=context.params.get("account_id"))
+        settings = silent_settings(account_id=context.params.get("account_id"))
         names = {
             one: shown(name) for one, name in KnownAudiences(settings.state_dir, settings.account_id).names().items()
         }

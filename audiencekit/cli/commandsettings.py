@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
+def silent_settings(**given: Any) -> Settings:
+    """The same for the answers to a shell, which tell nothing."""
+    from audiencekit.settings import load_settings
+
+    return load_settings(**given)
+
+
 def command_settings(**given: Any) -> Settings:
     """The settings, `given` being flags. What the file of the working directory gives is told once a command."""
     from audiencekit.settings import load_settings

@@ -51,4 +51,4 @@ def confirm(question: str) -> None:
 def require_terminal() -> None:
     """Raises UsageError without a terminal to ask at."""
     if not sys.stdin.isatty():
-        raise UsageError("a question cannot be asked: stdin is no terminal", hint="give --yes")
+        raise UsageError("cannot ask for confirmation: stdin is not a terminal", hint="give --yes")

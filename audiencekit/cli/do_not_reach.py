@@ -93,7 +93,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
     found = _find(as_json=as_json)
     if found is not None:
         if not is_sure:
-            question = f"Delete do-not-reach list {found.id}, so that the people on it can be targeted again?"
+            question = f"Delete do-not-reach list {found.id}? Its people can be targeted again then."
             confirm(question)
         with_client(lambda client: delete(client, found.id), as_json=as_json, dry_run=dry_run)
     else:

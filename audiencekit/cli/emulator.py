@@ -36,12 +36,12 @@ class Rate(click.ParamType[Any]):
 @click.command(cls=Command, examples=("emulator --port 8080", "emulator --faults storm"))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port on loopback; a free one by default.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Ids and credentials follow from it.")
-@click.option("--rate", type=Rate(), help="Requests a window of the users endpoints, in place of 1500/60.")
+@click.option("--rate", type=Rate(), help="Rate limit of the users endpoints; 1500/60 by default.")
 @click.option(
     "--processing-time",
     type=click.IntRange(1, 86_400),
     metavar="SECONDS",
-    help="From one count of an audience to the next, in place of six hours.",
+    help="Seconds between two counts of an audience; six hours by default.",
 )
 @click.option("--sink", is_flag=True, help="Check bodies in bulk and apply nothing: for benchmarks, never for tests.")
 @click.option("--profile", default="spec", show_default=True, help="Which service it plays: spec or x.")
@@ -101,7 +101,7 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
     except OSError as error:
         if settings["port"] == 0 or error.errno not in _NO_SUCH_PORT:
             raise
-        why = f"{os.strerror(error.errno)}: give another one, or none, and it is a free one"
+        why = f"{os.strerror(error.errno)}: give another port, or none for a free one"
         raise click.BadParameter(why, param_hint="--port") from None
 
 

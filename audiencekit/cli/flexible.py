@@ -59,7 +59,7 @@ def create_from_file(file: Path, yes: bool, allow_name: bool, dry_run: bool, as_
     _check_names(document, allow=allow_name, as_json=as_json)
     if not is_sure:
         insist("\n\n".join(_texts(document)))
-        confirm(f"Create {len(document.audiences)} of them, never to be changed?")
+        confirm(f"Create these {len(document.audiences)} audiences? They cannot be changed later.")
     created = _create(document, as_json=as_json, dry_run=dry_run)
     if as_json:
         print_json({"state": "complete", "audiences": [creation.to_json() for creation in created]})
@@ -98,7 +98,7 @@ def _create(document: Document, *, as_json: bool, dry_run: bool) -> Any:
     try:
         return with_client(ask, as_json=as_json, dry_run=dry_run)
     except KeyboardInterrupt:
-        hint = "run the same again: it looks the names up first and creates none of them twice"
+        hint = "run the same command again: it looks the names up first, and creates none twice"
         error = NotFinished("interrupted: whether the batch was created is not known", hint=hint)
         error.document = {"state": "incomplete"}
         leave_with(error, as_json=as_json)

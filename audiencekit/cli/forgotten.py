@@ -49,7 +49,7 @@ def show_memory(as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
-    """Take the memory that is there for the last one.
+    """Accept the memory as it is.
 
     For a memory that is older than the state directory says. The decision is logged.
     """

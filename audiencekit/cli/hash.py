@@ -21,8 +21,8 @@ from audiencekit.identifiers.kinds import Kind
     examples=("hash email <<< '\"ada@example.com\"'", "hash phone_number --country DE < numbers.jsonl"),
 )
 @click.argument("kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]))
-@click.option("--country", help="Country of phone numbers that do not name theirs.")
-@click.option("--show-normalized", is_flag=True, help="Add what was hashed. Personal data: mind where it goes.")
+@click.option("--country", help="Country of phone numbers without a country code.")
+@click.option("--show-normalized", is_flag=True, help="Add what was hashed. It is personal data.")
 @click.option("--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True)
 def hash_values(kind: str, country: str | None, show_normalized: bool, phone_validity: Any) -> None:
     """Hash JSON strings, one a line.

@@ -33,7 +33,7 @@ def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | 
             if signal.getsignal(ending) is not signal.SIG_IGN:
                 signal.signal(ending, _too_late)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
-    raise NotFinished("interrupted", hint="`audiencekit runs` shows whether a run was begun, and how far it came")
+    raise NotFinished("interrupted", hint="`audiencekit runs` shows whether a run was begun, and what it has sent")
 
 
 async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
@@ -60,11 +60,11 @@ def _too_late(ending: int, _frame: object) -> None:
 
 def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
     if not task.cancelling():
-        tell(f"the {minutes:g} minutes of this run are over")
+        tell(f"the run has reached its limit of {minutes:g} minutes")
         _interrupt(task)
 
 
 def _interrupt(task: asyncio.Task[Any]) -> None:
-    patience = f"requests under way get {DRAIN_SECONDS:.0f} seconds to finish; once more stops now"
+    patience = f"requests under way, if any, have {DRAIN_SECONDS:.0f} seconds to finish; Ctrl-C again stops at once"
     tell("stopping now" if task.cancelling() else f"stopping: {patience}")
     task.cancel()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _NEW = "AUDIENCEKIT_NEW_KEY"
 _PLACES = ("environment", "command", "keyring", "file")
 _BESIDE = (
-    "it lies beside the files that it opens: a copy of the state directory opens them all."
-    " `audiencekit key move --to keyring` takes it away"
+    "it lies beside the files that it opens: a copy of the state directory can open them."
+    " `audiencekit key move --to keyring` moves it away"
 )
 
 
@@ -51,7 +51,7 @@ def show_key(as_json: bool) -> None:
 
 
 @key.command("move", examples=("key move --to keyring", "key move --to environment"))
-@click.option("--to", "place", type=click.Choice(_PLACES), required=True, help="Where it is to be alone.")
+@click.option("--to", "place", type=click.Choice(_PLACES), required=True, help="Where the key is kept from now on.")
 @json_option
 def move_key(place: KeyPlace, as_json: bool) -> None:
     """Move the state key to another place.
@@ -89,7 +89,7 @@ def rotate_key(as_json: bool) -> None:
     if as_json:
         print_json({"place": place})
     elif fresh is None:
-        say(f"another state key is in: {place}")
+        say(f"the new state key is in: {place}")
     else:
         say(f"everything is sealed under the key of {_NEW}, fingerprint {fingerprint(fresh)}: bring it to: {place}")
 

@@ -26,8 +26,8 @@ _profile_option = click.option("--profile", help="Which service: spec or x.")
 
 @click.command(cls=Command, examples=("login", "login --pin --read-only"))
 @click.option("--pin", is_flag=True, help="Enter a PIN from the browser; for a browser on another machine.")
-@click.option("--no-browser", is_flag=True, help="Only print the address that is to be opened.")
-@click.option("--read-only", is_flag=True, help="Ask for a token that may read and not write.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--read-only", is_flag=True, help="Ask for a token that can only read.")
 @click.option(
     "--callback-port", type=click.IntRange(1, 65_535), metavar="N",
     help="Port on loopback that the browser comes back to; a free one by default.",
@@ -54,11 +54,11 @@ def login(
     from audiencekit.cli.browser import Browser
 
     if pin and callback_port is not None:
-        raise UsageError("--callback-port has no meaning with --pin")
+        raise UsageError("--callback-port and --pin exclude each other")
     with Browser() as browser:
 
         def show(page: str) -> None:
-            insist(f"open this address and say yes: {page}", level=None)  # it holds a token
+            insist(f"open this address in a browser, and allow access: {page}", level=None)  # it holds a token
             if not no_browser and not browser.open(page):
                 tell("no browser could be opened here")
 
@@ -76,7 +76,7 @@ def login(
             as_json,
         )
     if done.is_overruled:
-        tell("note: the token of the environment comes before the one that is kept now")
+        tell("note: the token in the environment is used before this one")
     if as_json:
         print_json({"user_id": done.user_id, "screen_name": done.screen_name, "kept_in": done.kept_in})
     else:
@@ -100,7 +100,7 @@ def logout(profile: str | None, dry_run: bool, as_json: bool) -> None:
 
     done = _run(log_out, profile, as_json)
     if done.failure:
-        tell(f"note: the service was not told, and takes the token until its owner revokes it: {done.failure}")
+        tell(f"note: the token works at the service until its owner revokes it: {done.failure}")
     if as_json:
         print_json({"removed_from": list(done.removed_from), "invalidated": done.invalidated})
     elif not done.removed_from:

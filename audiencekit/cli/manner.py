@@ -93,15 +93,15 @@ def _take(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 def whole_tool_options() -> tuple[click.Option, ...]:
     """The options of every command."""
     return (
-        _option("--quiet", "-q", "is_quiet", is_flag=True, help="Tell errors and questions only."),
-        _option("--verbose", "-v", "is_verbose", is_flag=True, help="Tell each request, too."),
+        _option("--quiet", "-q", "is_quiet", is_flag=True, help="Print only errors and questions."),
+        _option("--verbose", "-v", "is_verbose", is_flag=True, help="Print each request, too."),
         _option(
             "--color", "colour", type=click.Choice(["auto", "always", "never"]),
             help="Colour; auto: on a terminal, unless NO_COLOR is set.",
         ),
         _option(
             "--log-file", "log", metavar="FILE", type=click.Path(dir_okay=False),
-            help="Append all that is told, and each request, to FILE: JSON lines, without personal data.",
+            help="Append messages and requests to FILE as JSON lines, without personal data.",
         ),
     )  # fmt: skip
 

@@ -48,7 +48,7 @@ class QueryFile(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The text of the file."""
         if not value.startswith("@"):
-            self.fail("write @FILE: a query may name people, and a command line is seen by many", param, ctx)
+            self.fail("write @FILE: others can see a command line, and a query may name people", param, ctx)
         try:
             return Path(value[1:]).read_text("utf-8")
         except OSError as error:
@@ -77,7 +77,7 @@ class OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
         if value == "-":
-            self.fail("this is written to disk, not to standard output: give a name (./- is one, too)", param, ctx)
+            self.fail("this is a file, not standard output: give a name, such as ./-", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -113,25 +113,27 @@ def reading_options(function: F) -> F:
             help="Column of a kind; repeatable.",
             shell_complete=kinds_of_columns(),
         ),
-        reading_option("--country", help="Country of phone numbers that do not name theirs: DE, or Germany."),
+        reading_option("--country", help="Country of phone numbers without a country code: DE, or Germany."),
         reading_option(
             "--country-column", metavar="NAME", shell_complete=columns, help="Column with the country of each row."
         ),
         reading_option(
-            "--hashed", type=KINDS, multiple=True, help="Kind whose columns are SHA-256 already; repeatable."
+            "--hashed", type=KINDS, multiple=True, help="Kind whose columns hold SHA-256 hashes; repeatable."
         ),
         reading_option(
             "--ignore",
             metavar="COLUMN",
             multiple=True,
             shell_complete=columns,
-            help="Column that is taken for nothing; repeatable.",
+            help="Column to ignore; repeatable.",
         ),
         reading_option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         reading_option("--encoding", help="Encoding of the file, when it is not UTF-8."),
         reading_option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
-        reading_option("--sql", type=QueryFile(), metavar="@FILE", help="One SELECT over the table `source`, in FILE."),
-        reading_option("--no-header", is_flag=True, help="The first line is a row; columns are column1, column2 …"),
+        reading_option(
+            "--sql", type=QueryFile(), metavar="@FILE", help="FILE with one SELECT over the table `source`."
+        ),
+        reading_option("--no-header", is_flag=True, help="The file has no header; its columns are column1, column2 …"),
     )(function)
 
 
@@ -142,14 +144,16 @@ def source_options(function: F) -> F:
         reading_options,
         reading_option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
-            help="Whether phone numbers must be assigned ones, or of a possible length only.",
+            help="Take phone numbers in assigned ranges only, or all of a possible length.",
         ),
     )(function)  # fmt: skip
 
 
 _OPERATIONS = (
     plan_option(
-        "--operation", type=click.Choice(["update", "delete"]), help="What to do with every row; update by default."
+        "--operation",
+        type=click.Choice(["update", "delete"]),
+        help="Put the people in (update, the default), or take them out.",
     ),
     plan_option(
         "--operation-column",
@@ -161,43 +165,43 @@ _OPERATIONS = (
 _TTL = plan_option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
 _REJECTED_SHARE = judgement_option(
     "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
-    help="Refuse the source when more of its rows are rejected.",
+    help="Refuse the list when a larger share of its rows is rejected.",
 )  # fmt: skip
 _REJECTED_COLUMN_SHARE = judgement_option(
     "--max-rejected-column-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_COLUMN_SHARE,
-    show_default=True, help="Refuse the source when more values of a column are not of its kind.",
+    show_default=True, help="Refuse the list when a larger share of a column is not of its kind.",
 )  # fmt: skip
 _SHARED = (
     judgement_option(
         "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
-        help="Leave a value out of its records when more people than N have it; or keep all.",
+        help="Leave out a value that more than N people share; keep: never.",
     ),
     judgement_option(
         "--shared-suppression", type=click.Choice(["stop", "all", "none"]), default="stop", show_default=True,
-        help="Such a value of people to keep out keeps out all who have it, or none; or the run stops.",
+        help="When such a value is suppressed: stop, keep out all who share it, or none.",
     ),
 )  # fmt: skip
 _FAIL_ON_WARNINGS = judgement_option(
-    "--fail-on-warnings", is_flag=True, help="Refuse the source where the plan would warn of a large loss."
+    "--fail-on-warnings", is_flag=True, help="Refuse the list instead of warning of a large loss."
 )
 _CONFIRM_PARTNER_IDS = judgement_option(
     "--confirm-partner-ids", is_flag=True,
-    help="The numbers in partner_user_id are ids of your own making, not phone numbers: they leave unhashed.",
+    help="The numbers in partner_user_id are your own ids, not phone numbers; they are sent unhashed.",
 )  # fmt: skip
 allow_name_option = click.option(
     "--allow-name", is_flag=True, help="The name may hold an address, a phone number or a device id."
 )
 _FEW_PEOPLE = judgement_option(
     "--few-people", type=click.Choice(["tell", "refuse", "allow"]),
-    help="Tell of a change of fewer than ten people, refuse it, or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
+    help="Tell of a change of fewer than ten people, refuse or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
 )  # fmt: skip
 _JUDGEMENT = (
-    plan_option("--plan-time", metavar="TIME", help="The time that the plan counts from; now by default."),
+    plan_option("--plan-time", metavar="TIME", help="Time from which the plan counts; now by default."),
     _REJECTED_SHARE,
     _REJECTED_COLUMN_SHARE,
     *_SHARED,
     _FAIL_ON_WARNINGS,
-    judgement_option("--allow-empty", is_flag=True, help="A source without rows is no failure."),
+    judgement_option("--allow-empty", is_flag=True, help="Accept a list without rows."),
 )  # fmt: skip
 
 
@@ -221,20 +225,20 @@ def suppression_options(function: F) -> F:
             "--suppress",
             metavar="SOURCE",
             multiple=True,
-            help="People not to be put in, hashed or not; repeatable.",
+            help="List of people to keep out, hashed or not; repeatable.",
         ),
         suppression_option(
             "--suppress-map", "suppress_columns", type=KindAndColumn(), multiple=True,
             shell_complete=kinds_of_columns("--suppress"),
-            help="Column of a kind in the --suppress sources that have it; repeatable.",
+            help="Column of a kind in the --suppress lists; repeatable.",
         ),
-        suppression_option("--suppress-split-cells", metavar="CHAR", help="Separator of values in one cell of theirs."),
+        suppression_option("--suppress-split-cells", metavar="CHAR", help="Separator of values in one of their cells."),
         suppression_option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
         suppression_option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
-        suppression_option("--suppress-no-header", is_flag=True, help="Their first line is a row."),
+        suppression_option("--suppress-no-header", is_flag=True, help="They have no header."),
         suppression_option(
             "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
-            help="Allow that so many of their rows cannot be read; none by default.",
+            help="Share of their rows that may be unreadable; none by default.",
         ),
         suppression_option("--consent-column", metavar="NAME=VALUE", shell_complete=columns_then("="),
             help="Put in only rows with VALUE in NAME."),
@@ -266,16 +270,14 @@ max_minutes_option = service_option(
     "--max-minutes", type=click.FloatRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
 )
 keep_spool_option = result_option(
-    "--keep-spool", is_flag=True, help="Keep what was read, sealed, so that `resume` needs no source."
+    "--keep-spool", is_flag=True, help="Keep the records, sealed, so that `resume` needs no source."
 )
 shared_members_option = click.option(
     "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
     help="Refuse an identifier that stands for more than N members; or keep it, and take out all who have it.",
 )  # fmt: skip
 run_argument = click.argument("run", default="last", shell_complete=runs)
-dry_run_option = result_option(
-    "--dry-run", is_flag=True, help="Change nothing: do all the rest, and say what would be sent."
-)
+dry_run_option = result_option("--dry-run", is_flag=True, help="Change nothing; say what would be sent.")
 json_option = result_option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout.")
 
 

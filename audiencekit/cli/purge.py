@@ -15,10 +15,10 @@ from audiencekit.errors import InputOutputFailed
 
 
 @click.command(cls=Command, examples=("purge --older-than 30d --dry-run", "purge --older-than 30d --yes"))
-@click.option("--older-than", required=True, metavar="AGE", help="The age from the last change on: 30d, 4w, 12h.")
-@click.option("--unfinished", is_flag=True, help="Unfinished runs, too: they can be resumed no more.")
-@click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, apart from the last.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option("--older-than", required=True, metavar="AGE", help="Age since the last change: 30d, 4w, 12h.")
+@click.option("--unfinished", is_flag=True, help="Unfinished runs, too; they cannot be resumed afterwards.")
+@click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, except the last.")
+@click.option("--dry-run", is_flag=True, help="Show what would be destroyed, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes: bool, as_json: bool) -> None:

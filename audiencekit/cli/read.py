@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @plan_options
 @suppression_options
 @rejections_option
-@click.option("--doctor", is_flag=True, help="Try options on the values that are lost, and say how many each saves.")
+@click.option("--doctor", is_flag=True, help="Say which options would save lost values, and how many.")
 @json_option
 def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, **given: Any) -> None:
     """Read a list and say what `upload` would send.
@@ -60,7 +60,9 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor
 @source_options
 @plan_options
 @suppression_options
-@click.option("--out", required=True, type=OutputPath(file_okay=False), help="Directory to write to; made if missing.")
+@click.option(
+    "--out", required=True, type=OutputPath(file_okay=False), help="Directory to write to; created if missing."
+)
 @click.option("--requests", is_flag=True, help="Also write each request, byte for byte as it would be sent.")
 @json_option
 def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **given: Any) -> None:

@@ -1,4 +1,4 @@
-"""`renew` and `expiry`: entries of an audience under sync that lapse."""
+"""`renew` and `expiry`: entries of an audience under sync that expire."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, examples=("renew --audience h1ab2", "renew --audience h1ab2 --before 60d"))
 @audience_option("The custom audience, which is under sync.")
-@click.option("--before", default="30d", show_default=True, metavar="SPAN", help="Renew what lapses within 30d, say.")
-@click.option("--expires-at", metavar="TIME", help="When the entries expire then; 13 months from now by default.")
-@click.option("--ttl-days", type=int, metavar="N", help="The entries expire N days from now.")
+@click.option(
+    "--before",
+    default="30d",
+    show_default=True,
+    metavar="SPAN",
+    help="Renew entries that expire within SPAN, such as 30d.",
+)
+@click.option("--expires-at", metavar="TIME", help="When the renewed entries expire; 13 months from now by default.")
+@click.option("--ttl-days", type=int, metavar="N", help="The renewed entries expire N days from now.")
 @service_options
 @pace_options
 @dry_run_option
@@ -74,7 +80,7 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if found.unsettled:
-        tell("note: a run is at work or was cut short; what it has changed is not counted yet")
+        tell("note: a run is at work, or was interrupted: its changes are not counted yet")
     if as_json:
         print_told(found.to_json())
     else:

@@ -46,7 +46,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
     if as_json:
         print_json(runs_to_json(found))
     elif not found:
-        tell("no runs yet" if audience is None and since is None else "no run is one of these")
+        tell("no runs yet" if audience is None and since is None else "no run matches")
     else:
         say(render_runs(found))
 

@@ -33,7 +33,7 @@ def service_options(function: F) -> F:
 def pace_options(function: F) -> F:
     """How fast."""
     return stacked(
-        service_option("--concurrency", type=int, help="Requests in flight; 16 by default."),
+        service_option("--concurrency", type=int, help="Requests at the same time; 16 by default."),
         service_option("--requests-per-minute", type=int, help="Pace; 1,470 by default, 1,500 at most."),
     )(function)
 
@@ -44,8 +44,8 @@ def sending_settings(**given: Any) -> Settings:
 
     settings = command_settings(**given)
     if place_of_key(settings.state_dir, settings.key) is None:
-        beside = "a state key is made in the state directory, beside the files that it opens"
-        tell(f"note: {beside}: `audiencekit key move` takes it elsewhere")
+        beside = "a new state key is kept in the state directory, beside the files that it opens"
+        tell(f"note: {beside}: `audiencekit key move` moves it")
     return settings
 
 

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 @source_options
 @audience_option()
 @plan_option("--plan", "only_plan", is_flag=True, help="Say what would be sent; the service is not asked.")
-@plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by any share.")
-@plan_option("--rebuild", is_flag=True, help="Send all people again, as when the snapshot is lost.")
+@plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by more.")
+@plan_option("--rebuild", is_flag=True, help="Send all people again; for a lost snapshot.")
 @judgement_option(
     "--allow-shrink", type=click.FloatRange(0, 1), default=DEFAULT_ALLOWED_SHRINK, show_default=True, metavar="SHARE",
-    help="Refuse the source when the audience would shrink by more.",
+    help="Refuse the list when the audience would shrink by more.",
 )  # fmt: skip
 @sync_options
 @suppression_options

@@ -94,7 +94,7 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
     from audiencekit.audiences.synchronisation.expiry import is_under_sync
 
     if is_under_sync(audience_id, settings):
-        told = "a sync does not know what is put in or taken out by other means, and does not put it right"
+        told = "the sync does not know of people who are put in or taken out by an upload"
         tell(f"note: audience {audience_id} is under sync: {told}")
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from audiencekit.destinations.destination import Destination, TimeWishes
-from audiencekit.destinations.operations import OperationsForm
+from audiencekit.destinations.operations import USERS, OperationsForm
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.preparation.requestplan import Packing
@@ -29,6 +29,7 @@ class Audience:
     name = "audience"
     noun = "audience"
     listing = "audiences list"
+    quota = USERS
     kinds = frozenset(Kind)
     suppresses = True
 

@@ -80,6 +80,10 @@ class Destination(Protocol):
         """The arguments of the command that lists the places there are."""
 
     @property
+    def quota(self) -> str:
+        """The name of the pace that its requests keep to, with those of all destinations that the service counts so."""
+
+    @property
     def kinds(self) -> frozenset[Kind]:
         """The kinds of identifiers that it takes."""
 

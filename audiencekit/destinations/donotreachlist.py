@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from audiencekit.destinations.destination import Destination, TimeWishes
-from audiencekit.destinations.operations import OperationsForm
+from audiencekit.destinations.operations import USERS, OperationsForm
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import PlanTimes, pin_list_times
@@ -23,6 +23,7 @@ class DoNotReachList:
     name = "do_not_reach_list"
     noun = "do-not-reach list"
     listing = "do-not-reach show"
+    quota = USERS
     kinds = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER})
     suppresses = False
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from audiencekit.destinations.operationsbody import OperationsBody
     from audiencekit.packedrequest import PackedRequest
 
+USERS: Final = "users"  # the service counts requests with people together, whatever they go to (part 2, section 8)
+
 _OPEN: Final = b"["
 _CLOSE: Final = b"]"
 

@@ -11,7 +11,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.asking import is_answered
 
 _TOLD: Final = {
-    UPLOAD: "who is put in now and is not in its source stays until the entry lapses",
+    UPLOAD: "who is put in now and is not in its source stays until the entry expires",
     REMOVAL: "its next sync does not know who is taken out now, and is refused until it is rebuilt",
 }
 

@@ -26,7 +26,7 @@ class EmulatorOptions:
     `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
     `match_rate` is the share of identifiers that users of the platform have, `processing_seconds` the time from one
     count of a list to the next. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds;
-    `POST /__clock` moves what it says. `faults` are set from the start. Raises ValueError for a setting that cannot be.
+    `POST /__clock` moves what it says. `faults` are set from the start. Raises ValueError for an invalid setting.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses

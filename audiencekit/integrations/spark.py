@@ -106,8 +106,8 @@ def prepare(
 
     `columns` is required: nothing is looked at before a job runs. `row_column` has whole numbers that tell rows apart;
     without it, rows are numbered by partition. The other keywords are those of `audiencekit.check`. Raises
-    MappingRefused and SourceRefused for columns that are missing, ambiguous or no text, UsageError for keywords and
-    frames that cannot be.
+    MappingRefused and SourceRefused for columns that are missing, ambiguous or no text, UsageError for invalid
+    keywords and frames.
     """
     if not hasattr(frame, "mapInArrow"):
         raise UsageError("a DataFrame of Spark is wanted", hint="one of pandas on Spark gives it: frame.to_spark()")

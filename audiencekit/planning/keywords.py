@@ -95,9 +95,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "shared_values": Keyword(
             SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."
         ),
-        "phone_validity": Keyword(
-            "valid", "Whether phone numbers must be assigned ones, or of a possible length only."
-        ),
+        "phone_validity": Keyword("valid", "Take phone numbers in assigned ranges only, or all of a possible length."),
         "expires_at": Keyword(None, "When entries expire; 13 months after the plan by default."),
         "ttl_days": Keyword(None, "Entries expire so many days after the plan."),
         "max_rejected_share": Keyword(
@@ -110,7 +108,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "confirm_partner_ids": Keyword(
             False, "The numbers in columns of partner_user_id are ids, not phone numbers: they leave unhashed."
         ),
-        "fail_on_warnings": Keyword(False, "Refuse the source where the plan would warn of a large loss."),
+        "fail_on_warnings": Keyword(False, "Refuse the list instead of warning of a large loss."),
         "suppress": Keyword(None, "Files of people who must not be put in, hashed or not."),
         "suppress_columns": Keyword(None, "As `columns`, for those of `suppress` that have them."),
         "suppress_split_cells": Keyword(None, "As `split_cells`, for `suppress`."),
@@ -126,14 +124,14 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         ),
         "few_people": Keyword(
             None,
-            "Tell of a change of fewer than ten people, refuse it, or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
+            "Tell of a change of fewer than ten people, refuse or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
         ),
         "max_body_bytes": Keyword(None, f"Bytes of one request at most; {MAX_BODY_BYTES:,} by default."),
         "operation": Keyword(None, "What to do with every row; 'update' by default."),
         "operation_column": Keyword(None, "Column that says update or delete for each row."),
         "effective_at": Keyword(None, "When entries take effect; at once by default."),
-        "plan_time": Keyword(None, "The time that the plan counts from; now by default."),
-        "allow_empty": Keyword(False, "A source without rows is no failure."),
+        "plan_time": Keyword(None, "Time from which the plan counts; now by default."),
+        "allow_empty": Keyword(False, "Accept a list without rows."),
     }
 )
 

@@ -58,7 +58,7 @@ class Terms:
         destination: Destination = AUDIENCE,
         memories: tuple[KeyMemory, ...] = (),
     ) -> Self:
-        """Terms with all times written out. Raises UsageError for times that cannot be."""
+        """Terms with all times written out. Raises UsageError for invalid times."""
         plan_time = parse_time(options.plan_time, option("plan_time")) if options.plan_time else now.astimezone(UTC)
         times = destination.pin(plan_time, now, options)
         memories = memories if destination.suppresses else ()

@@ -19,12 +19,12 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
     `again` is the command that goes on with one that is never resumed: a sync or a renewal.
     """
     if again:
-        return f"when the run is ended early, {again} goes on with it"
+        return f"if the run is interrupted, {again} continues it"
     if keeps_spool:
-        return "the run can be resumed: what was read is kept, sealed, until it has ended"
+        return "the run can be resumed: its records are kept, sealed, until it ends"
     if is_repeatable:
         return "the run can be resumed as long as its source is unchanged"
-    return "standard input and data frames come once: give `keep_spool=True` to be able to resume"
+    return "standard input and data frames can be read only once: give `keep_spool=True` to be able to resume"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

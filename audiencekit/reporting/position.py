@@ -44,6 +44,8 @@ class Position:
 
 def measured(count: float, unit: str) -> str:
     """`18.9 MB`, `210,000 rows`, `0.5 requests`."""
+    if count == 1 and isinstance(count, int):
+        return f"1 {unit.removesuffix('s')}"
     if unit != "bytes":
         return f"{count:,.0f} {unit}" if count >= 10 or isinstance(count, int) else f"{count:.1f} {unit}"
     divisor, name = _size(count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from audiencekit.destinations.target import Target
@@ -70,20 +70,34 @@ def render_plan(plan: Plan) -> str:
     """The counts of a plan as text; the last line always names the verdict."""
     document = plan.to_json()
     planned = document["plan"]
-    described = ", ".join(f"{name} {value}" for name, value in plan.source.items() if value is not None)
-    lines = [f"Source: {described}", *_sources(plan.sources), ""]
+    lines = [f"Source: {', '.join(_described(plan))}", *_sources(plan.sources), ""]
     lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _changes(plan.changes)
     lines += _identifiers(plan.identifiers) + _rejections(plan.rejections) + _suppression(plan.suppression)
     lines += [
         "plan",
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
-        f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, {_minutes(planned['minutes'])} at the least",
+        f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, at least {_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
         f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
     ]
     lines += _findings(document["findings"]) + _remarks(document)
     lines += ["", f"verdict: {plan.verdict.replace('_', ' ')}"]
     return "\n".join(lines)
+
+
+def _described(plan: Plan) -> Iterator[str]:
+    """The name of the only file, and what it was found to be: `list.csv`, `delimited`, `header`, `12 columns`."""
+    if len(plan.sources) == 1:
+        yield shown(plan.sources[0]["name"])
+    for name, value in plan.source.items():
+        if isinstance(value, bool):
+            yield name if value else f"no {name}"
+        elif name == "format":
+            yield str(value)
+        elif isinstance(value, int):
+            yield f"{value:,} {name}"
+        elif value is not None:
+            yield f"{name} {value}"
 
 
 def _sources(sources: Sequence[Mapping[str, Any]]) -> Lines:

@@ -23,7 +23,7 @@ from audiencekit.runs.storedreports import opened_journal
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 # A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
 _LONG_AGO: Final = timedelta(days=7).total_seconds()
-# An entry that lapses this much earlier than it should makes no difference.
+# An entry that expires this much earlier than it should makes no difference.
 _SAME_END: Final = timedelta(days=1)
 
 # Seconds until nothing that was sent to a target before can be applied any more.
@@ -104,7 +104,7 @@ class EarlierRuns:
 def _undoes(earlier: PlanFacts, number: int, plan: PlanFacts) -> bool:
     """Whether request `number` of `earlier` would undo something of `plan`, were it applied after it.
 
-    A repeated Update or Delete changes nothing; but an Update with an earlier end makes people lapse too soon.
+    A repeated Update or Delete changes nothing; but an Update with an earlier end makes people expire too soon.
     """
     verbs = earlier.verbs_of(number)
     if (UPDATES in verbs and plan.sends(DELETES)) or (DELETES in verbs and plan.sends(UPDATES)):

@@ -25,7 +25,8 @@ from audiencekit.runs.journal.facts import RunFacts, Sums
 def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
     """The error of a delivery that ended early, with the exit code that fits what is known of it."""
     error = delivered.error or NotFinished("the upload was stopped before everything was sent")
-    facts = f"{sums.confirmed} requests confirmed, {sums.unknown} unknown: {error}"
+    confirmed = "1 request is" if sums.confirmed == 1 else f"{sums.confirmed:,} requests are"
+    facts = f"{confirmed} confirmed, {sums.unknown:,} unknown: {error}"
     if isinstance(error, Unauthorized | CredentialsRefused):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
     if isinstance(error, InputOutputFailed | Bug | ResumeRefused):

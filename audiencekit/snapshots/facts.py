@@ -24,7 +24,7 @@ REBUILD_HINT: Final = (
 class SnapshotFacts:
     """The facts that a snapshot says of itself. Times are in epoch seconds, None for what never happened.
 
-    `days` counts the members by the day that they lapse, 0 for those `in doubt`. `additions_at` and `removals_at` are
+    `days` counts the members by the day that they expire, 0 for those `in doubt`. `additions_at` and `removals_at` are
     of the last runs that put people in and took people out.
 
     `form` is that of the file. `whole_serial` is 0 for a file that holds all members; one that holds what has changed

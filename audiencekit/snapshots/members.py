@@ -1,4 +1,4 @@
-"""Members of an audience as a snapshot knows them: the identifiers of each, and the day that it lapses.
+"""Members of an audience as a snapshot knows them: the identifiers of each, and the day that it expires.
 
 Where members meet what changed, the day may also be DROPPED or UNSURE. As bytes, little-endian, a batch is
 

@@ -63,7 +63,7 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesFacts:
-    """Of which run the changes are. `serial` is that of the snapshot they build on, `day` when new entries lapse.
+    """Of which run the changes are. `serial` is that of the snapshot they build on, `day` when new entries expire.
 
     `waves` are the wave and the verb (whether it is a Delete) of each chunk, `requests` those of each request.
     """

@@ -20,7 +20,7 @@ UNSUITABLE_ENCODINGS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """How to read a source, checked at construction. Raises UsageError for options that cannot be.
+    """How to read a source, checked at construction. Raises UsageError for invalid options.
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`

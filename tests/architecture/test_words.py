@@ -28,6 +28,10 @@ def test_a_swept_room_stays_so(room: str) -> None:
         ('    """What came of it."""', ["What"]),
         ('    """The result."""', []),
         ("refusals += nobody_left(selection)", []),
+        ('    """An option that cannot be."""', ["that cannot be"]),
+        ("files that cannot be read", []),
+        ("a loss of ten at the least; entries lapse", ["at the least", "lapse"]),
+        ("counts = found.lapsed", []),
     ],
 )
 def test_words_are_found(line: str, words: list[str]) -> None:

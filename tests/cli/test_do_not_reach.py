@@ -46,7 +46,7 @@ def test_an_upload_is_a_run_like_any_other(run: Run, tmp_path: Path) -> None:
     path.write_text("email\nada@example.com\nbob@example.com\n")
     done = run("do-not-reach", "upload", str(path), "--keep-spool", "--max-minutes", "5", "--json")
     report = json.loads(done.stdout)
-    assert "what was read is kept, sealed" in done.stderr
+    assert "its records are kept, sealed" in done.stderr
     assert (done.returncode, report["rows"]["sent"], report["audience_id"]) == (0, 2, None)
     told = done.stderr.index("it takes no one out of an audience")
     assert told < done.stderr.index("sending:")

@@ -117,7 +117,7 @@ def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Servic
         assert process.poll() is None
     assert process.stderr is not None
     process.send_signal(signal.SIGTERM)
-    while "once more stops now" not in process.stderr.readline():
+    while "Ctrl-C again stops at once" not in process.stderr.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)

@@ -39,7 +39,7 @@ async def _work(ends: asyncio.Event | None = None) -> str:
 def test_time_that_is_over_is_a_first_signal(capsys: pytest.CaptureFixture[str]) -> None:
     """And says so."""
     assert run_until_interrupted(_work(), max_minutes=0.5) == "stopped"
-    assert "the 0.5 minutes of this run are over" in capsys.readouterr().err
+    assert "the run has reached its limit of 0.5 minutes" in capsys.readouterr().err
 
 
 def test_nohup_is_respected(capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,4 +130,4 @@ def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.
         return "drained"
 
     assert run_until_interrupted(slow(), max_minutes=10 / 60) == "drained"
-    assert "minutes of this run" not in capsys.readouterr().err
+    assert "reached its limit" not in capsys.readouterr().err

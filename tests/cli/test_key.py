@@ -42,7 +42,7 @@ def test_show_says_where_it_is_and_what_it_opens(run: Run, filled: Path) -> None
     digits = (filled / "key").read_text().strip().replace("-", "")
     assert digits[:8] not in shown.stdout
     words = run("key", "show").stdout
-    assert "a copy of the state directory opens them all" in words
+    assert "a copy of the state directory can open them" in words
     assert "snapshots: opens 1" in words
 
 
@@ -89,7 +89,7 @@ def test_after_a_move_all_goes_on(run: Run, filled: Path, service: Service) -> N
 def test_a_new_key_beside_the_files_is_told_once(run: Run, service: Service, tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("email\nada@example.com\n")
     call = ("upload", "list.csv", "--audience", service.audience_id)
-    told = "a state key is made in the state directory, beside the files that it opens"
+    told = "a new state key is kept in the state directory, beside the files that it opens"
     assert told in run(*call, **service.env).stderr
     assert told not in run(*call, **service.env).stderr
     elsewhere = {**service.env, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "other"), "AUDIENCEKIT_KEY": "7c" * 32}

@@ -229,7 +229,7 @@ def test_the_token_of_the_environment_comes_first(machine: Machine) -> None:
     process, page = machine.begin("login", "--no-browser", **given)
     machine.approve(page)
     code, _, stderr = machine.end(process)
-    assert (code, "comes before" in stderr) == (0, True)
+    assert (code, "is used before" in stderr) == (0, True)
     done = machine.run("logout", AUDIENCEKIT_CONSUMER_SECRET="wrong")
     assert (done.returncode, "until its owner revokes it" in done.stderr) == (0, True)
     assert json.loads(machine.run("whoami", "--json", **given).stdout)["token"] == "environment"

@@ -79,7 +79,7 @@ def test_a_dash_is_nothing_to_write_to(run: Run, tmp_path: Path) -> None:
     source = _list(tmp_path, "email\nada@example.com\n")
     for arguments in (["check", source, "--rejections", "-"], ["prepare", source, "--out", "-"]):
         ended = run(*arguments)
-        assert (ended.returncode, "not to standard output" in ended.stderr) == (2, True)
+        assert (ended.returncode, "not standard output" in ended.stderr) == (2, True)
     assert not (tmp_path / "-").exists()
 
 

@@ -46,7 +46,7 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     assert planned["changes"]["additions"] == planned["plan"]["records"] == 120
     assert {"requests", "bytes", "minutes"} <= set(planned["plan"])
     shown = (await terminal.run("sync", "list.csv", "--plan")).stdout
-    assert "the same command goes on with it" in shown
+    assert "the same command continues it" in shown
     assert "can be resumed" not in shown
     assert not emulator.store.requests.documents()
     report = json.loads((await terminal.run("sync", "list.csv", "--json")).stdout)
@@ -61,7 +61,7 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     assert "shrink from 111 members to 30" in refused.stderr
     assert json.loads(refused.stdout)["state"] == "refused"
     past = await terminal.run("upload", "list.csv")
-    assert "is under sync: a sync does not know what is put in" in past.stderr
+    assert "is under sync: the sync does not know of people" in past.stderr
     found = json.loads((await terminal.run("expiry", "--json")).stdout)
     assert (found["members"], found["within_days"]["90"], sum(day["members"] for day in found["days"])) == (111, 0, 111)
     assert "111 members" in (await terminal.run("expiry")).stdout

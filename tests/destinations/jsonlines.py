@@ -80,6 +80,7 @@ class JsonLines:
 
     name, noun, listing = "json_lines", "mailbox", "mailboxes"
     kinds = frozenset({Kind.EMAIL})
+    quota = "lines"
     suppresses = True
 
     def __init__(self) -> None:

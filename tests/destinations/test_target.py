@@ -52,3 +52,8 @@ def test_a_list_takes_emails_and_phone_numbers_only() -> None:
     """Specification part 2, section 4.6."""
     assert LIST.destination.kinds == {Kind.EMAIL, Kind.PHONE_NUMBER}
     assert AUDIENCE.destination.kinds == set(Kind)
+
+
+def test_an_audience_and_a_list_share_one_pace() -> None:
+    """The service counts their requests together (specification part 2, section 8)."""
+    assert AUDIENCE.destination.quota == LIST.destination.quota

@@ -95,7 +95,7 @@ def _read(terminal: int, shown: bytearray) -> None:
 
 def _answer(shown: bytearray, reader: threading.Thread) -> None:
     """Press the button of the page that is shown."""
-    while (found := re.search(rb"say yes: (http\S+)\r", bytes(shown))) is None:
+    while (found := re.search(rb"allow access: (http\S+)\r", bytes(shown))) is None:
         assert reader.is_alive(), bytes(shown)
         reader.join(timeout=0.05)
     page = found[1].decode()

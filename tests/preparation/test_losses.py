@@ -51,7 +51,7 @@ def _found(tally: Tally) -> list[tuple[str, str | None, int]]:
     ],
 )
 def test_losses_of_a_column(present: int, reasons: dict[str, int], found: list[Any]) -> None:
-    """More than a twentieth, and ten at the least; of a column without a valid value any loss at all."""
+    """More than a twentieth, and at least ten; of a column without a valid value any loss at all."""
     assert _found(_tally(present, **reasons)) == found
 
 

@@ -14,7 +14,7 @@ from audiencekit.reporting.plan import how_resumable
         (True, True, "", "sealed"),
         (False, True, "", "sealed"),
         (False, False, "", "data frames"),
-        (True, False, "`audiencekit renew --audience 1a`", "`audiencekit renew --audience 1a` goes on"),
+        (True, False, "`audiencekit renew --audience 1a`", "`audiencekit renew --audience 1a` continues it"),
     ],
 )
 def test_what_a_resumption_takes_is_said(is_repeatable: bool, keeps_spool: bool, again: str, expected: str) -> None:

@@ -132,6 +132,7 @@ def test_no_line_is_told_twice() -> None:
         (2_500_000_000, "bytes", "2.5 GB"),
         (1_234_567, "rows", "1,234,567 rows"),
         (0.5, "requests", "0.5 requests"),
+        (1, "rows", "1 row"),
     ],
 )
 def test_amounts(count: float, unit: str, told: str) -> None:

@@ -85,7 +85,7 @@ def test_what_may_still_be_applied_is_waited_for(
         (_plan("U", "D"), 2, _plan("U", "U"), True),
         (_plan("UD"), 1, _plan("U"), True),
         (_plan("U"), 1, _plan("U", "D"), True),
-        (_plan("U", until=MONTH), 1, _plan("U"), True),  # people would lapse too soon
+        (_plan("U", until=MONTH), 1, _plan("U"), True),  # people would expire too soon
         (_plan("U"), 1, _plan("U", until=MONTH), False),
         (_plan("D", until=MONTH), 1, _plan("D"), False),
         (_plan(), 1, _plan("U"), True),  # of a version that did not write which verbs

@@ -73,7 +73,7 @@ async def test_the_list_of_runs_knows_what_standard_input_left(
     (listed,) = list_runs(settings.state_dir)
     assert listed["resumable"] is keep_spool
     if keep_spool:
-        assert any("what was read is kept" in message for message in told)
+        assert any("its records are kept" in message for message in told)
         assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
         return
     assert any("give `keep_spool=True`" in message for message in told)

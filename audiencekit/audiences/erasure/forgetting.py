@@ -166,7 +166,7 @@ def _continued(
     """The erasure of the same people that ended early, if there is one."""
     found = store.unfinished(fingerprint_of(records, key), settings.require_account(), do_not_reach=do_not_reach)
     if found is not None:
-        progress.tell(f"erasure {found.erasure_id} of the same people ended early: this goes on with it")
+        progress.tell(f"erasure {found.erasure_id} of the same people ended early: this continues it")
     return found
 
 
@@ -197,7 +197,7 @@ async def _erase(
                 )
             )  # fmt: skip
 
-    async with open_limiter(settings, clock=clock, given=limiter) as pace:
+    async with open_limiter(settings, AUDIENCE.quota, clock=clock, given=limiter) as pace:
         erasing = Erasing(
             receipt,
             records,

@@ -37,7 +37,7 @@ class People:
         keywords: SourceKeywords,
         profile: Profile,
     ) -> People:
-        """Checked. Raises UsageError for keywords that cannot be, and unless one of the two is given."""
+        """Checked. Raises UsageError for invalid keywords, and unless one of the two is given."""
         if (identifiers is None) is (source is None):
             raise UsageError("people are named by identifiers or by a source: one of the two")
         if isinstance(identifiers, str) or _has_columns(identifiers):

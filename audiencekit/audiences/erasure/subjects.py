@@ -78,6 +78,6 @@ class Asked:
 def _in_words(rejected: Rejected, what: str) -> str:
     place = f", column {rejected.column}" if rejected.column else ""
     reason = (
-        "its kind is not evident" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
+        "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
     )
     return f"{what} {rejected.row}{place}: {reason}"

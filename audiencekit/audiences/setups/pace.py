@@ -10,6 +10,7 @@ from typing import Final
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.limiter.joint import JointLimiter
+from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.settings import Settings
 
 _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
@@ -19,5 +20,8 @@ _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
 async def one_pace(own: Settings) -> AsyncIterator[RateLimiter]:
     """The limiter for the account of `own`; it is shared with other processes, and so is the pace of all accounts."""
     clock, everywhere = SystemClock(), replace(own, account_id=_ALL_ACCOUNTS)
-    async with open_limiter(everywhere, clock=clock) as common, open_limiter(own, clock=clock) as alone:
+    async with (
+        open_limiter(everywhere, AUDIENCE.quota, clock=clock) as common,
+        open_limiter(own, AUDIENCE.quota, clock=clock) as alone,
+    ):
         yield JointLimiter(alone, common)

@@ -126,7 +126,7 @@ class SetupReport:
 
 def _counts(document: Mapping[str, Any]) -> Iterator[str]:
     """The changes in the audience, made or planned; of an upload the rows."""
-    if changes := document.get("changes"):
+    if (changes := document.get("changes")) and document.get("state", "complete") == "complete":
         yield from (f"{changes[name]:,} {words}" for name, words in _CHANGES.items() if changes.get(name))
         yield f"{changes['members_after']:,} members"
     elif rows := document.get("rows"):

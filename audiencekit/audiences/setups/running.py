@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -87,14 +87,32 @@ async def carry_out(
     A dry run looks at each audience, and makes the plan of what it would send.
     """
     found: list[AudienceResult] = []
+    is_interrupted = False
     for one in chosen:
         own = _settings_of(one, settings)
-        if _is_cancelled():
+        if is_interrupted:
             found.append(AudienceResult(setup=one, account_id=own.account_id or ""))
-        else:
-            make = functools.partial(_foreseen if dry_run else _sent, own=own)
-            found.append(await _carried_out(one, own, _Named(progress, one.name), make))
+            continue
+        make = functools.partial(_foreseen if dry_run else _sent, own=own)
+        work = _carried_out(one, own, _Named(progress, one.name), make)
+        result, is_interrupted = await _attended(work)
+        found.append(result)
     return SetupReport(tuple(found))
+
+
+async def _attended(work: Coroutine[Any, Any, AudienceResult]) -> tuple[AudienceResult, bool]:
+    """The result of `work`, and whether it was cancelled meanwhile: a run takes that back when it ends in good order.
+
+    Every cancellation reaches the work, since a second one ends it at once.
+    """
+    working, is_interrupted = asyncio.ensure_future(work), False
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError:
+            is_interrupted = True
+            working.cancel()
+    return working.result(), is_interrupted
 
 
 async def _carried_out(one: AudienceSetup, own: Settings, progress: _Named, make: _Make) -> AudienceResult:
@@ -153,11 +171,6 @@ def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
     called = f" {name!r}" if name else ""
     account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
     return f"{one.operation} of audience {audience_id}{called} in {account}"
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 class _Named:

@@ -1,4 +1,4 @@
-"""`expiry`: when how many members of an audience under sync lapse, unless they are renewed."""
+"""`expiry`: when how many members of an audience under sync expire, unless they are renewed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ WITHIN_DAYS: Final = (7, 30, 90)  # what people ask for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expiry:
-    """The members of an audience by the day that their entry lapses, in UTC.
+    """The members of an audience by the day that their entry expires, in UTC.
 
-    `doubtful` may be in the audience or not. `within` counts those that lapse in so many days. With `unsettled`, a run
+    `doubtful` may be in the audience or not. `within` counts those that expire in so many days. With `unsettled`, a run
     is at work or was cut short, and what it has changed is not counted yet.
     """
 
@@ -58,7 +58,7 @@ def _store(audience_id: str, settings: Settings) -> SnapshotStore:
 
 
 def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime | None = None) -> Expiry:
-    """When how many lapse, as the snapshot says. Sends nothing, and needs no credentials.
+    """When how many expire, as the snapshot says. Sends nothing, and needs no credentials.
 
     Raises PlanRefused for an audience that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
     """

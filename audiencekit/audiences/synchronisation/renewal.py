@@ -1,4 +1,4 @@
-"""`renew`: put in again, from the snapshot, the members of an audience whose entry lapses soon."""
+"""`renew`: put in again, from the snapshot, the members of an audience whose entry expires soon."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def renew_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Report:
-    """Put in again all members of an audience under sync whose entry lapses within `before`, such as 30d.
+    """Put in again all members of an audience under sync whose entry expires within `before`, such as 30d.
 
     The report of the complete run; its rows are the members of the snapshot. Raises what `sync_async` does, and
     PlanRefused for an audience that is not under sync.
@@ -74,8 +74,9 @@ async def renew_async(
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     client = open_client(settings)
     with ExitStack() as stack:
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
-            run = Run.start(None, Target.audience(audience_id), keywords, settings, None, stack, operation=RENEW)
+        target = Target.audience(audience_id)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
+            run = Run.start(None, target, keywords, settings, None, stack, operation=RENEW)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             planner = functools.partial(plan_renewal, session, days)
             return await session.carry_out(run, planner, client, settings, pace)
@@ -108,7 +109,7 @@ def plan_renewal(
     spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
     gathered = Gathered(spool, aside, KeySets(aside, mixed=False), terms.form)
     suppressed = 0
-    # No entry is to lapse earlier than before.
+    # No entry is to expire earlier than before.
     last = min(day_of(now) + before_days, day_of(times.end) - 1)
     for part in range(PARTS):
         suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), terms.memories)
@@ -129,7 +130,7 @@ def plan_renewal(
     # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
     told = warn_of_pace(snapshot.facts, now.timestamp(), additions=True, removals=False)
     if not records:
-        told = (f"no entry lapses within {before_days} days and earlier than a new one would: nothing is sent",)
+        told = (f"no entry expires within {before_days} days and earlier than a new one would: nothing is sent",)
     return PlannedSync(
         source=_Members({"snapshot": snapshot.facts.serial}),
         options=terms.options,

@@ -42,7 +42,7 @@ from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import SnapshotStore
 
-_STAYS: Final = "stays until the entry lapses"
+_STAYS: Final = "stays until the entry expires"
 _LOST: Final = f"the snapshot is lost: all members are sent again; who was in it and is not in the source, {_STAYS}"
 _NEW: Final = f"the audience comes under sync: who was put in by other means is not known and {_STAYS}"
 

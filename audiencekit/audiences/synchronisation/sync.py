@@ -56,9 +56,9 @@ async def sync_async(
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
     client = open_client(settings)
     with ExitStack() as stack:
-        async with open_limiter(settings, clock=SystemClock(), given=limiter) as pace:
+        target = Target.audience(audience_id)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
             plain = plain_keywords(keywords, few_people=settings.few_people)
-            target = Target.audience(audience_id)
             await look_first(target.connect(settings), progress)
             run = Run.start(source, target, plain, settings, rejections, stack, operation=SYNC)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)

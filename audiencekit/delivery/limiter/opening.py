@@ -14,38 +14,38 @@ from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import Settings
 
-USERS: Final = "users"
 QUOTA_LENGTH: Final = 32  # hex digits: 128 bits
 
 
 @asynccontextmanager
 async def open_limiter(
-    settings: Settings, *, clock: Clock, given: RateLimiter | None = None
+    settings: Settings, quota: str, *, clock: Clock, given: RateLimiter | None = None
 ) -> AsyncIterator[RateLimiter]:
     """The limiter for the account, the token and the service of `settings`, shared by all who have the same.
 
+    `quota` says which requests the service counts together: that of their destination.
     A `given` one comes before the settings. Raises InputOutputFailed when the file of the host's cannot be used,
-    UsageError for an address of Redis that cannot be.
+    UsageError for an invalid address of Redis.
     """
     if given is not None:
         yield given
         return
     token = settings.require_secrets()["access_token"]
-    quota = quota_of(settings.require_ads_url(), settings.require_account(), token)
+    name = quota_of(settings.require_ads_url(), settings.require_account(), token, quota)
     pace = settings.requests_per_minute
     if settings.limiter is None:
-        with HostLimiter(pace, quota=quota, state_dir=settings.state_dir, clock=clock) as host:
+        with HostLimiter(pace, quota=name, state_dir=settings.state_dir, clock=clock) as host:
             yield host
     else:
-        async with RedisLimiter(pace, address=settings.limiter, quota=quota, clock=clock) as many:
+        async with RedisLimiter(pace, address=settings.limiter, quota=name, clock=clock) as many:
             yield many
 
 
 @guarded
-def quota_of(address: str, account_id: str, token: Secret, endpoint_class: str = USERS) -> str:
+def quota_of(address: str, account_id: str, token: Secret, quota: str) -> str:
     """A name for what the service counts together (specification part 2, section 8): by account and token.
 
     A cut SHA-256. Tokens are long and random, so that none is found by trying; the name is of no use to sign with.
     """
-    parts = (address.rstrip("/"), account_id, endpoint_class, token.unwrap())
+    parts = (address.rstrip("/"), account_id, quota, token.unwrap())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:QUOTA_LENGTH]

@@ -41,7 +41,7 @@ class RedisLimiter:
 
     All should have the same pace. While Redis is away no request leaves, and after REDIS_AWAY_SECONDS
     ServiceUnavailable is raised; with `when_away=pace` in the address each process keeps the whole pace by itself
-    meanwhile. Raises UsageError for an address that cannot be, CredentialsRefused when Redis refuses the password.
+    meanwhile. Raises UsageError for an invalid address, CredentialsRefused when Redis refuses the password.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def settings_from(
 ) -> Settings:
     """The settings of the connection, and of the worker's environment for what the connection leaves empty.
 
-    The four credentials come from one of the two as a whole. Raises UsageError for fields that cannot be.
+    The four credentials come from one of the two as a whole. Raises UsageError for invalid fields.
     """
     environment = dict(os.environ if environment is None else environment)
     given = {name: str(value).strip() for name, value in extra.items() if value not in (None, "")}

@@ -30,7 +30,7 @@ def this_moment() -> Moment:
 
 
 def seconds_in_the_past(departures: Iterable[Moment], now: Moment) -> float:
-    """How long ago, at the least, the last attempt ended whose bytes left at one of `departures`.
+    """The least seconds since the last attempt ended whose bytes left at one of `departures`.
 
     Infinite when there are none. An attempt may take as long as it is given.
     """

@@ -78,7 +78,7 @@ def test_lines_that_are_left_out_leave_nobody() -> None:
 def test_many_rejections_are_counted() -> None:
     """A message names the first few."""
     asked = read_lines(Lines(["?"] * 9))
-    assert asked.rejections_in_words("line").endswith("line 5: its kind is not evident; and 4 more")
+    assert asked.rejections_in_words("line").endswith("line 5: its kind is not recognised; and 4 more")
     assert asked.reasons() == {"no_identifier": 9}
 
 

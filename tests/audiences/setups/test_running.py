@@ -123,6 +123,26 @@ async def test_a_setup_that_breaks_a_rule_sends_nothing(two: _Two, settings: Set
     assert emulator.store.requests.documents() == []
 
 
+async def test_a_run_that_ends_in_good_order_still_leaves_the_rest(
+    two: _Two, settings: Settings, emulator: Emulator
+) -> None:
+    """It takes the cancellation back, since it says itself how far it came: the next is not begun all the same."""
+
+    class _Cancelling(NoProgress):
+        def step(self, stage: str, done: int, total: int, *, unit: str, also: object = None) -> None:
+            if stage == "north: sending" and not done:
+                running.cancel()
+
+    running = asyncio.ensure_future(carry_out(read_setup(two.path).chosen(None), settings, _Cancelling()))
+    report = await running
+    first, *rest = report.results
+    assert {result.state for result in rest} == {"not begun"}
+    assert first.state in ("complete", "incomplete")
+    told = str(report).splitlines()[0]
+    assert ("put in" in told) == (first.state == "complete"), "what was only planned is not told as done"
+    assert report.exit_code == 75
+
+
 async def test_what_is_cancelled_leaves_the_rest_for_the_next_time(two: _Two, settings: Settings) -> None:
     """Audiences that were not begun are not begun; the code says that something is left to do."""
 
@@ -187,7 +207,7 @@ async def test_the_pace_of_a_run_is_shared_by_its_accounts(
             asked[self._account_id] = asked.get(self._account_id, 0) + 1
 
     class _Opened:
-        def __init__(self, given: Settings, **_: Any) -> None:
+        def __init__(self, given: Settings, quota: str, **_: Any) -> None:
             self._limiter = _Counting(given.account_id or "")
 
         async def __aenter__(self) -> _Counting:

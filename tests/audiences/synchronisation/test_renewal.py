@@ -1,4 +1,4 @@
-"""Entries that lapse: put in again from the snapshot, by a sync, or counted."""
+"""Entries that expire: put in again from the snapshot, by a sync, or counted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
 
 @pytest.fixture
 async def owner(tmp_path: Path) -> Owner:
-    """Whose audience has five members that lapse in 20 days, and seven that do so in a year."""
+    """Whose audience has five members that expire in 20 days, and seven that do so in a year."""
     owner = Owner(tmp_path)
     await owner.sync(LATER, ttl_days=365)
     await owner.sync(SOON + LATER, ttl_days=20)

@@ -31,7 +31,7 @@ def settings_in(directory: Path, **more: str) -> Settings:
 
 async def test_the_host_has_its_own_limiter(tmp_path: Path, clock: Clock) -> None:
     """Under the state directory, where neither account nor token can be read."""
-    async with open_limiter(settings_in(tmp_path), clock=clock) as limiter:
+    async with open_limiter(settings_in(tmp_path), "users", clock=clock) as limiter:
         assert isinstance(limiter, HostLimiter)
         await limiter.acquire()
     kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
@@ -39,11 +39,19 @@ async def test_the_host_has_its_own_limiter(tmp_path: Path, clock: Clock) -> Non
     assert not any(word.encode() in kept[0].read_bytes() for word in (TOKEN, "invented-account"))
 
 
+async def test_requests_that_are_counted_apart_have_each_their_pace(tmp_path: Path, clock: Clock) -> None:
+    """Those of another destination, with the same account and token."""
+    for quota in ("users", "lines", "users"):
+        async with open_limiter(settings_in(tmp_path), quota, clock=clock) as limiter:
+            await limiter.acquire()
+    assert len([path for path in (tmp_path / "state").rglob("*") if path.is_file()]) == 2
+
+
 async def test_redis_is_chosen_by_its_address(tmp_path: Path, clock: Clock) -> None:
     """Nothing is kept on the host then."""
     pytest.importorskip("redis", reason="the package redis is not installed: pip install 'audiencekit[redis]'")
     settings = settings_in(tmp_path, AUDIENCEKIT_LIMITER="redis://127.0.0.1:1/0")
-    async with open_limiter(settings, clock=clock) as limiter:
+    async with open_limiter(settings, "users", clock=clock) as limiter:
         assert isinstance(limiter, RedisLimiter)
     assert not (tmp_path / "state").exists()
 
@@ -51,7 +59,7 @@ async def test_redis_is_chosen_by_its_address(tmp_path: Path, clock: Clock) -> N
 async def test_a_given_limiter_comes_first(tmp_path: Path, clock: Clock) -> None:
     """For services of one's own."""
     given = Unlimited()
-    async with open_limiter(settings_in(tmp_path), clock=clock, given=given) as limiter:
+    async with open_limiter(settings_in(tmp_path), "users", clock=clock, given=given) as limiter:
         assert limiter is given
     assert not (tmp_path / "state").exists()
 
@@ -60,20 +68,20 @@ async def test_without_credentials_there_is_no_quota(tmp_path: Path, clock: Cloc
     """It is named by the token."""
     settings = load_settings({}, directory=tmp_path)
     with pytest.raises(CredentialsRefused):
-        async with open_limiter(settings, clock=clock):
+        async with open_limiter(settings, "users", clock=clock):
             pass
 
 
 def test_a_quota_is_of_one_account_and_token_at_one_service() -> None:
     """Each of them makes another name; a slash at the end of the address does not."""
-    quota = quota_of("http://a", "b", Secret("c"))
+    quota = quota_of("http://a", "b", Secret("c"), "users")
     others = {
-        quota_of("http://x", "b", Secret("c")),
-        quota_of("http://a", "x", Secret("c")),
-        quota_of("http://a", "b", Secret("x")),
+        quota_of("http://x", "b", Secret("c"), "users"),
+        quota_of("http://a", "x", Secret("c"), "users"),
+        quota_of("http://a", "b", Secret("x"), "users"),
         quota_of("http://a", "b", Secret("c"), "x"),
-        quota_of("http://a", "bc", Secret("")),
+        quota_of("http://a", "bc", Secret(""), "users"),
     }
     assert len(others | {quota}) == 6
-    assert quota_of("http://a/", "b", Secret("c")) == quota
+    assert quota_of("http://a/", "b", Secret("c"), "users") == quota
     assert len(quota) == QUOTA_LENGTH

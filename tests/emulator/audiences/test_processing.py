@@ -83,7 +83,7 @@ async def test_sizes_lag_behind_membership(open_emulator: Any) -> None:
 
 
 async def test_expired_people_are_not_counted(open_emulator: Any) -> None:
-    """An audience that nobody renews lapses by itself."""
+    """An audience that nobody renews expires by itself."""
     async with open_emulator(match_rate=1.0) as caller:
         await caller.upload(_update(0, 120, expires_at="2027-01-20T00:00:00Z"))
         await caller.move_clock(advance=PROCESSING_SECONDS)

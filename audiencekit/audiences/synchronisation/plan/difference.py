@@ -1,4 +1,4 @@
-"""A source compared with the snapshot, part by part: who is new, who is gone, whose entry lapses soon."""
+"""A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """Days that decide: an entry that lapses on `renewed_to` or earlier is renewed, one before `lapsed_before` is gone.
+    """Days that decide: an entry that ends on `renewed_to` or earlier is renewed, one before `lapsed_before` is gone.
 
     With `all_members`, entries are sent whether they need it or not.
     """

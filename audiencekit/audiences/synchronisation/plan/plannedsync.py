@@ -159,7 +159,7 @@ class SyncPlanner:
 def _horizon(now: datetime, expires_at: datetime, *, all_members: bool) -> Horizon:
     today, lifetime = day_of(now), day_of(expires_at) - day_of(now)
     return Horizon(
-        lapsed_before=today - 1,  # entries lapse in the course of a day, by the clock of the service
+        lapsed_before=today - 1,  # entries expire in the course of a day, by the clock of the service
         renewed_to=today + min(RENEW_BEFORE_DAYS, int(lifetime * RENEW_BEFORE_SHARE)),
         all_members=all_members,
     )

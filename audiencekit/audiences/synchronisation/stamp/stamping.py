@@ -25,13 +25,13 @@ from audiencekit.machine.keys import SubKey
 
 _REBUILD: Final = (
     "`audiencekit sync … --rebuild` sends all people of the source again from here; who was put in by others and is not"
-    " in the source stays until the entry lapses"
+    " in the source stays until the entry expires"
 )
 _OTHER: Final = "another machine, another state directory or a later state of this one has changed the audience"
 _OTHER_HINT: Final = f"sync from there, or put its state directory in the place of this one; else {_REBUILD}"
 _REMOVED: Final = "an upload has taken people out of the audience since the last sync"
 _UPLOADED: Final = (
-    "an upload has put people in since the last sync: who is not in the source stays until the entry lapses"
+    "an upload has put people in since the last sync: who is not in the source stays until the entry expires"
 )
 _CUT_SHORT: Final = "the audience was changed by others, and a rebuild of its snapshot was cut short"
 _UNSTAMPED: Final = (
@@ -113,7 +113,7 @@ class Stamping:
         if not self._is_behind:
             return ()
         why = _OTHER if is_foreign else _REMOVED if is_overtaken else _CUT_SHORT
-        return (f"{why}: who was put in so and is not in the source stays until the entry lapses",)
+        return (f"{why}: who was put in so and is not in the source stays until the entry expires",)
 
     def _known(self) -> KnownStamps | None:
         try:

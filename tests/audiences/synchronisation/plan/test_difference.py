@@ -104,7 +104,7 @@ def test_kernels_compare_alike(
     [(DOUBTFUL, (1, 0, 0)), (99, (1, 0, 0)), (100, (0, 1, 0)), (130, (0, 1, 0)), (131, (0, 0, 1))],
 )
 def test_the_day_decides(day: int, counts: tuple[int, int, int]) -> None:
-    """In doubt or lapsed is as good as new; what lapses soon is renewed."""
+    """In doubt or lapsed is as good as new; what expires soon is renewed."""
     found, _ = _find([("a", "")], {("a", ""): day})
     assert (found.additions, found.renewals, found.unchanged) == counts
 

@@ -1,0 +1,107 @@
+"""The documentation site: it is whole, asks no other host for anything, and its shell commands run as printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.processes import COMMAND, PIPE, environment
+from tests.terminal_pictures import COMMANDS, picture
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = ("tutorial.md", "schedules.md")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `.ci/run` does it: a warning is an error, and a broken link is a warning."""
+    pytest.importorskip("furo", reason="the extra docs is not installed")
+    built = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", str(DOCS), str(ROOT), str(built)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return built
+
+
+def _pages(site: Path) -> list[Path]:
+    return [page for page in site.rglob("*.html") if "_static" not in page.parts]
+
+
+def test_each_page_of_docs_is_in_the_site(site: Path) -> None:
+    """None is forgotten in the table of contents, or the build would have failed."""
+    built = {page.stem for page in (site / "docs").glob("*.html")}
+    assert built == {page.stem for page in DOCS.glob("*.md")}
+
+
+def test_the_site_needs_no_other_host(site: Path) -> None:
+    """No script, style, font or picture comes from elsewhere, so that it can be read and searched offline."""
+    fetched = re.compile(r"<(?:script|img|link|iframe)\b[^>]*?\b(?:src|href)=\"((?:https?:)?//[^\"]+)\"")
+    pages = _pages(site)
+    assert len(pages) > 30
+    assert {address for page in pages for address in fetched.findall(page.read_text(encoding="utf-8"))} == set()
+    styles = [style.read_text(encoding="utf-8") for style in (site / "_static").rglob("*.css")]
+    assert not [style for style in styles if re.search(r"url\(\s*[\"']?(?:https?:)?//", style)]
+
+
+def test_the_search_has_an_index(site: Path) -> None:
+    """It is a file of the site, and knows the words of the pages."""
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert '"docs/tutorial"' in index
+    assert "excel_mangl" in index
+
+
+def _commands_of(page: str) -> list[str]:
+    blocks = re.findall(
+        r"^```sh\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("audiencekit ")]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path) -> None:
+    """One after the other, against the emulator, in a folder that has the samples."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    state = tmp_path / "state"
+    with subprocess.Popen([*COMMAND, "emulator"], env=environment(state), cwd=tmp_path, stdout=PIPE) as emulator:
+        assert emulator.stdout is not None
+        try:
+            env = environment(state, json.loads(emulator.stdout.readline())["env"])
+            for line in _commands_of(page):
+                command = [*COMMAND, *shlex.split(line)[1:]]
+                done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+                assert done.returncode == 0, f"{line}: {done.stderr}"
+        finally:
+            emulator.terminate()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_commands(page: str) -> None:
+    """So that the test of them is about something."""
+    assert _commands_of(page)
+
+
+def _words(svg: str) -> list[str]:
+    """What a picture shows, without times and ids, which differ from run to run."""
+    shown = "\n".join(text for text in ElementTree.fromstring(svg).itertext()).replace("\xa0", " ")
+    return re.sub(r"\d{4}-?\d\d-?\d\d\S*|took \d+ s|\(\w{5}\)", "…", shown[shown.index("$ audiencekit") :]).split()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_picture_shows_what_the_command_prints(name: str) -> None:
+    """`python -m tests.terminal_pictures docs/images` takes them again."""
+    assert _words((DOCS / "images" / name).read_text(encoding="utf-8")) == _words(picture(COMMANDS[name]))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_picture_fetches_nothing(name: str) -> None:
+    """No font of another host."""
+    assert "url(http" not in (DOCS / "images" / name).read_text(encoding="utf-8")
