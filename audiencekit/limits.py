@@ -125,6 +125,7 @@ MAX_LINE_BYTES: Final = 1_048_576
 MAX_COLUMNS: Final = 10_000
 MAX_INFLATION: Final = 200  # unpacked bytes per packed byte, watched after INFLATION_GRACE_BYTES
 INFLATION_GRACE_BYTES: Final = 100_000_000
+MAX_UNPACKING_BYTES: Final = 134_217_728  # memory for unpacking xz; its strongest level takes half of it
 TOLERATED_FAULT_ROWS: Final = 10  # faulty rows (ragged, encoding, too large, mangled) that never refuse a file
 TOLERATED_FAULT_SHARE: Final = 0.005  # of all rows; the larger of the two bounds holds
 ROUNDED_IDS: Final = 3  # ids of over 15 digits that end in zeros: as many may be true

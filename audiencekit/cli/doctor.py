@@ -67,6 +67,7 @@ def _line(one: Check) -> str:
 
 def _checks(given: dict[str, Any]) -> Iterator[Check]:
     yield _kernels()
+    yield from _lists()
     try:
         settings = command_settings(**given)
     except AudiencekitError as error:
@@ -88,6 +89,21 @@ def _kernels() -> Check:
         return Check("kernels", "ok", "compiled")
     remedy = "install a Rust compiler, then `pip install --force-reinstall --no-deps audiencekit`"
     return Check("kernels", "warning", "not compiled: lists are read several times slower", remedy)
+
+
+def _lists() -> Iterator[Check]:
+    """The forms of lists that are read, and those that need an extra which is not installed."""
+    from importlib.util import find_spec
+
+    from audiencekit.sources.bytes.packings import PACKINGS
+    from audiencekit.sources.formats import FORMATS
+
+    packed = ", ".join(packing.name for packing in PACKINGS)
+    yield Check("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
+    if find_spec("datafusion") is not None:
+        yield Check("queries over lists", "ok", "--sql is available")
+    else:
+        yield Check("queries over lists", "ok", "not installed", "pip install 'audiencekit[sql]' for --sql")
 
 
 def _state(settings: Settings) -> Iterator[Check]:

@@ -31,7 +31,7 @@ from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.keysets import KeySets
-from audiencekit.sources.files import refuse_unheeded
+from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source

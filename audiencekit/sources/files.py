@@ -10,14 +10,12 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.optiontext import option
-from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, take_sample
+from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
-from audiencekit.sources.delimited.delimitedfile import open_delimited
+from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
-from audiencekit.sources.jsonlines.jsonlinesfile import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet.partfiles import part_files
 from audiencekit.sources.table import Look
@@ -26,7 +24,6 @@ T = TypeVar("T")
 FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
 AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows]
-SNIFFED_BYTES: Final = 65_536
 _ROWS: Final = (
     "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, or a file open as bytes; collect a lazy frame first"
 )
@@ -146,41 +143,13 @@ def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
     if os.fspath(path) == STANDARD_INPUT:
         return _look_at_stream(name, StandardInput(), STANDARD_INPUT, options)
     file = RegularFile(path)
-    stream = ByteStream(file, options.encoding)
-    identity = (file.identity.device, file.identity.inode)
-    if stream.format is SourceFormat.TEXT:
-        return LookedAtFile(name, _look_at_text(name, stream, options), file.size_bytes, identity)
-    # Arrow's Parquet reader is heavy, and most sources are text.
-    from audiencekit.sources.parquet.parquetfile import open_parquet
-
-    return LookedAtFile(name, open_parquet(file, options), file.size_bytes, identity)
+    look = open_bytes(name, ByteStream(file, options.encoding), options)
+    return LookedAtFile(name, look, file.size_bytes, (file.identity.device, file.identity.inode))
 
 
 def _look_at_stream(name: str, bytes_once: StandardInput, identity: str, options: SourceOptions) -> LookedAtFile:
-    stream = ByteStream(bytes_once, options.encoding)
-    if stream.format is SourceFormat.PARQUET:
-        raise SourceRefused(
-            "Parquet is read from its end, which a stream does not have", hint="give the path of a file"
-        )
-    return LookedAtFile(name, _look_at_text(name, stream, options), 0, identity, repeatable=False)
-
-
-def _look_at_text(name: str, stream: ByteStream, options: SourceOptions) -> Look:
-    if options.delimiter is None and is_json_lines(name, take_sample(stream.blocks(), SNIFFED_BYTES)):
-        return open_json_lines(stream, options)
-    return open_delimited(stream, options)
-
-
-def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
-    """Options for delimited text, or text, must not be given for other files and be ignored in silence.
-
-    Raises UsageError.
-    """
-    if "delimited" not in formats and (options.delimiter is not None or options.header is not None):
-        unheeded = option("delimiter") if options.delimiter is not None else option("header", False)
-        raise UsageError(f"{unheeded} is for delimited text, and the source is {' and '.join(sorted(set(formats)))}")
-    if options.encoding is not None and not {"delimited", "ndjson"} & set(formats):
-        raise UsageError(f"`encoding=` is for text, and the source is {' and '.join(sorted(set(formats)))}")
+    look = open_bytes(name, ByteStream(bytes_once, options.encoding), options)
+    return LookedAtFile(name, look, 0, identity, repeatable=False)
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

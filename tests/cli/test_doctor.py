@@ -21,10 +21,13 @@ def test_all_is_well(run: Run, service: Service) -> None:
     found = _checks(done.stdout)
     assert found.pop("kernels") in ("ok", "warning")
     assert found.pop("disk") in ("ok", "warning")
-    assert found == dict.fromkeys(["settings", "state directory", "credentials", "permission", "clock"], "ok")
+    assert found == dict.fromkeys(
+        ["lists", "queries over lists", "settings", "state directory", "credentials", "permission", "clock"], "ok"
+    )
     told = run("doctor", **service.env).stdout.splitlines()
     assert told[-1] in ("verdict: ready", "verdict: ready with warnings")
     assert any(line.startswith("credentials: user ") for line in told)
+    assert "lists: NDJSON, delimited text, Parquet; packed as gz, bzip2, xz, zstd, zip" in told
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import BinaryIO, Final, Protocol
+from typing import Final
 
-from audiencekit.errors import InputOutputFailed, SourceRefused
+from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.bytes.inflation import GZ_MAGIC, Inflation
+from audiencekit.sources.bytes.packings import packing_of
+from audiencekit.sources.bytes.rawbytes import RawFile, Reading
 from audiencekit.sources.bytes.transcoding import Encoding, find_encoding, transcode
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
@@ -21,12 +22,8 @@ MAGIC_BYTES: Final = 16
 PARQUET_MAGIC: Final = (b"PAR1", b"PARE")
 # First bytes of what people take for a table, and what to do about it.
 OTHER_FORMATS: Final = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV UTF-8"),
     (b"PK\x05\x06", "an empty zip archive", "give the file itself"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", "save the sheet as CSV UTF-8"),
-    (b"BZh", "a bzip2 file", "unpack it, or pack it as gz"),
-    (b"\xfd7zXZ\x00", "an xz file", "unpack it, or pack it as gz"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it, or pack it as gz"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, or pack it as gz"),
     (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV"),
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
@@ -52,20 +49,6 @@ class SourceFormat(StrEnum):
     PARQUET = "parquet"
 
 
-class RawFile(Protocol):
-    """Bytes from outside: a file on disk, or what is piped in."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes in all, 0 when unknown."""
-
-    def open(self) -> BinaryIO:
-        """The bytes, from the first."""
-
-    def check_unchanged(self, handle: BinaryIO) -> None:
-        """Raises SourceRefused when what was read may not be what stands there."""
-
-
 class ByteStream:
     """One file as UTF-8 blocks, again from the beginning for every `blocks()`; `bytes_read` is of the file on disk."""
 
@@ -73,20 +56,25 @@ class ByteStream:
         self.file = file
         self.bytes_read = 0
         with closing(file.open()) as handle:
-            first_bytes = _read(handle, MAGIC_BYTES)
-        self.packed = first_bytes.startswith(GZ_MAGIC)
-        self.format = find_format(first_bytes)
+            first_bytes = Reading(handle).read(MAGIC_BYTES)
+        self.packing = packing_of(first_bytes)
+        self.format = find_format(first_bytes) if self.packing is None else SourceFormat.TEXT
         self.encoding = Encoding("utf-8", 0)
         if self.format is SourceFormat.TEXT:
             first_text = take_sample(self._plain_blocks(), MAGIC_BYTES).data
-            if self.packed:
-                _refuse_packed_twice(first_text)
+            if self.packing is not None:
+                _refuse_packed_twice(first_text, self.packing.name)
             self.encoding = find_encoding(first_text, declared_encoding)
+
+    @property
+    def compression(self) -> str | None:
+        """The form of packing, None for a file that is not packed."""
+        return None if self.packing is None else self.packing.name
 
     @property
     def bytes_left(self) -> int | None:
         """Bytes that are still to come, about; None where unknown."""
-        return max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self.packed else None
+        return max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self.packing else None
 
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 blocks from the first byte on. Raises SourceRefused for a damaged or changed file."""
@@ -97,15 +85,14 @@ class ByteStream:
         return bounded_lines(self.blocks())
 
     def _plain_blocks(self) -> Iterator[bytes]:
-        on_disk = self._disk_blocks()
-        return Inflation(BLOCK_BYTES).blocks(on_disk) if self.packed else on_disk
-
-    def _disk_blocks(self) -> Iterator[bytes]:
         self.bytes_read = 0
         with closing(self.file.open()) as handle:
-            for block in iter(lambda: _read(handle, BLOCK_BYTES), b""):
-                self.bytes_read += len(block)
+            reading = Reading(handle)
+            source = self.packing.blocks if self.packing else Reading.blocks
+            for block in source(reading, BLOCK_BYTES):
+                self.bytes_read = reading.position
                 yield block
+            self.bytes_read = self.file.size_bytes or reading.position
             self.file.check_unchanged(handle)
 
 
@@ -163,15 +150,6 @@ def take_sample(blocks: Iterator[bytes], size_bytes: int) -> TextSample:
     return TextSample(b"".join(taken), rest is None)
 
 
-def _refuse_packed_twice(first_text: bytes) -> None:
-    if first_text.startswith(GZ_MAGIC) or find_format(first_text) is SourceFormat.PARQUET:
-        raise SourceRefused("the gz file holds another packed file", hint="unpack it once")
-
-
-def _read(handle: BinaryIO, size_bytes: int) -> bytes:
-    failure = ""
-    try:
-        return handle.read(size_bytes) or b""
-    except OSError as error:
-        failure = error.strerror or "unknown reason"
-    raise InputOutputFailed(f"cannot be read: {failure}")
+def _refuse_packed_twice(first_text: bytes, name: str) -> None:
+    if packing_of(first_text) or find_format(first_text) is SourceFormat.PARQUET:
+        raise SourceRefused(f"the {name} file holds another packed file", hint="unpack it once")

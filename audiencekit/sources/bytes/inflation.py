@@ -1,79 +1,130 @@
-"""gz in a stream: every member, checksum and length looked at, and a cap on what a few bytes may become."""
+"""Packed members in a stream, each read to its checksum, and a cap on the size that a few bytes may unpack to."""
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from audiencekit.errors import SourceRefused
-from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
+from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION, MAX_UNPACKING_BYTES
 
-GZ_MAGIC: Final = b"\x1f\x8b"
 GZ_WINDOW: Final = 31  # zlib's code for "a gz header, its CRC and its length"
 
 
-class Inflation:
-    """Unpacks gz members one after the other into blocks of at most `block_bytes`.
+class Member(Protocol):
+    """One packed member, unpacked piece by piece. The classes of `bz2` and `lzma` are such."""
 
-    Raises SourceRefused for a truncated member, a wrong checksum or length, bytes that belong to no member, and more
-    unpacked bytes than MAX_INFLATION times the packed ones.
-    """
+    @property
+    def eof(self) -> bool:
+        """Whether its end was reached, and its checksum is right."""
 
-    def __init__(self, block_bytes: int) -> None:
-        self._block_bytes = block_bytes
-        self._packed_bytes = self._unpacked_bytes = 0
+    @property
+    def needs_input(self) -> bool:
+        """Whether nothing more comes out of what it was given."""
 
-    def blocks(self, packed_blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The unpacked bytes of `packed_blocks`, which begin with a member."""
-        member, rest = zlib.decompressobj(GZ_WINDOW), b""
-        for packed in packed_blocks:
-            self._packed_bytes += len(packed)
-            rest += packed
-            while rest:
-                if member.eof:
-                    if len(rest) < len(GZ_MAGIC):
-                        break
-                    member = _next_member(rest)
-                unpacked = self._inflate(member, rest)
-                rest = member.unused_data if member.eof else member.unconsumed_tail
-                if unpacked:
-                    yield unpacked
-        if rest and member.eof:
-            raise _damaged("bytes follow its last member")
-        yield from self._remainder(member)
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes behind its end."""
 
-    def _remainder(self, member: zlib._Decompress) -> Iterator[bytes]:
-        while not member.eof:
-            unpacked = self._inflate(member, b"")
-            if not unpacked:
-                break
-            yield unpacked
-        if not member.eof:
-            raise _damaged("it ends in the middle of a member")
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Up to `max_length` unpacked bytes of `data` and of what was left of earlier data."""
 
-    def _inflate(self, member: zlib._Decompress, packed: bytes) -> bytes:
-        unpacked = None
-        with suppress(zlib.error):
-            unpacked = member.decompress(packed, self._block_bytes)
-        if unpacked is None:
-            raise _damaged("its checksum, its length or its data is wrong")
-        self._unpacked_bytes += len(unpacked)
-        allowed = max(INFLATION_GRACE_BYTES, MAX_INFLATION * self._packed_bytes)
-        if self._unpacked_bytes > allowed:
-            raise SourceRefused(
-                f"the gz file unpacks to more than {MAX_INFLATION} times its size",
-                hint="unpack it and look at it first",
-            )
+
+class GzMember:
+    """A member of gz."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(GZ_WINDOW)
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        """Whether its end was reached, and its checksum is right."""
+        return self._member.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes behind its end."""
+        return self._member.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Up to `max_length` unpacked bytes of `data` and of what was left of earlier data."""
+        unpacked = self._member.decompress(self._member.unconsumed_tail + data, max_length)
+        self.needs_input = not self._member.unconsumed_tail and len(unpacked) < max_length
         return unpacked
 
 
-def _next_member(rest: bytes) -> zlib._Decompress:
-    if not rest.startswith(GZ_MAGIC):
-        raise _damaged("bytes follow its last member")
-    return zlib.decompressobj(GZ_WINDOW)
+@dataclass(frozen=True, slots=True)
+class MemberForm:
+    """A form of packing by members: its name, the first bytes of each member, and how one is unpacked."""
+
+    name: str
+    magic: bytes
+    begin: Callable[[], Member]
+    wrong: str = "its checksum, its length or its data is wrong"
+
+    def blocks(self, packed_blocks: Iterable[bytes], block_bytes: int) -> Iterator[bytes]:
+        """The unpacked bytes of `packed_blocks`, which begin with a member, in blocks of at most `block_bytes`.
+
+        Raises SourceRefused for a truncated member, a wrong checksum or length, and bytes that belong to no member.
+        """
+        member, rest = self.begin(), b""
+        for packed in packed_blocks:
+            rest += packed
+            while not member.eof or len(rest) >= len(self.magic):
+                if member.eof:
+                    member = self._next_member(rest)
+                unpacked = self._unpack(member, rest, block_bytes)
+                rest = member.unused_data if member.eof else b""
+                if unpacked:
+                    yield unpacked
+                if not member.eof and member.needs_input:
+                    break
+        if not member.eof:
+            raise damaged(self.name, "it ends in the middle of a member")
+        if rest:
+            raise damaged(self.name, "bytes follow its last member")
+
+    def _next_member(self, rest: bytes) -> Member:
+        if not rest.startswith(self.magic):
+            raise damaged(self.name, "bytes follow its last member")
+        return self.begin()
+
+    def _unpack(self, member: Member, packed: bytes, block_bytes: int) -> bytes:
+        try:
+            return member.decompress(packed, block_bytes)
+        except (zlib.error, lzma.LZMAError, OSError, ValueError):
+            pass
+        raise damaged(self.name, self.wrong)
 
 
-def _damaged(what: str) -> SourceRefused:
-    return SourceRefused(f"the gz file is damaged: {what}", hint="get the file again; nothing of it can be trusted")
+GZ: Final = MemberForm("gz", b"\x1f\x8b", GzMember)
+BZIP2: Final = MemberForm("bzip2", b"BZh", bz2.BZ2Decompressor)
+XZ: Final = MemberForm(
+    "xz",
+    b"\xfd7zXZ\x00",
+    lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_UNPACKING_BYTES),
+    f"its checksum or its data is wrong, or it takes more than {MAX_UNPACKING_BYTES:,} bytes of memory",
+)
+
+
+def bounded(blocks: Iterable[bytes], name: str, packed_bytes: Callable[[], int]) -> Iterator[bytes]:
+    """The same blocks. Raises SourceRefused for more than MAX_INFLATION times the bytes packed so far."""
+    unpacked_bytes = 0
+    for block in blocks:
+        unpacked_bytes += len(block)
+        if unpacked_bytes > max(INFLATION_GRACE_BYTES, MAX_INFLATION * packed_bytes()):
+            raise SourceRefused(
+                f"the {name} file unpacks to more than {MAX_INFLATION} times its size",
+                hint="unpack it and look at it first",
+            )
+        yield block
+
+
+def damaged(name: str, why: str) -> SourceRefused:
+    """The refusal of a packed file that is not whole."""
+    return SourceRefused(f"the {name} file is damaged: {why}", hint="get the file again; nothing of it can be trusted")

@@ -94,7 +94,7 @@ class DelimitedTable:
         """The format of the file, for people."""
         return {
             "format": "delimited",
-            "compression": "gz" if self._stream.packed else None,
+            "compression": self._stream.compression,
             "encoding": self._stream.encoding.name,
             "delimiter": show_delimiter(self.layout.delimiter),
             "header": self.layout.header,

@@ -106,7 +106,7 @@ class JsonLinesTable:
         """The format of the file, for people."""
         return {
             "format": "ndjson",
-            "compression": "gz" if self._stream.packed else None,
+            "compression": self._stream.compression,
             "encoding": self._stream.encoding.name,
             "columns": len(self._keys),
         }

@@ -33,7 +33,7 @@ Write = Callable[..., Path]
 def test_bytes_decide_and_names_do_not(write: Write, people: bytes, name: str, packed: bool) -> None:
     """A gz file is one under any name, and text is text."""
     stream = ByteStream(RegularFile(write(gzip.compress(people, mtime=0) if packed else people, name)))
-    assert (stream.format, stream.packed) == (SourceFormat.TEXT, packed)
+    assert (stream.format, stream.compression) == (SourceFormat.TEXT, "gz" if packed else None)
     assert b"".join(stream.blocks()) == people
 
 

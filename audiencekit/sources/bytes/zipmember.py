@@ -1,0 +1,93 @@
+"""A zip archive as the one file that it holds. Of two files neither is the list: they are named, and refused."""
+
+from __future__ import annotations
+
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Final
+
+from audiencekit.errors import AudiencekitError, SourceRefused
+from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
+from audiencekit.shown import shown
+from audiencekit.sources.bytes.inflation import damaged
+from audiencekit.sources.bytes.rawbytes import Reading
+
+ZIP: Final = "zip"
+ZIP_MAGIC: Final = b"PK\x03\x04"
+WORKBOOK: Final = "[Content_Types].xml"  # of every document of Office
+SHOWN_MEMBERS: Final = 5
+_ENCRYPTED: Final = 0x1
+_WRONG: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
+_PADDING: Final = ("__MACOSX/", ".DS_Store")  # what macOS adds to an archive
+
+
+def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
+    """The bytes of the only file of the archive, in blocks of at most `block_bytes`.
+
+    Raises SourceRefused for an archive of none or of several files, an encrypted or damaged one, and what unpacks to
+    more than it may: before it is unpacked.
+    """
+    if not reading.seekable():
+        raise SourceRefused("zip is read from its end, which a stream does not have", hint="give the path of a file")
+    member = _opened(reading)
+    while block := _read(member, reading, block_bytes):
+        yield block
+
+
+def _opened(reading: Reading) -> IO[bytes]:
+    try:
+        archive = zipfile.ZipFile(reading)
+        return archive.open(_only_member(archive))
+    except AudiencekitError:
+        raise
+    except NotImplementedError:
+        unknown = True
+    except _WRONG:
+        unknown = False
+    if unknown:
+        raise SourceRefused("the zip file is packed by a method that is not read", hint="unpack it, or pack it as gz")
+    raise reading.failure or damaged(ZIP, "its directory cannot be read")
+
+
+def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    entries = archive.infolist()
+    files = [entry for entry in entries if not entry.is_dir() and not _is_padding(entry.filename)]
+    if any(entry.filename == WORKBOOK for entry in files):
+        raise SourceRefused("this is an Excel workbook, which is not read", hint="save the sheet as CSV UTF-8")
+    if not files:
+        raise SourceRefused("the zip file holds no file", hint="give the file itself")
+    if len(files) > 1:
+        names = ", ".join(shown(entry.filename) for entry in files[:SHOWN_MEMBERS])
+        more = f" and {len(files) - SHOWN_MEMBERS} more" if len(files) > SHOWN_MEMBERS else ""
+        raise SourceRefused(
+            f"the zip file holds {len(files)} files: {names}{more}", hint="unpack it, and give the files that are meant"
+        )
+    if min(entry.header_offset for entry in entries):
+        raise damaged(ZIP, "bytes stand before its first file")  # such as another archive, whose rows would be missed
+    _check(files[0])
+    return files[0]
+
+
+def _check(entry: zipfile.ZipInfo) -> None:
+    if entry.flag_bits & _ENCRYPTED:
+        raise SourceRefused("the zip file is encrypted", hint="unpack it, or have it encrypted with age")
+    if entry.file_size > max(INFLATION_GRACE_BYTES, MAX_INFLATION * entry.compress_size):
+        raise SourceRefused(
+            f"the zip file unpacks to more than {MAX_INFLATION} times its size", hint="unpack it and look at it first"
+        )
+
+
+def _is_padding(name: str) -> bool:
+    return name.startswith(_PADDING[0]) or name.rpartition("/")[2] == _PADDING[1]
+
+
+def _read(member: IO[bytes], reading: Reading, block_bytes: int) -> bytes:
+    try:
+        return member.read(block_bytes)
+    except AudiencekitError:
+        raise
+    except _WRONG:
+        pass
+    raise reading.failure or damaged(ZIP, "it is truncated, or its checksum or its data is wrong")

@@ -1,0 +1,81 @@
+"""The register of formats: how each is recognised and opened, and which options of a user it heeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.errors import SourceRefused, UsageError
+from audiencekit.optiontext import option
+from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, TextSample, take_sample
+from audiencekit.sources.bytes.regularfile import RegularFile
+from audiencekit.sources.delimited.delimitedfile import open_delimited
+from audiencekit.sources.jsonlines.jsonlinesfile import is_json_lines, open_json_lines
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.table import Look
+
+SNIFFED_BYTES: Final = 65_536
+DELIMITER, HEADER, ENCODING = "delimiter", "header", "encoding"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files. `name` is what a description says, and `shown` what people call it.
+
+    `recognised` decides by the name of the file and the beginning of its text, for formats that are text. `heeds` are
+    the options about bytes and cells that mean something for it.
+    """
+
+    name: str
+    shown: str
+    heeds: frozenset[str]
+    open: Callable[[ByteStream, SourceOptions], Look]
+    recognised: Callable[[str, TextSample], bool] | None = None
+
+
+def _open_parquet(stream: ByteStream, options: SourceOptions) -> Look:
+    if not isinstance(stream.file, RegularFile):
+        raise SourceRefused(
+            "Parquet is read from its end, which a stream does not have", hint="give the path of a file"
+        )
+    # Arrow's Parquet reader is heavy, and most sources are text.
+    from audiencekit.sources.parquet.parquetfile import open_parquet
+
+    return open_parquet(stream.file, options)
+
+
+# The first that recognises a text has it.
+TEXTS: Final = (
+    Format("ndjson", "NDJSON", frozenset({ENCODING}), open_json_lines, is_json_lines),
+    Format(
+        "delimited", "delimited text", frozenset({DELIMITER, HEADER, ENCODING}), open_delimited, lambda name, text: True
+    ),
+)
+PARQUET: Final = Format("parquet", "Parquet", frozenset(), _open_parquet)
+FORMATS: Final = (*TEXTS, PARQUET)
+
+
+def open_bytes(name: str, stream: ByteStream, options: SourceOptions) -> Look:
+    """The file called `name`, looked at by the format that its bytes show. Raises SourceRefused."""
+    return _format_of(name, stream, options).open(stream, options)
+
+
+def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
+    if stream.format is SourceFormat.PARQUET:
+        return PARQUET
+    if options.delimiter is not None:
+        return TEXTS[-1]
+    beginning = take_sample(stream.blocks(), SNIFFED_BYTES)
+    return next(one for one in TEXTS if one.recognised is not None and one.recognised(name, beginning))
+
+
+def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
+    """Raises UsageError for an option that none of the `formats` of a source heeds: none is ignored in silence."""
+    heeded = {name for one in FORMATS if one.name in formats for name in one.heeds}
+    given = {DELIMITER: options.delimiter, HEADER: options.header, ENCODING: options.encoding}
+    for name, value in given.items():
+        if value is not None and name not in heeded:
+            unheeded = option(name, value) if name == HEADER else option(name)
+            for_what = "text" if name == ENCODING else "delimited text"
+            raise UsageError(f"{unheeded} is for {for_what}, and the source is {' and '.join(sorted(set(formats)))}")
