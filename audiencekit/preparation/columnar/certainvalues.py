@@ -19,10 +19,9 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.letters import KNOWN
-from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, PLACEHOLDERS
+from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS
 from audiencekit.preparation.columnar.phones.numbers import regions_of
-from audiencekit.preparation.columnar.phones.tables import Tables, number_of, phone_tables
-from audiencekit.preparation.columnar.phones.trunks import Outcome
+from audiencekit.preparation.columnar.phones.tables import Tables, phone_tables
 from audiencekit.preparation.columnar.signs import signs
 
 # A kernel asks these of ASCII texts only.
@@ -101,7 +100,7 @@ def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
         placeholders=_PLACEHOLDERS,
         words=_WORDS,
         signs=signs(),
-        dialled=number_of(Outcome.INTERNATIONAL),
+        dialled=DIALLED,
         writes_plus=rules.phone_form == "e164",
         decides_national=rules.phone_validity == "valid",
     )
