@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from audiencekit.emulator.bodies import parse_json
-from audiencekit.emulator.calls import Call
+from audiencekit.emulator.calls import Call, is_form
 
 
 def check_body(call: Call) -> None:
     """Refuses a query (400), and a body that is not declared as JSON in UTF-8 (415)."""
-    if call.query:
+    if call.query and not is_form(call.media_type):  # of a form, the type is what is wrong
         raise call.refuse(400, "INVALID_PARAMETER", "This endpoint takes no query parameters")
     media_type, _, parameter = call.media_type.replace(" ", "").lower().partition(";")
     if media_type != "application/json" or parameter not in ("", "charset=utf-8", 'charset="utf-8"'):

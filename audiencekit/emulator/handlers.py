@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from audiencekit.emulator.accounts.door import change_settings, show_settings
-from audiencekit.emulator.calls import Address, Call
+from audiencekit.emulator.calls import Address, Call, is_form
+from audiencekit.emulator.campaigns.funding import seed_funding_instrument
 from audiencekit.emulator.envelope import Answer, RefusalError, refuse
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.people.permissions import check_permission
@@ -29,6 +30,9 @@ class Handlers:
     def __init__(self, store: Store, options: EmulatorOptions, state: StateFile | None) -> None:
         self._store, self._options, self._state = store, options, state
         self._new_posts = NewPosts(store)
+        if options.profile == "x":
+            for account in store.accounts_of_user():
+                seed_funding_instrument(account)
 
     def handle(self, match: Match, received: ReceivedCall) -> Answer:
         """The answer of the endpoint. Raises RefusalError, and then nothing has changed."""
@@ -88,10 +92,13 @@ class Handlers:
 
     def _make_call(self, match: Match, received: ReceivedCall) -> Call:
         # Only parsed here, so that a call from the file is read in the same way as one from the wire.
+        query = decode_pairs(received.query)
+        if self._options.profile == "x" and is_form(received.media_type) and match.route.writes:
+            query += decode_pairs(received.body)  # clients of the public service send parameters of writes in a form
         return Call(
             address=Address(received.address),
             ids=match.ids,
-            query=decode_pairs(received.query),
+            query=query,
             attributes=json.loads(received.attributes),
             media_type=received.media_type,
             body=received.body,

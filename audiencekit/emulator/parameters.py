@@ -38,10 +38,20 @@ class Parameters:
 
     @classmethod
     def of(cls, call: Call, params: Mapping[str, Any]) -> Parameters:
-        """The parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError."""
+        """The parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError.
+
+        With profile `x`, lists of words are taken as in a query, and what a query cannot have is passed over: the
+        client of the public service sends back whole records.
+        """
         parameters = cls(replace(call, query=[]))
+        takes_records = call.options.profile == "x"
         for name, given in params.items():
+            if takes_records and isinstance(given, list) and given and all(isinstance(each, str) for each in given):
+                parameters._unread[name] = ",".join(given)
+                continue
             if isinstance(given, (list, dict)) or given is None:
+                if takes_records:
+                    continue
                 raise parameters.fault("params", "Expected string, number or boolean for every parameter")
             parameters._unread[name] = given if isinstance(given, str) else json.dumps(given)
         return parameters
@@ -91,10 +101,12 @@ class Parameters:
         return int(given)
 
     def boolean(self, name: str, *, default: bool = False) -> bool:
-        """`true` or `false`."""
+        """`true` or `false`; with profile `x` also as Python writes them, which its clients send."""
         given = self._unread.pop(name, None)
         if given is None:
             return default
+        if self._call.options.profile == "x" and given in ("True", "False"):
+            given = given.lower()
         if given not in ("true", "false"):
             raise self._expected("boolean", given, name)
         self.echo[name] = given == "true"

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from audiencekit.emulator.arrivals import Arrival, greet, take_in
 from audiencekit.emulator.bodies import Received, receive
-from audiencekit.emulator.calls import Address
+from audiencekit.emulator.calls import Address, is_form
 from audiencekit.emulator.clock import Clock
 from audiencekit.emulator.doors import Doors
 from audiencekit.emulator.envelope import Answer, RefusalError, refuse
@@ -38,7 +38,6 @@ from audiencekit.emulator.signatures import SignedCall, decode_pairs
 from audiencekit.emulator.state import ReceivedCall, open_state
 from audiencekit.emulator.store import Store
 
-_FORM: Final = "application/x-www-form-urlencoded"
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 _logger: Final = logging.getLogger(__name__)
 
@@ -147,7 +146,7 @@ class Reception:
         try:
             await arrival.trial.begin(entry.seq, arrival.time)
             # Only a form is covered by the signature; other requests are judged and counted before their body came.
-            received = await take_in(arrival, entry) if arrival.header("Content-Type").startswith(_FORM) else None
+            received = await take_in(arrival, entry) if is_form(arrival.header("Content-Type")) else None
             admission = self._admit(arrival, received)
         except (RefusalError, StruckError) as end:
             received = received or await take_in(arrival, entry)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import FUNDING_INSTRUMENTS, show_funding_instrument
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
 
 # The specification shows the first two parameters; the others are the public documentation's.
@@ -21,8 +23,20 @@ def create_funding_instrument(call: Call) -> Answer:
     start_time = parameters.required_time("start_time")
     kind = parameters.choice("type", _TYPES, "CREDIT_CARD")
     parameters.finish()
-    fields = {
-        "account_id": call.account.id,
+    fields = _make_fields(call.account.id, currency, start_time, kind)
+    return success(parameters.echo, show_funding_instrument(FUNDING_INSTRUMENTS.make(call, fields)))
+
+
+def seed_funding_instrument(account: Account) -> None:
+    """Gives `account` a first funding instrument, as accounts of the public service have: profile `x`."""
+    made = account.created_at
+    record = Record(f"fi{account.id}", made, made, _make_fields(account.id, "USD", int(made), "CREDIT_CARD"))
+    account.records[FUNDING_INSTRUMENTS.kind] = {record.id: record}
+
+
+def _make_fields(account_id: str, currency: str, start_time: int, kind: str) -> dict[str, Any]:
+    return {
+        "account_id": account_id,
         "currency": currency,
         "start_time": format_time(start_time),
         "end_time": None,
@@ -34,4 +48,3 @@ def create_funding_instrument(call: Call) -> Answer:
         "funded_amount_local_micro": None,
         "io_header": None,
     }
-    return success(parameters.echo, show_funding_instrument(FUNDING_INSTRUMENTS.make(call, fields)))

@@ -24,6 +24,7 @@ _CURSOR_ALONE: Final = Listing(
 )
 _CUSTOM_AUDIENCE: Final = "CUSTOM_AUDIENCE"
 _IAB_CATEGORY: Final = "IAB_CATEGORY"
+_OPERATORS: Final = ("EQ", "NE", "GTE", "LT")
 
 
 def list_criteria(call: Call) -> Answer:
@@ -41,7 +42,10 @@ def create_criterion(call: Call) -> Answer:
     """
     parameters = Parameters(call)
     fields: dict[str, Any] = {name: parameters.required_text(name) for name in ("line_item_id", "targeting_type")}
-    fields["operator_type"] = parameters.required_choice("operator_type", ("EQ", "NE", "GTE", "LT"))
+    if call.options.profile == "x":  # the client of the public service leaves it out
+        fields["operator_type"] = parameters.choice("operator_type", _OPERATORS, "EQ")
+    else:
+        fields["operator_type"] = parameters.required_choice("operator_type", _OPERATORS)
     fields["targeting_value"] = parameters.required_text("targeting_value")
     parameters.finish()
     LINE_ITEMS.find(call, fields["line_item_id"])

@@ -65,7 +65,7 @@ def change_card(call: Call) -> Answer:
     card = CARDS.find(call, call.ids["card_id"])
     # Of the two forms a card has one: the other goes.
     card.change({**(dict.fromkeys(_FORMS) if form else {}), **changes, **form}, call.now)
-    return success(dict(call.ids), [CARDS.show(card)])
+    return success(dict(call.ids), _show_one(call, card))
 
 
 def show_card(call: Call) -> Answer:
@@ -74,7 +74,7 @@ def show_card(call: Call) -> Answer:
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
     card = CARDS.find(call, call.ids["card_id"], with_deleted=with_deleted)
-    return success(parameters.echo, [CARDS.show(card)])
+    return success(parameters.echo, _show_one(call, card))
 
 
 def delete_card(call: Call) -> Answer:
@@ -84,6 +84,12 @@ def delete_card(call: Call) -> Answer:
     card = CARDS.find(call, call.ids["card_id"])
     card.delete(call.now)
     return success(parameters.echo, [CARDS.show(card)])
+
+
+def _show_one(call: Call, card: Record) -> dict[str, Any] | list[dict[str, Any]]:
+    # The specification shows a list of one; the client of the public service reads the card itself.
+    shown = CARDS.show(card)
+    return shown if call.options.profile == "x" else [shown]
 
 
 def _read_form(members: Members) -> dict[str, Any]:

@@ -20,9 +20,10 @@ pytest.importorskip("twitter_ads")
 
 from twitter_ads.account import Account
 from twitter_ads.audience import CustomAudience
-from twitter_ads.campaign import Campaign, FundingInstrument, LineItem, Tweet
+from twitter_ads.campaign import Campaign, FundingInstrument, LineItem, TargetingCriteria, Tweet
 from twitter_ads.client import Client
 from twitter_ads.creative import (
+    Card,
     CardsFetch,
     DraftTweet,
     ImageConversationCard,
@@ -34,7 +35,9 @@ from twitter_ads.creative import (
 )
 from twitter_ads.error import BadRequest, NotAuthorized, NotFound, RateLimit
 from twitter_ads.http import Request
+from twitter_ads.targeting import AudienceEstimate
 
+pytestmark = pytest.mark.strangers
 HASH = "ab" * 32
 
 
@@ -123,6 +126,60 @@ async def test_it_runs_a_campaign(stranger: Stranger) -> None:
         await asyncio.to_thread(campaign.delete)
 
 
+async def test_it_saves_in_batches(stranger: Stranger) -> None:
+    """Whole records come back in the update, with their lists; the first funding instrument is there from the start."""
+    funding = await asyncio.to_thread(lambda: stranger.account.funding_instruments().first.id)
+    campaigns = [Campaign(stranger.account) for _ in range(2)]
+    for number, campaign in enumerate(campaigns):
+        campaign.funding_instrument_id, campaign.name = funding, f"Spring {number}"
+        campaign.daily_budget_amount_local_micro, campaign.entity_status = 1_000_000, "PAUSED"
+    await asyncio.to_thread(Campaign.batch_save, stranger.account, campaigns)
+    campaigns[0].name = "Summer"
+    await asyncio.to_thread(Campaign.batch_save, stranger.account, campaigns)
+    listed = await asyncio.to_thread(lambda: list(stranger.account.campaigns()))
+    assert sorted(each.name for each in listed) == ["Spring 1", "Summer"]
+    items = [LineItem(stranger.account) for _ in range(2)]
+    for item in items:
+        item.campaign_id, item.objective, item.product_type = campaigns[0].id, "REACH", "PROMOTED_TWEETS"
+        item.placements, item.entity_status, item.name = ["ALL_ON_TWITTER"], "PAUSED", "First"
+    await asyncio.to_thread(LineItem.batch_save, stranger.account, items)
+    items[1].name = "Second"
+    await asyncio.to_thread(LineItem.batch_save, stranger.account, items)
+    assert [(item.name, item.placements) for item in items] == [
+        ("First", ["ALL_ON_TWITTER"]),
+        ("Second", ["ALL_ON_TWITTER"]),
+    ]
+    for kind, records in ((LineItem, items), (Campaign, campaigns)):
+        for record in records:
+            record.to_delete = True
+        await asyncio.to_thread(kind.batch_save, stranger.account, records)
+    assert await asyncio.to_thread(lambda: list(stranger.account.campaigns())) == []
+
+
+async def test_it_targets_and_estimates(stranger: Stranger) -> None:
+    """A place, without an operator, which this client never sends; and the reach of criteria."""
+    item = LineItem(stranger.account)
+    item.campaign_id, item.objective = (await stranger.make_campaign()).id, "REACH"
+    item.product_type, item.placements, item.entity_status = "PROMOTED_TWEETS", ["ALL_ON_TWITTER"], "PAUSED"
+    await asyncio.to_thread(item.save)
+    criterion = TargetingCriteria(stranger.account)
+    criterion.line_item_id, criterion.targeting_type = item.id, "LOCATION"
+    criterion.targeting_value = "00a8b25e420adc94"
+    assert (await asyncio.to_thread(criterion.save)).operator_type == "EQ"
+    place = {"targeting_type": "LOCATION", "targeting_value": "00a8b25e420adc94"}
+    wanted = {"targeting_criteria": [place, {"targeting_type": "BROAD_KEYWORD", "targeting_value": "sea"}]}
+    found = await asyncio.to_thread(AudienceEstimate.load, stranger.account, params=wanted)
+    assert 0 < found.audience_size["min"] < found.audience_size["max"]
+
+
+async def test_it_writes_booleans_as_python_does(stranger: Stranger) -> None:
+    """In requests that are put together by hand."""
+    path = f"/12/accounts/{stranger.account.id}/campaigns"
+    query = {"with_total_count": True, "with_deleted": False}
+    request = Request(stranger.client, "get", path, params=query)
+    assert (await asyncio.to_thread(request.perform)).body["total_count"] == 0
+
+
 async def test_it_pages(stranger: Stranger) -> None:
     """With a cursor, as long as there is more."""
     for number in range(5):
@@ -162,6 +219,19 @@ async def test_it_makes_cards(stranger: Stranger) -> None:
     found = await asyncio.to_thread(lambda: list(CardsFetch.load(stranger.account, card_uris=[saved.card_uri])))
     assert [each.name for each in found] == ["Which"]
     await asyncio.to_thread(saved.delete)
+
+
+async def test_it_edits_a_card(stranger: Stranger) -> None:
+    """Made of components, found by its id, and changed."""
+    key = (await media_keys(stranger.caller, "VIDEO"))[0]
+    details = {"type": "DETAILS", "title": "Sea", "destination": {"type": "WEBSITE", "url": "https://example.com/"}}
+    card = Card(account=stranger.account)
+    card.name, card.components = "By the sea", [{"type": "MEDIA", "media_key": key}, details]
+    made = await asyncio.to_thread(card.save)
+    made.components = [{"type": "MEDIA", "media_key": key}, {**details, "title": "Lake"}]
+    await asyncio.to_thread(made.save)
+    found = await asyncio.to_thread(Card.load, stranger.account, made.id)
+    assert (found.name, found.components[1]["title"]) == ("By the sea", "Lake")
 
 
 async def test_it_understands_refusals(stranger: Stranger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,55 @@
+// Calls an emulator with clients of npm, whose packages NODE_PATH leads to. Prints one line of JSON.
+const http = require('http');
+const https = require('https');
+
+const env = process.env;
+const keys = {
+  consumer_key: env.AUDIENCEKIT_CONSUMER_KEY,
+  consumer_secret: env.AUDIENCEKIT_CONSUMER_SECRET,
+  access_token: env.AUDIENCEKIT_ACCESS_TOKEN,
+  access_token_secret: env.AUDIENCEKIT_ACCESS_TOKEN_SECRET,
+};
+const campaigns = `accounts/${env.AUDIENCEKIT_ACCOUNT_ID}/campaigns`;
+const campaign = (funding) => ({
+  funding_instrument_id: funding,
+  name: 'Spring & more: a+b 100%',
+  daily_budget_amount_local_micro: 1000000,
+  entity_status: 'PAUSED',
+});
+
+async function throughTwitterApi() {
+  https.request = http.request; // it knows https alone
+  const { TwitterApi } = require('twitter-api-v2');
+  const client = new TwitterApi({
+    appKey: keys.consumer_key, appSecret: keys.consumer_secret,
+    accessToken: keys.access_token, accessSecret: keys.access_token_secret,
+  });
+  client.setPrefix(`${env.AUDIENCEKIT_ADS_URL}/12/`);
+  const funding = await client.get(`accounts/${env.AUDIENCEKIT_ACCOUNT_ID}/funding_instruments`);
+  const made = await client.post(campaigns, campaign(funding.data[0].id), { forceBodyMode: 'url' });
+  const changed = await client.put(`${campaigns}/${made.data.id}`, { name: 'Summer' }, { forceBodyMode: 'url' });
+  const listed = await client.get(campaigns, { with_deleted: true });
+  return [made.data.name, changed.data.name, listed.data.length];
+}
+
+async function throughTwitterAds() {
+  require('twitter-ads/lib/constants').API_HOST = `${env.AUDIENCEKIT_ADS_URL}/`;
+  const Client = require('twitter-ads');
+  const client = new Client({ ...keys, sandbox: false, api_version: '12' });
+  const call = (method, path, query) => new Promise((resolve, reject) => {
+    client[method](path, query, (error, response, body) => (error ? reject(error) : resolve(body.data)));
+  });
+  const account = { account_id: env.AUDIENCEKIT_ACCOUNT_ID };
+  const funding = await call('get', 'accounts/:account_id/funding_instruments', account);
+  const made = await call('post', 'accounts/:account_id/campaigns', { ...account, ...campaign(funding[0].id) });
+  const one = { ...account, campaign_id: made.id };
+  const changed = await call('put', 'accounts/:account_id/campaigns/:campaign_id', { ...one, name: 'Summer' });
+  const listed = await call('get', 'accounts/:account_id/campaigns', { ...account, with_deleted: true });
+  return [made.name, changed.name, listed.length];
+}
+
+const ways = { 'twitter-api-v2': throughTwitterApi, 'twitter-ads': throughTwitterAds };
+ways[process.argv[2]]().then(
+  (found) => console.log(JSON.stringify(found)),
+  (error) => { console.error(error.message, JSON.stringify(error.data || {})); process.exit(1); },
+);
