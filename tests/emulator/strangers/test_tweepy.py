@@ -52,7 +52,7 @@ def test_it_reads_posts_and_changes_rules() -> None:
             listed = stream.get_rules().data
             assert [(rule.value, rule.tag) for rule in listed] == [("spring sea", "season")]
             stream.delete_rules([listed[0].id])
-            assert stream.get_rules().data is None
+            assert not stream.get_rules().data
 
 
 def test_it_understands_refusals() -> None:
