@@ -70,7 +70,8 @@ class Browser:
             "args": [*_ARGUMENTS, f"--user-data-dir={self._directory}/profile"],
             "prefs": {"download.default_directory": str(self.downloads), "download.prompt_for_download": False},
         }
-        wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}}
+        logged = {"goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options, **logged}}}
         made = self._ask("POST", "/session", wanted)
         self._session = f"/session/{made['sessionId']}"
         self._ask("POST", f"{self._session}/timeouts", {"implicit": 20_000, "pageLoad": 60_000})
@@ -132,6 +133,26 @@ class Browser:
         """The page as it is seen in a window of this size: a PNG."""
         self._ask("POST", f"{self._session}/window/rect", {"width": width, "height": height})
         return base64.b64decode(self._ask("GET", f"{self._session}/screenshot"))
+
+    def run(self, script: str) -> Any:
+        """The result of a script, which may be a promise."""
+        return self._ask("POST", f"{self._session}/execute/sync", {"script": script, "args": []})
+
+    def said(self) -> list[str]:
+        """Lines of the console since the last time, all levels."""
+        return [entry["message"] for entry in self._ask("POST", f"{self._session}/se/log", {"type": "browser"})]
+
+    def requests(self) -> set[str]:
+        """The addresses that were asked for since the last time."""
+        entries = self._ask("POST", f"{self._session}/se/log", {"type": "performance"})
+        events = (json.loads(entry["message"])["message"] for entry in entries)
+        return {event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"}
+
+    def prefer(self, scheme: str) -> None:
+        """Say that the person likes it `light`, or `dark`."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        given = {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}
+        self._ask("POST", f"{self._session}/goog/cdp/execute", given)
 
     def _find(self, selector: str) -> str:
         found = self._ask("POST", f"{self._session}/element", {"using": "css selector", "value": selector})

@@ -20,6 +20,7 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import complain, leave_with, print_told, say_document
+from audiencekit.cli.webpages import html_option, write_plan_page
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 @suppression_options
 @rejections_option
 @click.option("--doctor", is_flag=True, help="Say which options would save lost values, and how many.")
+@html_option
 @json_option
-def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, **given: Any) -> None:
+def check(
+    source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, html: str | None, **given: Any
+) -> None:
     """Read a list and say what `upload` would send.
 
     It reads the list to its end, sends nothing and needs no credentials.
@@ -53,6 +57,8 @@ def check(source: tuple[str, ...], as_json: bool, rejections: str | None, doctor
             )
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
+    if html is not None:
+        write_plan_page(html, plan.to_json())
     leave_with_plan(plan, as_json=as_json)
 
 

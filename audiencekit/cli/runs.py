@@ -11,10 +11,10 @@ import click
 from audiencekit.cli.audiencenaming import audience_filter, known_audience_id
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.forget import show_receipt
 from audiencekit.cli.options import json_option, run_argument
 from audiencekit.cli.output import leave_with, print_json, print_told, say, say_document, tell
-from audiencekit.errors import InputOutputFailed
+from audiencekit.cli.webpages import html_option, write_report_page
+from audiencekit.errors import InputOutputFailed, UsageError
 
 _AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
 
@@ -63,8 +63,9 @@ def _begin(since: str, now: datetime) -> str:
 
 @click.command(cls=Command, examples=("report", "report 20261122-21 --json"))
 @run_argument
+@html_option
 @json_option
-def report(run: str, as_json: bool) -> None:
+def report(run: str, html: str | None, as_json: bool) -> None:
     """Show the report of a run, or the receipt of an erasure.
 
     RUN is an id, the beginning of one, or `last`.
@@ -77,6 +78,10 @@ def report(run: str, as_json: bool) -> None:
     settings = command_settings()
     run_id, is_erasure = find_in_history(settings.state_dir, run)
     if is_erasure:
+        if html is not None:
+            raise UsageError("an erasure has a receipt, and no page")
+        from audiencekit.cli.forget import show_receipt
+
         show_receipt(run_id, as_json=as_json)
         return
     try:
@@ -85,6 +90,8 @@ def report(run: str, as_json: bool) -> None:
         if error.document is None:
             raise
         leave_with(error, as_json=as_json)
+    if html is not None:
+        write_report_page(html, document, settings)
     if as_json:
         print_told(document)
     else:

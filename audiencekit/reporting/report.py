@@ -19,7 +19,8 @@ class Report:
     `changes` are those of a sync, `suppression` is what was read of each suppression source. That the service confirms
     a record does not say that it knows the person. `miscounted` are requests of which it counted other records than
     were sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the
-    files that were given, without directories. `warnings` are the losses that the plan warned of, as in a Plan.
+    files that were given, without directories. `pace` counts what ended in each step of pass two, the last time that it
+    was carried out. `warnings` are the losses that the plan warned of, as in a Plan.
     """
 
     run_id: str
@@ -52,6 +53,7 @@ class Report:
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
     suppression: tuple[dict[str, Any], ...] = ()
+    pace: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         sent = f"{self.rows.sent:,} of {self.rows.read:,} rows sent"
@@ -97,6 +99,7 @@ class Report:
                 "success_count": self.success_count,
                 "total_count": self.total_count,
             },
+            "pace": self.pace,
             "miscounted": list(self.miscounted),
             "changes": self.changes,
             "expires_at": self.expires_at,

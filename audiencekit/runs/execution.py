@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import logging
 import random
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
 
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.results import Counts, Delivered, PackedRequest, RequestResult
+from audiencekit.delivery.results import Counts, Delivered, PackedRequest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Earlier, Listener, Route
 from audiencekit.delivery.uploader import deliver
@@ -40,11 +38,9 @@ from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.moments import Moment, seconds_in_the_past, this_moment
 from audiencekit.runs.journal.writer import RunJournal, body_digest, other_bytes
 from audiencekit.runs.run import Run
+from audiencekit.runs.sending import Sending
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
-
-_LOG: Final = logging.getLogger(__name__)
-
 
 # What comes between the plan and its first request.
 Accept = Callable[[PlannedRun], Awaitable[None]]
@@ -165,10 +161,11 @@ async def _send_planned(
     told += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
     if told:
         progress.tell("\n".join(told))
+    sending = Sending(progress, planned, run.journal.confirmed_numbers(), time.clock)
     try:
         with short_of_memory():
             async with closed_to_its_end(session):
-                delivered = await _deliver(planned, run, session, settings, limiter, time, progress)
+                delivered = await _deliver(planned, run, session, settings, limiter, time, sending)
                 if delivered.is_complete:
                     await session.finish()
         sums, notes = _sums_after(run, delivered), delivered.notes
@@ -190,8 +187,8 @@ async def _send_planned(
     except InputOutputFailed as error:
         failure = failure or error
     if failure is None:
-        return run.complete(run.report(planned, "complete", sums, notes=notes))
-    raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes), sums)
+        return run.complete(run.report(planned, "complete", sums, notes=notes, pace=sending.pace()))
+    raise run.fail(failure, run.report(planned, "incomplete", sums, notes=notes, pace=sending.pace()), sums)
 
 
 def _sums_after(run: Run, delivered: Delivered) -> Sums:
@@ -209,10 +206,10 @@ async def _deliver(
     settings: Settings,
     limiter: RateLimiter,
     time: _Time,
-    progress: Progress,
+    sending: Sending,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
-    sending = _Sending(progress, planned, run.journal.confirmed_numbers())
+    progress = sending.progress
 
     async def send(request: PackedRequest) -> Counts:
         # A part of a request has the number of the whole.
@@ -233,34 +230,6 @@ async def _deliver(
             listener=Listener(on_progress=sending.add, tell=progress.tell),
             earlier=None if run.plan is None else _earlier(run, time),
         )
-
-
-class _Sending:
-    """The progress of pass two: requests, with their bytes and records. It begins with the `confirmed` ones."""
-
-    def __init__(self, progress: Progress, planned: PlannedRun, confirmed: frozenset[int]) -> None:
-        requests = planned.requests
-        before = [request for request in requests if request.number in confirmed]
-        self._progress, self._total, self._confirmed = progress, len(requests), len(before)
-        self._bytes = sum(request.body_bytes for request in before)
-        self._records = sum(request.records for request in before)
-        self._step()
-
-    def add(self, result: RequestResult) -> None:
-        """One request has ended."""
-        facts = {"request": result.number, "outcome": str(result.outcome or "not sent"), "attempts": result.attempts}
-        facts |= {"records": result.records, "bytes": result.body_bytes}
-        _LOG.debug(
-            "request %s: %s, %s records", result.number, facts["outcome"], result.records, extra={"facts": facts}
-        )
-        if result.is_confirmed:
-            self._confirmed += 1
-            self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
-        self._step()
-
-    def _step(self) -> None:
-        also = {"bytes": self._bytes, "records": self._records}
-        self._progress.step("sending", self._confirmed, self._total, unit="requests", also=also)
 
 
 def _earlier(run: Run, time: _Time) -> Earlier:

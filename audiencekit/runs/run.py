@@ -290,8 +290,9 @@ class Run:
         *,
         notes: tuple[str, ...] = (),
         rows_read: int | None = None,
+        pace: dict[str, Any] | None = None,
     ) -> Report:
-        """The report as things stand. `notes` are those of the delivery."""
+        """The report as things stand. `notes` and `pace` are those of the delivery."""
         sums = sums or self.earlier
         rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
         facts: dict[str, Any] = {"operation": self.facts.operation, "rows": rows}
@@ -313,6 +314,7 @@ class Run:
             started_at=self.facts.started_at,
             audience_name=self.facts.target.known_name(self.store.state_dir, self.facts.account_id),
             source_names=names_of(self.items),
+            pace=pace or {},
             **facts,
         )
 

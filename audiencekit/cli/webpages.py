@@ -1,0 +1,59 @@
+"""`--html FILE` of `check` and `report`: the page beside what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from audiencekit.cli.commandhelp import result_option
+from audiencekit.cli.options import OutputPath
+from audiencekit.cli.output import tell
+from audiencekit.cli.spelling import spelled_document
+
+if TYPE_CHECKING:
+    from audiencekit.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def html_option(function: F) -> F:
+    """Where the page goes."""
+    text = "Write a page for a browser to FILE: counts and pictures, no values."
+    return result_option("--html", metavar="FILE", type=OutputPath(dir_okay=False), help=text)(function)
+
+
+def write_plan_page(path: str, document: Mapping[str, Any]) -> None:
+    """The page of a plan. Raises UsageError without the extra `html`, InputOutputFailed when it cannot be written."""
+    from audiencekit.reporting.webpage.page import plan_page
+
+    _write(path, plan_page(spelled_document(dict(document))))
+
+
+def write_report_page(path: str, document: Mapping[str, Any], settings: Settings) -> None:
+    """The page of a run; of an audience under sync with the months in which members expire. Raises as the other."""
+    from audiencekit.reporting.webpage.page import report_page
+
+    _write(path, report_page(spelled_document(dict(document)), expiry=_expiry(document.get("audience_id"), settings)))
+
+
+def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | None:
+    from audiencekit.audiences.synchronisation.expiry import expiry, is_under_sync
+    from audiencekit.errors import SnapshotRefused
+
+    if audience_id is None or not is_under_sync(audience_id, settings):
+        return None
+    try:
+        return expiry(audience_id=audience_id, settings=settings).to_json()
+    except SnapshotRefused as refusal:
+        tell(f"note: the page says nothing of members: {refusal}")
+        return None
+
+
+def _write(path: str, page: str) -> None:
+    from audiencekit.machine.privatefiles import explained, replace_file
+    from audiencekit.shown import shown
+
+    with explained("the page cannot be written", Path(path)):
+        replace_file(Path(path), page.encode())
+    tell(f"the page is in {shown(repr(path))}")

@@ -1,0 +1,122 @@
+"""A report as a page: its numbers are those of the document, and nothing in it acts or asks a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.emulator import Emulator
+from audiencekit.pipeline import check, upload_async
+from audiencekit.settings import Settings
+from tests.reporting.webpages import PageNumbers, number_at
+
+pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
+pytest.importorskip("jinja2", reason="the extra `html` is not installed")
+
+from audiencekit.reporting.webpage.page import FLOOR, plan_page, report_page
+
+
+def _list(path: Path, people: int, *more: str) -> Path:
+    lines = [f"p{number}@example.com,+1201555{number:04}" for number in range(people)]
+    path.write_text("\n".join(["email,phone", *lines, *more, ""]), encoding="utf-8")
+    return path
+
+
+def report_of_a_bad_day(**changes: Any) -> dict[str, Any]:
+    """A report of a run with losses, retries and waits."""
+    return {
+        "run_id": "20260101-1", "state": "complete", "target": {"kind": "audience", "id": "h1ab2"},
+        "audience_name": None, "operation": "update", "source_names": ["list.csv"],
+        "rows": {"read": 1_000, "sent": 850, "rejected": 100, "duplicate": 30, "superseded": 0, "suppressed": 20,
+                 "pending": 0},
+        "identifiers": {"email": {"present": 990, "valid": 900, "rejected": 90}},
+        "rejections": {"invalid_syntax": 81, "placeholder": 9},
+        "requests": {"planned": 4, "confirmed": 4, "attempts": 7, "bytes": 81_234, "fill_ratio": 0.9},
+        "pace": {"step_seconds": 1, "requests": [2, 0, 2], "attempts": [2, 0, 5], "waits": [0, 0, 1],
+                 "records": [400, 0, 450]},
+        "reconciliation": {"records_sent": 850, "success_count": 850, "total_count": 850},
+        "changes": {}, "started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:09Z",
+        "warnings": [{"message": "81 of 990 values are lost", "remedy": "correct them"}], "problems": [], "notes": [],
+        **changes,
+    }  # fmt: skip
+
+
+def test_the_numbers_are_those_of_thereport_of_a_bad_day() -> None:
+    """All of them: rows, losses, kinds, requests, counts of the service."""
+    document = report_of_a_bad_day()
+    page = PageNumbers(report_page(document))
+    assert len(page.cells) > 15
+    assert page.cells == {key: number_at(document, key) for key in page.cells}
+    assert {f"rows.{name}" for name in document["rows"]} <= page.cells.keys()
+    assert "sent again (3) or the service asked to wait (1)" in page.text
+    assert "What to do: correct them" in page.text
+
+
+def test_small_counts_of_lost_values_are_not_shown() -> None:
+    """A reason that nine values have may point at one person."""
+    page = PageNumbers(report_page(report_of_a_bad_day()))
+    assert "rejections.placeholder" not in page.cells
+    assert f"fewer than {FLOOR}" in page.text
+    assert page.cells["rejections.invalid_syntax"] == "81"
+
+
+def test_nothing_is_loaded_and_nothing_acts() -> None:
+    """Names that others chose are text."""
+    hostile = "<script>alert(1)</script>\x1b[2J"
+    page = PageNumbers(report_page(report_of_a_bad_day(audience_name=hostile, source_names=[hostile], notes=[hostile])))
+    assert page.loaded == []
+    assert "<script>alert(1)</script>" in page.text
+    assert "\x1b" not in page.text
+
+
+@pytest.mark.parametrize("state", ["complete", "incomplete", "refused"])
+def test_every_state_has_words(state: str) -> None:
+    """Also where counts are not known, or nothing was sent."""
+    unknown = report_of_a_bad_day(
+        state=state, finished_at=None, pace={}, rejections={}, identifiers={},
+        rows=dict.fromkeys(("read", "sent", "rejected", "duplicate", "superseded", "suppressed", "pending")),
+        problems=[{"message": "too many rows are rejected", "hint": None}],
+    )  # fmt: skip
+    page = PageNumbers(report_page(unknown))
+    assert "not known" in page.text
+    assert "too many rows are rejected" in page.text
+
+
+async def test_a_sync_shows_its_members_and_when_they_expire(
+    emulator: Emulator, settings: Settings, tmp_path: Path
+) -> None:
+    """The people who came, those who went, and a column a month."""
+    from audiencekit.audiences.synchronisation.expiry import expiry
+
+    source = tmp_path / "list.csv"
+    await sync_async(_list(source, 60), audience_id=emulator.audience_id, settings=settings)
+    report = await sync_async(_list(source, 50), audience_id=emulator.audience_id, settings=settings, allow_shrink=1.0)
+    calendar = expiry(audience_id=emulator.audience_id, settings=settings).to_json()
+    document = report.to_json()
+    page = PageNumbers(report_page(document, expiry=calendar))
+    assert page.cells == {key: number_at(document, key) for key in page.cells}
+    assert page.cells["changes.removals"] == "10"
+    assert "50 people are in the audience" in page.text
+
+
+async def test_an_upload_with_losses(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+    """No value of the list is in the page."""
+    source = _list(tmp_path / "list.csv", 80, *(f"canary{number}@@example.com," for number in range(20)))
+    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    text = report_page(report.to_json())
+    page = PageNumbers(text)
+    assert page.cells["rejections.invalid_syntax"] == "20"
+    assert "canary" not in text
+    assert "@example" not in text
+
+
+def test_a_plan_says_what_would_be_sent(settings: Settings, tmp_path: Path) -> None:
+    """And that nothing was."""
+    document = check(_list(tmp_path / "list.csv", 80), settings=settings).to_json()
+    page = PageNumbers(plan_page(document))
+    assert page.cells["rows.pending"] == "80"
+    assert "80 rows of 80 would be sent. Nothing was sent" in page.text
+    assert "rows.sent" not in page.cells

@@ -1,0 +1,64 @@
+"""The page of a run in a real browser: what is shown, what is asked for, and who can read it."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser import MISSING, Browser
+from tests.reporting.webpage.test_page import report_of_a_bad_day
+
+pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
+
+from audiencekit.reporting.webpage.page import report_page  # noqa: E402
+
+AXE = os.environ.get("AXE_CORE", "")  # the script of axe-core, of npm
+WIDTHS = (1_200, 500)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium with an empty profile."""
+    with Browser() as running:
+        yield running
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    """The address of a page with every part."""
+    days = [{"date": f"2026-{month:02}-03", "members": 100 * month} for month in range(1, 5)]
+    expiry = {"members": 1_000, "days": days}
+    (tmp_path / "page.html").write_text(report_page(report_of_a_bad_day(), expiry=expiry), encoding="utf-8")
+    return (tmp_path / "page.html").as_uri()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: str, width: int) -> None:
+    """No line on the console, no request but the file itself; only tables and pictures scroll sideways."""
+    browser.said()
+    browser.requests()
+    browser.open(page)
+    picture = browser.picture(width, 1_000)
+    assert struct.unpack(">II", picture[16:24])[0] > width // 2
+    assert browser.shows("When members expire")
+    assert browser.run("return document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.run("return document.querySelectorAll('figure svg').length") == 5
+    assert browser.said() == []
+    assert {address for address in browser.requests() if not address.startswith("data:")} == {page}
+
+
+@pytest.mark.skipif(not AXE, reason="AXE_CORE names no script of axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(browser: Browser, page: str, scheme: str) -> None:
+    """By axe-core: contrasts, names and order, by day and by night."""
+    browser.open(page)
+    browser.prefer(scheme)
+    browser.run(Path(AXE).read_text(encoding="utf-8"))
+    found = browser.run("return axe.run(document).then(found => found.violations)")
+    assert [f"{one['id']}: {json.dumps([node['target'] for node in one['nodes']])}" for one in found] == []

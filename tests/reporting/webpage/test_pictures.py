@@ -1,0 +1,40 @@
+"""Pictures take the colours of the page, and two of them get along in one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
+
+from audiencekit.reporting.webpage.pictures import draw_bars, draw_steps
+
+
+def test_colours_are_those_of_the_page() -> None:
+    """No colour of its own, and no style that would reach the rest of the page."""
+    for picture in (
+        draw_bars("a", [("rows", 5, "5")]),
+        draw_steps("b", [1, 2], step="s", of="n", marked=[True, False]),
+    ):
+        assert not re.findall(r"#[0-9a-f]{6}\b", picture)
+        assert "<style" not in picture
+        assert "var(--good)" in picture
+    assert "var(--lost)" in picture
+
+
+def test_the_same_bytes_each_time() -> None:
+    """So that a page can be compared with that of yesterday."""
+    assert draw_bars("a", [("rows", 5, "5")]) == draw_bars("a", [("rows", 5, "5")])
+
+
+def test_no_id_stands_twice_in_a_page() -> None:
+    """Each picture has ids of its own."""
+    found = [re.findall(r' id="([^"]*)"', draw_bars(name, [("rows", 5, "5")])) for name in ("a", "b")]
+    assert found[0]
+    assert not set(found[0]) & set(found[1])
+
+
+def test_texts_stay_texts() -> None:
+    """Names are escaped as XML is."""
+    assert "rows &lt;b&gt; &amp; more" in draw_bars("a", [("rows <b> & more", 5, "5")])
