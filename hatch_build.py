@@ -83,4 +83,6 @@ def _arguments(crate: Path, library: Path) -> list[str]:
 
 
 def _without(reason: str) -> None:
-    print(f"audiencekit is built without its kernels, and will be slower: {reason}", file=sys.stderr)
+    lost = "every result is the same, and large lists take more time"
+    cure = "to have them, install a wheel, or Rust 1.88 or later, and install again"
+    print(f"audiencekit is built without its kernels: {lost}; {cure}. {reason}", file=sys.stderr)

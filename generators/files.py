@@ -8,9 +8,11 @@ from typing import Final
 
 from generators.endpointcalls import write_stub
 from generators.pythonpage import write_page
+from generators.sbom import write_sbom
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FILES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/python.md": write_page,
     "audiencekit/api/endpointcalls.pyi": write_stub,
+    "audiencekit.cdx.json": write_sbom,
 }

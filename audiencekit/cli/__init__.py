@@ -12,10 +12,10 @@ from typing import Final
 
 import click
 
-from audiencekit import __version__
 from audiencekit.cli.commandhelp import Context, write_sections
 from audiencekit.cli.manner import begin_manner, end_manner, whole_tool_options
 from audiencekit.cli.output import complain, insist, unwritten
+from audiencekit.cli.version import say_version
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
@@ -86,7 +86,10 @@ class CommandGroup(click.Group):
 
 
 @click.command(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="audiencekit")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=say_version,
+    help="Show the version, and whether the kernels are in use, and exit.",
+)  # fmt: skip
 def cli() -> None:
     """Puts customers into ads audiences: normalised, hashed, counted, nothing lost and nothing leaked.
 

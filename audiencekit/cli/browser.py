@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from audiencekit.machine.privatefiles import NEW_FILE
+from audiencekit.machine.firstsignals import ENDINGS
+from audiencekit.machine.openfiles import NEW_FILE
 
-_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)  # which end a process without a word; Ctrl-C raises
+_SILENT: Final = tuple(ending for ending in ENDINGS if ending != signal.SIGINT)  # Ctrl-C raises
 _LEADING_ON: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>audiencekit</title>
 <meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={page}"></head>
 <body><p><a href="{page}">Go on to log in</a></p></body></html>
@@ -42,14 +43,14 @@ class Browser:
             self._directory = None
 
     def __enter__(self) -> Self:
-        for ending in _ENDINGS:
+        for ending in _SILENT:
             if signal.getsignal(ending) is signal.SIG_DFL:
                 signal.signal(ending, self._end)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
-        for ending in _ENDINGS:
+        for ending in _SILENT:
             if signal.getsignal(ending) == self._end:
                 signal.signal(ending, signal.SIG_DFL)
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
 from audiencekit.limits import DRAIN_SECONDS
-from audiencekit.machine.ownprocess import ENDINGS
+from audiencekit.machine.firstsignals import ENDINGS
+from audiencekit.machine.loopsignals import hold_back, is_detached_from, let_through, on_ending
 
 T = TypeVar("T")
 
@@ -32,23 +33,22 @@ def run_until_interrupted(work: Coroutine[Any, Any, T], *, max_minutes: float | 
         for ending in ENDINGS:
             if signal.getsignal(ending) is not signal.SIG_IGN:
                 signal.signal(ending, _too_late)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+        let_through()
     raise NotFinished("interrupted", hint="`audiencekit runs` shows whether a run was begun, and what it has sent")
 
 
 async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101
-    is_detached = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     for ending in ENDINGS:
-        if ending != signal.SIGHUP or not is_detached:
-            loop.add_signal_handler(ending, _interrupt, task)
+        if not is_detached_from(ending):
+            on_ending(loop, ending, lambda: _interrupt(task))
     alarm = None if max_minutes is None else loop.call_later(max_minutes * 60, _run_out, task, max_minutes)
     try:
         return await work
     finally:
         # The loop takes its handlers away when it closes, and a signal right then would end the process.
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+        hold_back()
         if alarm is not None:
             alarm.cancel()
 

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.machine.openfiles import NO_LINK, NO_WAIT, OURS, read_at
 from audiencekit.shown import shown_json, shown_lines
 
 LIBRARY: Final = logging.getLogger("audiencekit")
-_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK | NO_WAIT | OURS
 
 _BEGINNING: Final = b'{"time": "'
 
@@ -90,7 +91,7 @@ def stop_listening() -> None:
 def _open(path: str) -> int:
     try:
         file = os.open(path, _FLAGS, 0o600)
-        is_log = stat.S_ISREG(os.fstat(file).st_mode) and os.pread(file, len(_BEGINNING), 0) in (b"", _BEGINNING)
+        is_log = stat.S_ISREG(os.fstat(file).st_mode) and read_at(file, len(_BEGINNING), 0) in (b"", _BEGINNING)
     except OSError as error:
         reason = error.strerror or "unknown reason"
     else:

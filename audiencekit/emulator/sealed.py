@@ -6,12 +6,16 @@ They hold hashes of people. The file goes with the process, however that ends.
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 import weakref
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from audiencekit.machine.openfiles import open_unnamed, read_at, write_at
 
 _KEY_BITS: Final = 128
 _NONCE_BYTES: Final = 12
@@ -40,7 +44,7 @@ class SealedFile:
         sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
         place = Place(self._end, len(sealed))
         while sealed:
-            written = os.pwrite(self._descriptor, sealed, place.start + place.size - len(sealed))
+            written = write_at(self._descriptor, sealed, place.start + place.size - len(sealed))
             sealed = sealed[written:]
         self._end += place.size
         return place
@@ -49,12 +53,11 @@ class SealedFile:
         """The content that was written at `place`."""
         sealed = b""
         while len(sealed) < place.size:
-            sealed += os.pread(self._descriptor, place.size - len(sealed), place.start + len(sealed))
+            sealed += read_at(self._descriptor, place.size - len(sealed), place.start + len(sealed))
         return self._cipher.decrypt(_nonce(place.start), sealed, None)
 
     def _open(self) -> None:
-        self._descriptor, name = tempfile.mkstemp(prefix="audiencekit-emulator-")
-        os.unlink(name)
+        self._descriptor = open_unnamed(Path(tempfile.gettempdir()) / f"audiencekit-emulator-{secrets.token_hex(16)}")
         weakref.finalize(self, os.close, self._descriptor)
 
 

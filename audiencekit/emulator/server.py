@@ -21,6 +21,7 @@ from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.reception import Reception
 from audiencekit.emulator.store import Store
 from audiencekit.emulator.webhooks.courier import Courier
+from audiencekit.machine.loopsignals import on_ending
 
 
 class Emulator:
@@ -157,7 +158,6 @@ async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) ->
     async with Emulator(options) as emulator:
         with contextlib.ExitStack() as handlers:
             for number in signals:
-                loop.add_signal_handler(number, stop.set)
-                handlers.callback(loop.remove_signal_handler, number)
+                handlers.callback(on_ending(loop, number, stop.set))
             announce(emulator.ready_line())
             await stop.wait()

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.privatefiles import NEW_FILE, OTHERS, make_private_directory
+from audiencekit.machine.openfiles import NEW_FILE, NO_WAIT, READ
+from audiencekit.machine.owners import is_ours, others_may
+from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.machine.statedirectory import make_missing
 from audiencekit.machine.userdirectories import user_directory
 
 MOST_BYTES: Final = 64_000_000  # of a file that is looked at; what is kept here is far smaller
 
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DIGEST_BYTES: Final = hashlib.sha256().digest_size
 
 
@@ -39,7 +40,7 @@ class Cache:
         try:
             if not _is_ours(os.lstat(self._directory), stat.S_IFDIR):
                 return None
-            with open(os.open(self._directory / name, _READ), "rb") as stream:
+            with open(os.open(self._directory / name, READ | NO_WAIT), "rb") as stream:
                 if not _is_ours(os.fstat(stream.fileno()), stat.S_IFREG):
                     return None
                 content = stream.read(MOST_BYTES)
@@ -69,4 +70,4 @@ class Cache:
 
 def _is_ours(status: os.stat_result, form: int) -> bool:
     """Whether it has this form, and no other user may do anything with it."""
-    return stat.S_IFMT(status.st_mode) == form and status.st_uid == os.geteuid() and not status.st_mode & OTHERS
+    return stat.S_IFMT(status.st_mode) == form and is_ours(status) and not others_may(status)

@@ -1,13 +1,19 @@
-"""Locks on files and directories, which the kernel gives back when their process ends, however it does."""
+"""Locks on files and directories, which the system gives back when their process ends, however it does."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+from audiencekit.machine.openfiles import NO_LINK, OURS, READ, write_at
+
+try:
+    from audiencekit.machine.posixlocks import CAN_LOCK_DIRECTORIES, can_be_locked, lock
+except ImportError:
+    from audiencekit.machine.windowslocks import CAN_LOCK_DIRECTORIES, can_be_locked, lock
 
 MOST_HOLDER_BYTES: Final = 4_096
 
@@ -18,35 +24,39 @@ def locked(path: Path, *, wait: bool = True, is_directory: bool = False) -> Iter
 
     Raises BlockingIOError when another process holds it and `wait` is off, OSError when it cannot be opened or locked.
     """
-    flags = os.O_RDONLY | os.O_DIRECTORY if is_directory else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-    file = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    file = _open(path, is_directory=is_directory)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        lock(file, wait=wait)
         yield file
     finally:
         with contextlib.suppress(OSError):
             os.close(file)
 
 
+def _open(path: Path, *, is_directory: bool) -> int:
+    """Open a file to be locked: `path`, or a file beside the directory that it is where none can be locked."""
+    if is_directory and CAN_LOCK_DIRECTORIES:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | OURS)
+    place = path.with_name(f".{path.name}.lock") if is_directory else path
+    return os.open(place, os.O_RDWR | os.O_CREAT | NO_LINK | OURS, 0o600)
+
+
 def write_holder(file: int, holder: bytes) -> None:
     """Write into a locked file who holds it. Raises OSError."""
     os.ftruncate(file, 0)
-    os.pwrite(file, holder, 0)
+    write_at(file, holder, 0)
 
 
 def holder_of(path: Path) -> bytes | None:
     """The words of the process that holds the file at `path`, b"" when it has not said any; None when none holds it."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = os.open(path, READ)
     except OSError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return read_holder(path)
+        return None if can_be_locked(file) else read_holder(path)
     finally:
         os.close(file)
-    return None
 
 
 def read_holder(path: Path) -> bytes:

@@ -12,6 +12,9 @@ import sys
 
 NOT_FINISHED = 75  # errors.NotFinished.exit_code
 INTERRUPTED = 130
+# They ask a process from outside to end: SIGHUP is not known to Windows, whose SIGBREAK is Ctrl-Break.
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+ENDINGS: tuple[signal.Signals, ...] = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 # Commands that end in good order, once they are at work (`cli.interruption`).
 _SENDING = (("upload",), ("resume",), ("sync",), ("renew",), ("forget",), ("do-not-reach", "upload"))
@@ -34,7 +37,7 @@ def heed_first_signals() -> None:
     A signal that the parent process has ignored stays ignored.
     """
     is_to_send = sends(sys.argv[1:])
-    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if is_to_send else (signal.SIGINT,):
+    for ending in ENDINGS if is_to_send else (signal.SIGINT,):
         if signal.getsignal(ending) is not signal.SIG_IGN:
             signal.signal(ending, _leave_unfinished if is_to_send else _leave_interrupted)
 

@@ -21,6 +21,9 @@ _LARGEST_BYTES: Final = 32 * 1024 * 1024
 
 _LARGE_PAGE: Final = 2 * 1024 * 1024  # of most processors
 
+# Nothing else can be had on Windows.
+_OURS_ALONE: Final = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+
 _ARROW_POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
 
 
@@ -60,7 +63,7 @@ def zeros(size: int) -> memoryview:
 
     In large pages, where the system has them: of small ones a processor knows too few, and asks memory twice.
     """
-    mapped = mmap.mmap(-1, size + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    mapped = mmap.mmap(-1, size + _LARGE_PAGE, **_OURS_ALONE)
     with contextlib.suppress(AttributeError, OSError):
         mapped.madvise(mmap.MADV_HUGEPAGE)
     view = memoryview(mapped)

@@ -28,6 +28,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keys import SubKey
+from audiencekit.machine.openfiles import CHANGE, NEW_SPOOL, READ, read_at, write_at
 from audiencekit.machine.privatefiles import sync_directory
 from audiencekit.machine.spool import KEY_BITS, NONCE_BYTES, SEAL_BYTES, SealedFile, SpoolDamaged
 
@@ -49,11 +50,10 @@ class KeptSpool(SealedFile):
     def create(cls, path: Path, key: SubKey) -> Self:
         """An empty spool in a new file. Raises InputOutputFailed when there is one, or none can be made."""
         salt = secrets.token_bytes(SALT_BYTES)
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        file = _open(path, flags, "made")
+        file = _open(path, NEW_SPOOL, "made")
         spool = cls(file, _file_key(key, salt), end=_HEAD_BYTES)
         try:
-            os.pwrite(file, MARK + salt, 0)
+            write_at(file, MARK + salt, 0)
         except OSError as error:
             spool.close()
             raise _unusable(path, f"cannot be written: {error.strerror}") from None
@@ -62,7 +62,7 @@ class KeptSpool(SealedFile):
     @classmethod
     def open(cls, path: Path, key: SubKey) -> Self:
         """A finished spool, to be read. Raises InputOutputFailed when it is not whole, or not of this key."""
-        file = _open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, "opened")
+        file = _open(path, READ, "opened")
         try:
             file_key, places = _read_directory(file, key)
         except OSError as error:
@@ -85,7 +85,7 @@ class KeptSpool(SealedFile):
             content = memoryview(sealed + _TAIL.pack(len(sealed), MARK))
             offset = self._end
             while content:
-                written = os.pwrite(file, content, offset)
+                written = write_at(file, content, offset)
                 content, offset = content[written:], offset + written
             os.fsync(file)
         except OSError as error:
@@ -95,20 +95,21 @@ class KeptSpool(SealedFile):
 def destroy_spool(path: Path) -> None:
     """Leave no file at `path` that its key could open: the salt goes first. Raises InputOutputFailed."""
     try:
-        file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = os.open(path, CHANGE)
     except FileNotFoundError:
         return
     except OSError as error:
         raise _not_removed(path, error) from None
     try:
-        os.pwrite(file, bytes(_HEAD_BYTES), 0)
-        os.fsync(file)
+        try:
+            write_at(file, bytes(_HEAD_BYTES), 0)
+            os.fsync(file)
+        finally:
+            os.close(file)  # Windows removes no open file
         os.unlink(path)
         sync_directory(path.parent)
     except OSError as error:
         raise _not_removed(path, error) from None
-    finally:
-        os.close(file)
 
 
 def _file_key(key: SubKey, salt: bytes) -> bytes:
@@ -118,8 +119,8 @@ def _file_key(key: SubKey, salt: bytes) -> bytes:
 def _read_directory(file: int, key: SubKey) -> tuple[bytes, array[int]]:
     """The file's own key, and the places of its chunks. Raises ValueError or InvalidTag for what is no such file."""
     end = os.fstat(file).st_size - _TAIL.size
-    head = os.pread(file, _HEAD_BYTES, 0)
-    size, mark = _TAIL.unpack(os.pread(file, _TAIL.size, max(end, 0)))
+    head = read_at(file, _HEAD_BYTES, 0)
+    size, mark = _TAIL.unpack(read_at(file, _TAIL.size, max(end, 0)))
     if head[: len(MARK)] != MARK or mark != MARK or not SEAL_BYTES <= size <= end - _HEAD_BYTES:
         raise ValueError
     file_key = _file_key(key, head[len(MARK) :])
@@ -128,9 +129,9 @@ def _read_directory(file: int, key: SubKey) -> tuple[bytes, array[int]]:
 
 
 def _pread(file: int, size: int, offset: int) -> bytes:
-    content = os.pread(file, size, offset)
+    content = read_at(file, size, offset)
     while len(content) < size:
-        piece = os.pread(file, size - len(content), offset + len(content))
+        piece = read_at(file, size - len(content), offset + len(content))
         if not piece:
             raise ValueError
         content += piece

@@ -20,6 +20,7 @@ from audiencekit.errors import AudienceBusy
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import locked
 from audiencekit.machine.keyentry import clear_entry, read_entry_name
+from audiencekit.machine.openfiles import OURS
 from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
 
 ROTATION: Final = ".rotation"
@@ -121,7 +122,7 @@ def _move(directory: Path, target: Path, names: list[str]) -> None:
 
 
 def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    file = os.open(path, os.O_RDWR | OURS)  # Windows syncs no file that is open to be read alone
     try:
         os.fsync(file)
     finally:

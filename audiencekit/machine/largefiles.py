@@ -16,7 +16,7 @@ from typing import Final, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.machine.privatefiles import NEW_FILE
+from audiencekit.machine.openfiles import NEW_FILE
 
 Room: TypeAlias = npt.NDArray[np.uint8]
 

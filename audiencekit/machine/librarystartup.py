@@ -17,6 +17,8 @@ _LARGE: Final = ("numpy", "pyarrow")
 _BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
 # Addresses that numpy, Arrow and what they start take before they have read anything.
 STARTUP_BYTES: Final = 200_000_000
+# Nothing else can be had on Windows.
+_NEVER_WRITTEN: Final = {"flags": mmap.MAP_PRIVATE, "prot": mmap.PROT_READ} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
 def leave_out_pandas() -> None:
@@ -51,7 +53,7 @@ class _WithMemory:
         """None, so that others look for it. Raises MemoryError."""
         if fullname in _LARGE and not any(name in sys.modules for name in _LARGE):
             try:
-                mmap.mmap(-1, STARTUP_BYTES, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
+                mmap.mmap(-1, STARTUP_BYTES, **_NEVER_WRITTEN).close()
             except OSError:
                 raise MemoryError from None
         return None

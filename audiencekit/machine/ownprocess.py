@@ -12,10 +12,9 @@ import threading
 from typing import Any, Final
 
 from audiencekit.machine.dumps import prevent_dumps
+from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.heap import share_heap
 from audiencekit.machine.librarystartup import ask_for_memory, leave_out_blas_threads, leave_out_pandas
-
-ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ask a process from outside to end
 
 # Objects that may be made before the next look at them. What we import makes as many; the work itself makes few, and
 # hardly any circles.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.openfiles import CHANGE, NEW_FILE, NO_LINK, NO_WAIT, OURS, write_at
+from audiencekit.machine.owners import is_ours, others_may
 
-NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-OTHERS: Final = 0o077  # what group and others may do
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 
 _ZEROS_AT_ONCE: Final = 1 << 20
@@ -34,7 +34,7 @@ def hint_for(code: int | None, otherwise: str) -> str:
 
 def _has_no_file_left() -> bool:
     try:
-        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+        os.close(os.open(os.devnull, os.O_RDONLY | OURS))
     except OSError as error:
         return error.errno in (errno.EMFILE, errno.ENFILE)
     return False
@@ -57,9 +57,9 @@ def make_private_directory(directory: Path) -> None:
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o700)
     status = os.lstat(directory)
-    if directory.is_symlink() or status.st_uid != os.geteuid():
+    if directory.is_symlink() or not is_ours(status):
         raise InputOutputFailed(f"{str(directory)!r} belongs to another user, or is a link")
-    if status.st_mode & OTHERS:
+    if others_may(status):
         os.chmod(directory, 0o700)
 
 
@@ -105,11 +105,11 @@ def _aside(path: Path, content: bytes) -> Iterator[Path]:
 
 def overwrite_file(path: Path) -> None:
     """Put zeros in the place of what the file at `path` holds, which is not a link; they are on the disk then."""
-    file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    file = os.open(path, CHANGE)
     try:
         size = os.fstat(file).st_size
         for offset in range(0, size, _ZEROS_AT_ONCE):
-            os.pwrite(file, bytes(min(_ZEROS_AT_ONCE, size - offset)), offset)
+            write_at(file, bytes(min(_ZEROS_AT_ONCE, size - offset)), offset)
         os.fsync(file)
     finally:
         os.close(file)
@@ -118,7 +118,7 @@ def overwrite_file(path: Path) -> None:
 def read_file(path: Path, most_bytes: int) -> bytes:
     """The first `most_bytes` of a file that is not a link."""
     # Neither through a link, nor stuck in a pipe that another user put there.
-    flags = os.O_NOFOLLOW | os.O_NONBLOCK
+    flags = NO_LINK | NO_WAIT | OURS
     with open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags)) as stream:
         return stream.read(most_bytes) or b""
 
@@ -126,16 +126,18 @@ def read_file(path: Path, most_bytes: int) -> bytes:
 def check_private(path: Path, *, lost: str) -> None:
     """Raises InputOutputFailed for what is no file of ours, or what others may read; `lost` is said of its removal."""
     status = os.lstat(path)
-    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+    if not stat.S_ISREG(status.st_mode) or not is_ours(status):
         raise InputOutputFailed(f"{str(path)!r} is not a file of yours", hint="remove it, or restore it")
-    if status.st_mode & OTHERS:
+    if others_may(status):
         hint = f"`chmod 600` it if no one read it; else remove it, and {lost}"
         raise InputOutputFailed(f"others may read {str(path)!r}, which holds secrets", hint=hint)
 
 
 def sync_directory(directory: Path) -> None:
-    """Make the names in `directory` durable."""
-    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Make the names in `directory` durable. Windows opens no directory, and NTFS has a journal of names of its own."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | OURS)
     try:
         os.fsync(file)
     finally:

@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import Bug, InputOutputFailed
+from audiencekit.machine.openfiles import open_unnamed, read_at, write_at
 from audiencekit.machine.privatefiles import hint_for
 
 KEY_BITS: Final = 256
@@ -236,27 +237,20 @@ def _associated(number: int) -> bytes:
 
 def _open_unnamed(directory: Path) -> int:
     path = directory / f".spool-{secrets.token_hex(16)}"
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        file = os.open(path, flags, 0o600)
-        try:
-            os.unlink(path)
-        except OSError:
-            os.close(file)
-            raise
+        return open_unnamed(path)
     except OSError as error:
         raise InputOutputFailed(
             f"no temporary file can be made in {str(directory)!r}: {error.strerror}",
             hint=hint_for(error.errno, "the directory must exist, and be writable"),
         ) from None
-    return file
 
 
 def _write_at(file: int, sealed: Chunk, offset: int, number: int) -> None:
     rest = memoryview(sealed)
     while rest:
         try:
-            written = os.pwrite(file, rest, offset)
+            written = write_at(file, rest, offset)
         except OSError as error:
             raise _failed(number, f"cannot be written: {error.strerror}") from None
         rest, offset = rest[written:], offset + written
@@ -274,7 +268,7 @@ def _read_at(file: int, size: int, offset: int, number: int) -> bytes:
 
 def _pread(file: int, size: int, offset: int, number: int) -> bytes:
     try:
-        return os.pread(file, size, offset)
+        return read_at(file, size, offset)
     except OSError as error:
         raise _failed(number, f"cannot be read: {error.strerror}") from None
 

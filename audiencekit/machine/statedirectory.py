@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.owners import is_ours, lies_in_profile, others_may, own_user
 from audiencekit.machine.privatefiles import explained, make_private_directory
 
 _WRITABLE: Final = 0o022  # by group or others
@@ -59,13 +60,18 @@ def check_root(root: Path) -> None:
             raise InputOutputFailed(
                 f"the state directory {str(root)!r} is no directory", hint=f"remove it, {_ELSEWHERE}"
             )
-        if status.st_uid != os.geteuid():
+        if not lies_in_profile(real):
+            raise InputOutputFailed(
+                f"the state directory {str(root)!r} is not in your profile directory, which alone is closed to others",
+                hint=f"move it to {str(Path.home())!r}, {_ELSEWHERE}",
+            )
+        if not is_ours(status):
             raise InputOutputFailed(
                 f"the state directory {str(root)!r} belongs to another user (uid {status.st_uid}), who could change"
                 " what is kept there",
-                hint=f"`chown -R {os.geteuid()} {shlex.quote(str(real))}` as its owner or root, {_ELSEWHERE}",
+                hint=f"`chown -R {own_user()} {shlex.quote(str(real))}` as its owner or root, {_ELSEWHERE}",
             )
-        if status.st_mode & _WRITABLE:
+        if others_may(status, _WRITABLE):
             raise InputOutputFailed(
                 f"others may write in the state directory {str(root)!r} (mode {stat.S_IMODE(status.st_mode):04o})",
                 hint=f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {_ELSEWHERE}",
@@ -86,7 +92,7 @@ def safe_child(directory: Path, name: str) -> Path:
 
 def _check_link(one: Path, root: Path) -> None:
     status = os.lstat(one)
-    if stat.S_ISLNK(status.st_mode) and status.st_uid not in (0, os.geteuid()):
+    if stat.S_ISLNK(status.st_mode) and not is_ours(status, or_of_root=True):
         raise InputOutputFailed(
             f"the state directory {str(root)!r} is found through a link of another user (uid {status.st_uid}):"
             f" {str(one)!r}",
@@ -101,7 +107,11 @@ def _check_above(above: Path, root: Path) -> None:
     """
     status = os.stat(above)
     mode = status.st_mode
-    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX and not (status.st_uid == 0 and os.path.ismount(above)):
+    if (
+        others_may(status, stat.S_IWOTH)
+        and not mode & stat.S_ISVTX
+        and not (status.st_uid == 0 and os.path.ismount(above))
+    ):
         raise InputOutputFailed(
             f"any user may put another directory in the place of the state directory {str(root)!r}: all users may write"
             f" in {str(above)!r} (mode {stat.S_IMODE(mode):04o})",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import platform
 import stat
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,7 +20,8 @@ from typing import Any, Final, Self
 import orjson
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.privatefiles import OTHERS, make_private_directory, read_file, replace_file
+from audiencekit.machine.owners import is_ours, others_may
+from audiencekit.machine.privatefiles import make_private_directory, read_file, replace_file
 from audiencekit.machine.statedirectory import make_missing
 from audiencekit.machine.userdirectories import user_directory
 
@@ -112,7 +114,7 @@ def _name(*parts: str) -> str:
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & OTHERS
+    return stat.S_ISDIR(status.st_mode) and is_ours(status) and not others_may(status)
 
 
 def _this_machine() -> str:
@@ -120,7 +122,7 @@ def _this_machine() -> str:
         machine = read_file(_MACHINE, _MOST_BYTES).decode("ascii", "replace").strip()
     except OSError:
         machine = ""
-    return f"{machine}/{os.uname().nodename}"
+    return f"{machine}/{platform.node()}"
 
 
 def newest(marks: Mapping[str, Mark]) -> tuple[str, Mark]:

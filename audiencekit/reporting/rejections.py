@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.preparation.columnar.buffers import text_buffers
 
@@ -34,8 +35,7 @@ class RejectionsFile:
         self._check_target()
         try:
             self._partial.unlink(missing_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-            self._file = os.fdopen(os.open(self._partial, flags, 0o600), "w", encoding="utf-8", newline="")
+            self._file = os.fdopen(os.open(self._partial, NEW_FILE, 0o600), "w", encoding="utf-8", newline="")
         except OSError as error:
             raise self._failure(error) from None
         self._writer = csv.writer(self._file, lineterminator="\n")

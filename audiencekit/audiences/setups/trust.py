@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
+from audiencekit.machine.owners import is_ours, others_may
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.optiontext import option
@@ -39,7 +39,7 @@ class TrustedSetups:
         if str(path.resolve()) not in self._paths():
             raise UsageError(f"{str(path)!r} was not named before, and may be another person's", hint=again)
         status = path.stat()
-        if status.st_uid not in (os.geteuid(), 0) or status.st_mode & stat.S_IWOTH:
+        if not is_ours(status, or_of_root=True) or others_may(status, stat.S_IWOTH):
             raise UsageError(f"{str(path)!r} can be written by others", hint=again)
         return path
 

@@ -10,13 +10,13 @@ from typing import Final
 BOOT_ID_FILE: Final = Path("/proc/sys/kernel/random/boot_id")
 UNKNOWN_BOOT: Final = "unknown-boot"
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Outside Linux the monotonic clock is the nearest thing; on macOS it counts a suspend, too.
-_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+# Outside Linux the monotonic clock is the nearest thing; on Windows it counts a suspend, too.
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 def boot_seconds() -> float:
     """Seconds since the start of the machine."""
-    return time.clock_gettime(_CLOCK)
+    return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
 
 
 def boot_id(file: Path = BOOT_ID_FILE) -> str:

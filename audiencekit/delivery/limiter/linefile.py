@@ -19,6 +19,7 @@ import orjson
 from audiencekit.delivery.limiter.line import Line, Waiter
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
+from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.machine.statedirectory import make_directory
 
@@ -129,7 +130,7 @@ def _make_private(path: Path) -> None:
         raise ValueError("a link in place of the limiter's file")
     # A file that exists is not opened here: to close it would let go of the locks that SQLite holds on it.
     with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, NEW_FILE, 0o600))
 
 
 def _remove_old(path: Path) -> None:

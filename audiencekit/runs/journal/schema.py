@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import ResumeRefused
+from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import explained, read_file
 from audiencekit.runs.journal.refusals import another_schema, damaged, not_begun, without_journal
 
@@ -58,7 +59,7 @@ CREATE TABLE refused (
 
 def connect_new(path: Path) -> sqlite3.Connection:
     """A new journal at `path`, its tables in an open transaction."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    os.close(os.open(path, NEW_FILE, 0o600))
     connection = _connect(path)
     connection.execute("PRAGMA journal_mode=DELETE")
     connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import orjson
 
+from audiencekit.machine.openfiles import CHANGE
+from audiencekit.machine.owners import own_user
 from audiencekit.machine.privatefiles import explained, read_file, sync_directory
 from audiencekit.preparation.times import format_time
 
@@ -19,9 +21,9 @@ _MOST_BYTES: Final = 16_000_000
 
 def append_line(state_dir: Path, **line: Any) -> dict[str, Any]:
     """Append a line with the time and the user, durably; the line comes back. Raises InputOutputFailed."""
-    path, line = state_dir / LOG, {"at": format_time(datetime.now(UTC)), "uid": os.getuid(), **line}
+    path, line = state_dir / LOG, {"at": format_time(datetime.now(UTC)), "uid": own_user(), **line}
     with explained("the change of the memory of erased people cannot be logged", path):
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        file = os.open(path, CHANGE | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(file, "wb") as stream:
             stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             stream.flush()

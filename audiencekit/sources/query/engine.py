@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from audiencekit.machine.dumps import prevent_dumps
-from audiencekit.machine.ownprocess import ENDINGS
+from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.sources.query.messages import (
     BATCH,
     BEGIN,

@@ -40,7 +40,9 @@ main()
 """
 _END_SECONDS: Final = 2.0
 # A query ends its process by an abort, or by a fault of memory; these come from people and from the system.
-_OF_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGXCPU})
+_OF_OTHERS: Final = frozenset(
+    getattr(signal, name, None) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")
+) - {None}
 _SETTINGS_OF_OURS: Final = "AUDIENCEKIT_"  # secrets among them, which no query needs
 # Else each thread would set an arena aside, and a limit of memory would count them all.
 _FEW_ARENAS: Final = {"MALLOC_ARENA_MAX": "1", "TOKIO_WORKER_THREADS": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}

@@ -1,0 +1,21 @@
+"""`--version` says which version this is, and whether it has its kernels."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from audiencekit import __version__
+from audiencekit.cli import cli
+from audiencekit.preparation.columnar.kernels import library
+
+
+@pytest.mark.parametrize(
+    ("found", "told"), [(object(), "with kernels"), (None, "without kernels: the same results, more slowly")]
+)
+def test_the_version_says_whether_there_are_kernels(found: object, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation without a compiler works the same, and is slow in silence otherwise."""
+    monkeypatch.setattr(library, "kernels", lambda: found)
+    done = CliRunner().invoke(cli, ["--version"])
+    assert done.exit_code == 0
+    assert done.stdout == f"audiencekit, version {__version__}, {told}\n"

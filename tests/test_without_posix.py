@@ -1,0 +1,119 @@
+"""What Windows lacks is lacked by nothing that matters: the main job, locks, journal and resumption do without."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the locks of Windows are played by those of Linux")
+
+SUITE = (
+    "tests/test_pipeline.py",
+    "tests/runs/test_resume.py",
+    "tests/runs/test_resumption.py",
+    "tests/runs/test_runorder.py",
+    "tests/runs/test_locks.py",
+    "tests/runs/journal",
+    "tests/machine/test_keptspool.py",
+)
+# They change, or look at, what is taken away; or their other processes lock as Linux does.
+_OF_POSIX = (
+    "test_a_kill_gives_it_back",
+    "test_a_planted_lock_is_a_failure",
+    "test_the_runs_at_work_are_known_without_their_journals",
+    "test_files_are_not_overwritten_or_followed",
+    "test_a_full_disk_is_said",
+)
+_HOLD = """
+import sys
+from pathlib import Path
+from tests.withoutposix import take_away
+take_away()
+from audiencekit.machine.filelocks import locked, write_holder
+with locked(Path(sys.argv[1]), wait=False, is_directory=sys.argv[2] == "directory") as file:
+    write_holder(file, b"this one")
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+_LOOK = """
+import sys
+from pathlib import Path
+from tests.withoutposix import take_away
+take_away()
+from audiencekit.machine.filelocks import holder_of, locked
+path, is_directory = Path(sys.argv[1]), sys.argv[2] == "directory"
+try:
+    with locked(path, wait=False, is_directory=is_directory):
+        print("free")
+except BlockingIOError:
+    print("busy" if is_directory else holder_of(path).decode())
+"""
+
+
+def _environment(home: Path, **more: str) -> dict[str, str]:
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AUDIENCEKIT_", "XDG_", "PYTEST_"))
+    }
+    return {**kept, "TMPDIR": str(home), "AUDIENCEKIT_STATE_DIR": str(home / "state"), **more}
+
+
+def _run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=_environment(home, **more), cwd=ROOT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def test_the_demo_is_complete(tmp_path: Path) -> None:
+    """The command line, the emulator, the limiter, the journal: a list is uploaded, and its sums close."""
+    done = _run(tmp_path, "-m", "tests.withoutposix", "audiencekit", "demo", "--rows", "200", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["state"] == "complete"
+    assert report["reconciliation"]["records_sent"] == report["reconciliation"]["total_count"] > 0
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+def test_a_lock_keeps_other_processes_out_until_its_holder_is_killed(tmp_path: Path, kind: str) -> None:
+    """Its words can be read meanwhile, although Windows locks bytes against readers."""
+    path = tmp_path / "one"
+    if kind == "directory":
+        path.mkdir()
+    command = [sys.executable, "-c", _HOLD, str(path), kind]
+    with subprocess.Popen(
+        command, env=_environment(tmp_path), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        expected = "busy\n" if kind == "directory" else "this one\n"
+        assert _run(tmp_path, "-c", _LOOK, str(path), kind).stdout == expected
+        holder.kill()
+    assert _run(tmp_path, "-c", _LOOK, str(path), kind).stdout == "free\n"
+
+
+def test_a_state_directory_outside_of_the_profile_is_refused(tmp_path: Path) -> None:
+    """Without owners and modes only the profile directory of the user keeps others out."""
+    (tmp_path / "profile").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    done = _run(
+        tmp_path / "profile", "-m", "tests.withoutposix", "audiencekit", "runs",
+        AUDIENCEKIT_STATE_DIR=str(tmp_path / "elsewhere"),
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "is not in your profile directory" in done.stderr
+
+
+def test_the_suite_passes(tmp_path: Path) -> None:
+    """The main job in all its ways, locks, journals and resumption, by their own tests."""
+    unfit = " or ".join(_OF_POSIX)
+    done = _run(
+        tmp_path, "-m", "pytest", "-p", "tests.withoutposix", "-p", "no:cacheprovider", "-n0",
+        "-k", f"not ({unfit})", *SUITE, WITHOUT_POSIX="pytest",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
