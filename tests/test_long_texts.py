@@ -21,7 +21,7 @@ from audiencekit.sources.columns.header import compare_key, is_header
 from audiencekit.sources.columns.vocabulary import is_showable
 
 # A text is a head, a unit again and again, and a tail that spoils it. These are what the patterns consist of.
-HEADS = ["", "a", '="', "+"]
+HEADS = ["", "a", '="', "+", "a@xn--"]
 TAILS = ["", "!", "@"]
 UNITS = [
     *("a", "0", "0-", "a.", "1,", "1 ", "(", "@", "a@", "<a", "a'", "a ", "/", "=", '"', "_", "#", "1.0", "{0"),

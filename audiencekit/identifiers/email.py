@@ -1,7 +1,8 @@
 """The rule for e-mail addresses: trim, lower-case, nothing else (reference: api-facts 1.7).
 
 Dots and `+tags` stay. Valid is what email-validator calls valid without asking DNS, plus: a local part has
-64 characters at most, a top-level domain two letters at least. Refused forms: quoted local parts, address
+64 characters at most, a top-level domain two letters at least. The marks of a spreadsheet come off as from phone
+numbers. Refused forms: quoted local parts, address
 literals, comments, display names. Internationalised local parts (RFC 6531) are accepted, in NFC.
 
 Internationalised domains leave in ASCII ("xn--…": IDNA 2008 over UTS 46, non-transitional). That is the one
@@ -17,6 +18,7 @@ from typing import Final
 
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
+from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.normalized import NormalizedEmail
 from audiencekit.identifiers.opening import refuse_at_once
@@ -35,6 +37,10 @@ MEMOISED_DOMAINS: Final = 65_536
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
 _ASCII_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")  # RFC 5322 section 3.2.3, dot-atom
+# Mobile carriers of Japan gave out addresses with dots in a row and before the @, which RFC 5322 forbids and their own
+# systems deliver (docomo; KDDI's au, under both of its domains).
+CARRIERS: Final = ("au.com", "docomo.ne.jp", "ezweb.ne.jp")
+_CARRIER_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.+{_ATOM})*\.*")
 _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 
 
@@ -42,12 +48,14 @@ def normalize_email(text: str) -> NormalizedEmail | Reason:
     """The address as it is hashed, or why there is none.
 
     The order of the checks decides the reason: empty, placeholder word, already hashed, invisible character,
-    display name, something on both sides of one `@`, placeholder address, length, local part, domain.
+    formula of a spreadsheet, display name, something on both sides of one `@`, placeholder address, length, local part,
+    domain.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
         return reason
-    return _normalize_address(lower(trimmed))
+    address = unmarked(trimmed)
+    return Reason.EXCEL_MANGLED if address.startswith("=") else _normalize_address(lower(address))
 
 
 def lower(text: str) -> str:
@@ -67,7 +75,7 @@ def _normalize_address(address: str) -> NormalizedEmail | Reason:
         return Reason.PLACEHOLDER
     if len(local) > MAX_LOCAL_LENGTH or len(address.encode()) > MAX_ADDRESS_BYTES:
         return Reason.TOO_LONG
-    if not _is_local_part(local):
+    if not _is_local_part(local, domain):
         return Reason.INVALID_SYNTAX
     in_ascii = ascii_domain(domain)
     if isinstance(in_ascii, Reason):
@@ -81,9 +89,10 @@ def _has_display_name(address: str) -> bool:
     return found is not None and "@" in (found[1] or found[2] or "")
 
 
-def _is_local_part(local: str) -> bool:
+def _is_local_part(local: str, domain: str) -> bool:
     if local.isascii():
-        return _ASCII_LOCAL.fullmatch(local) is not None
+        form = _CARRIER_LOCAL if domain in CARRIERS else _ASCII_LOCAL
+        return form.fullmatch(local) is not None
     # U+FFFD stands where a decoder gave up: the person's letter is lost.
     return "\ufffd" not in local and _library_domain(f"{local}@example.com") is not None
 

@@ -30,6 +30,20 @@ ODD += ["mailto:x@y<>", "a" * 64]
 ODD += ["F" * 64, "a" * 300 + "@b.de", "no email", "Name <>", "b <c> a@d.de", "a@b.de\n", "\xa0"]
 ODD += ["\u200b\u2003", "a\n@b.de"]
 ODD += sorted(WORDS)
+ODD += [
+    "'anna@b.de",
+    "''anna@b.de",
+    "=anna@b.de",
+    '="anna@b.de"',
+    '=" anna@b.de\t"',
+    '="anna@b.de',
+    "'",
+    "=",
+    '=""',
+    "'null",
+]
+ODD += ["'\xa0anna@b.de", "'j\u00f6rg@b.de", "=\u00fc@b.de", "a..b@docomo.ne.jp", "a.@ezweb.ne.jp", ".a@docomo.ne.jp"]
+ODD += ["a..@x.docomo.ne.jp", "a..b@au.com", "A...B.@DOCOMO.ne.jp", "e" * 64 + "..@au.com", "\u00e4..b@docomo.ne.jp"]
 
 # Internationalised ones: small letters and capitals, letters that change with their place or in NFC, and domains that
 # become ASCII, longer, or a placeholder's, when they are lower-cased.
@@ -39,6 +53,8 @@ DOMAINS += ["bücher.example", "BÜCHER.example", "почта.example", "例え.
 DOMAINS += ["ü.local", "test.ü.de", "x.münchen", "fa\u212ae.com", "\u212a.de", "İ.de", "ΑΣ.gr", "b.ΑΣ", "ß.de", "ﷺ.de"]
 DOMAINS += ["a\u0308.de", "\u0308.de", "münchen\u200b.de", "mün chen.de", "ü..de", "ü-.de", ".".join(["㍿"] * 14)]
 DOMAINS += [".".join(["ﷺ"] * size) + ".de" for size in (2, 6, 8, 12)]
+LOCALS += ["'anna", "=anna", "a.b..c", "a.."]
+DOMAINS += ["docomo.ne.jp", "ezweb.ne.jp", "au.com", "Docomo.NE.jp"]
 PARTS = [*LOCALS, *DOMAINS, *["@"] * 8, ".", ".", "-", "<", ">", " ", ".com", ".de", "@example.com", "@bücher.example"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"

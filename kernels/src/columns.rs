@@ -17,6 +17,7 @@ pub struct Reasons {
     pub no_country: i8,
     pub invisible_character: i8,
     pub too_long: i8,
+    pub excel_mangled: i8,
 }
 
 /// Texts one behind the other in `data`; `offsets` are one more than there are texts.

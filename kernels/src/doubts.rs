@@ -10,6 +10,8 @@ pub struct Doubts<'a> {
     pub nobody: Texts<'a>,
     /// Local parts that are nobody's where the domain begins with the same word.
     pub doubled: Texts<'a>,
+    /// Domains at which dots may stand in a row, and behind a local part.
+    pub carriers: Texts<'a>,
     /// Domains that are refused, with all below them.
     pub special_use: Texts<'a>,
 }

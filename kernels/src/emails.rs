@@ -6,6 +6,7 @@ use crate::classes::{class_of, is_atom, CLASSES, DIGIT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::Doubts;
 use crate::international::{self, is_certain_label, Letters, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
+use crate::marked;
 use crate::punycode;
 use crate::sha256::Hasher;
 
@@ -74,6 +75,13 @@ pub fn decide(
             Some([]) => reasons.empty,
             Some(text) if text.len() > MAX_TEXT => PENDING,
             Some(text) => {
+                let text = match unmarked(text, doubts, letters, reasons) {
+                    Ok(address) => address,
+                    Err(code) => {
+                        codes[row] = code;
+                        continue;
+                    }
+                };
                 let lowered = &mut buffer[..text.len()];
                 lowered.copy_from_slice(text);
                 lowered.make_ascii_lowercase();
@@ -91,6 +99,30 @@ fn trimmed<'t>(text: &'t [u8], letters: &Letters) -> Option<&'t [u8]> {
         return Some(text);
     }
     letters.signs.trim(text).map(str::as_bytes)
+}
+
+/// The trimmed `text` without the marks of a spreadsheet; a code where there are some, and no address behind them.
+fn unmarked<'t>(text: &'t [u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> Result<&'t [u8], i8> {
+    if !matches!(text[0], b'\'' | b'=') {
+        return Ok(text);
+    }
+    let signs = &letters.signs;
+    let marked = std::str::from_utf8(text).ok().filter(|text| signs.knows(text)).ok_or(PENDING)?;
+    if doubts.words.has(text) {
+        return Err(reasons.placeholder);
+    }
+    if signs.hides(marked) {
+        return Err(reasons.invisible_character);
+    }
+    let address = marked::unmarked(marked, signs);
+    if address.starts_with('=') {
+        return Err(reasons.excel_mangled);
+    }
+    if address.contains('@') {
+        Ok(address.as_bytes())
+    } else {
+        Err(reasons.invalid_syntax)
+    }
 }
 
 /// Decides one text in lower case; `add` takes the address when it is VALID.
@@ -192,6 +224,9 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
     if is_whole_too_long(local, text) {
         return reasons.too_long;
     }
+    if doubts.carriers.has(domain) && is_local_of_carrier(local) {
+        return VALID;
+    }
     if !is_dot_atom(local) {
         return reasons.invalid_syntax;
     }
@@ -229,6 +264,10 @@ fn is_encoded(label: &[u8], letters: &Letters) -> bool {
         punycode::encode(&decoded, &mut again);
         !decoded.is_ascii() && is_certain_label(&decoded, letters) && again == label
     })
+}
+
+fn is_local_of_carrier(local: &[u8]) -> bool {
+    !local.starts_with(b".") && local.iter().all(|&byte| byte == b'.' || is_atom(byte))
 }
 
 fn is_dot_atom(local: &[u8]) -> bool {

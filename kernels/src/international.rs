@@ -163,7 +163,7 @@ mod tests {
         let none = || Texts { offsets: &[], data: b"" };
         let nobody = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
-        let doubts = Doubts { words: none(), nobody, doubled: none(), special_use };
+        let doubts = Doubts { words: none(), nobody, doubled: none(), carriers: none(), special_use };
         let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain, folds: &folds };
         normalized(text.as_bytes(), &letters, &doubts).map(|address| String::from_utf8(address).unwrap())
     }

@@ -29,7 +29,7 @@ pub fn read_marked(text: &[u8], signs: &Signs, reasons: &Reasons) -> Result<Writ
 }
 
 /// `text` without one apostrophe in front, or the `="…"` around it.
-fn unmarked<'t>(text: &'t str, signs: &Signs) -> &'t str {
+pub fn unmarked<'t>(text: &'t str, signs: &Signs) -> &'t str {
     let quoted = text.strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
     match quoted.filter(|inner| !inner.contains('"')) {
         Some(inner) => signs.trim_both(inner),
@@ -60,6 +60,7 @@ mod tests {
         no_country: 5,
         invisible_character: 6,
         too_long: 7,
+        excel_mangled: 8,
     };
 
     fn digits_of(text: &str) -> Result<String, Option<i8>> {

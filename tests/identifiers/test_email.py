@@ -120,6 +120,9 @@ DIFFERENCES = {
     "em-aecaed908c": "one-letter top-level domain: none exists",
     "em-090751d05d": "one-letter top-level domain: none exists",
     "em-eea28504a3": "placeholder",
+    "em-7bc2f9895b": "an apostrophe alone, which comes off as a spreadsheet's mark",
+    "em-0cf7c2cd1e": "a formula of a spreadsheet",
+    "em-7d140ec035": "a formula of a spreadsheet",
     "em-310d1b6d70": "U+FFFD: the text was damaged before it came here",
 }
 
@@ -204,3 +207,38 @@ def _is_as_recorded(case: dict[str, Any]) -> bool:
     local, _, domain = recorded["normalized"].rpartition("@")
     expected = f"{unicodedata.normalize('NFC', local.lower())}@{domain.encode('idna').decode()}"
     return not isinstance(ours, Reason) and ours == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("'ada@larchpost.example", "ada@larchpost.example"),
+        (" ' Ada@larchpost.example", "ada@larchpost.example"),
+        ('="ada@larchpost.example"', "ada@larchpost.example"),
+        ("''ada@larchpost.example", "'ada@larchpost.example"),  # one comes off, as from a number
+        ("o'hara@larchpost.example", "o'hara@larchpost.example"),
+        ("=ada@larchpost.example", Reason.EXCEL_MANGLED),
+        ("=A1", Reason.EXCEL_MANGLED),
+        ("'ada@larchpost.example'", Reason.INVALID_SYNTAX),
+    ],
+)
+def test_marks_of_a_spreadsheet_come_off(text: str, answer: str | Reason) -> None:
+    """As from phone numbers; a formula is no address."""
+    assert normalize_email(text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [
+        ("a..b@docomo.ne.jp", True),
+        ("a.@ezweb.ne.jp", True),
+        ("A...b..@AU.com", True),
+        (".a@docomo.ne.jp", False),
+        ("a..b@mail.docomo.ne.jp", False),
+        ("a..b@larchpost.example", False),
+        ("a..b c@docomo.ne.jp", False),
+    ],
+)
+def test_dots_of_japanese_carriers(text: str, is_valid: bool) -> None:
+    """Dots in a row and at the end are taken at the domains of these carriers alone."""
+    assert normalize_email(text) == (text.lower() if is_valid else Reason.INVALID_SYNTAX)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import re
 from typing import Any
 
 from tests.kernelfuzz.drawing import Column, Draw
@@ -65,10 +66,19 @@ def _signs(draw: Draw) -> Any:
     return draw.slice(draw.bytes() if draw.chance.random() < 0.5 else bytes(range(128)) * 512)
 
 
+def _address(text: bytes) -> bytes:
+    """`text` of ASCII as it is hashed when it is one, without a spreadsheet's marks."""
+    trimmed = text.strip(b" \t\n\v\f\r").lower()
+    formula = re.fullmatch(rb'="([^"]*)"', trimmed)
+    if formula:
+        return formula[1].strip(b" \t\n\v\f\r")
+    return trimmed[1:].lstrip(b" \t\n\v\f\r") if trimmed.startswith(b"'") else trimmed
+
+
 def emails(draw: Draw, library: Library) -> Called:
     column = draw.column()
     decided, codes, digests = _decided(draw, column)
-    words = [draw.words() for _ in range(4)]
+    words = [draw.words() for _ in range(5)]
     folds = draw.numbers("q", [draw.number("q", 1 << 62) for _ in range(draw.chance.randrange(4))])
     letters = Letters(_signs(draw), *(draw.slice(draw.bytes()) for _ in range(2)), folds)
     code = library.audiencekit_emails(*map(ctypes.byref, (column.texts, *words, letters, decided)))
@@ -78,7 +88,7 @@ def emails(draw: Draw, library: Library) -> Called:
     hashes = [ctypes.string_at(digests + DIGEST_BYTES * row, DIGEST_BYTES) for row in range(column.rows)]
     right = all(
         one in (VALID, UNDECIDED, PENDING, *REASONS)
-        and (one != VALID or not text.isascii() or digest == _sha256(text.strip(b" \t\n\v\f\r").lower()))
+        and (one != VALID or not text.isascii() or digest == _sha256(_address(text)))
         for one, text, digest in zip(found, column.values, hashes, strict=True)
     )
     return Called(code, column.rows, right)

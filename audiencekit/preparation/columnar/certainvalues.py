@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
+from audiencekit.identifiers.email import CARRIERS
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
@@ -18,10 +19,9 @@ from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
 from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.letters import KNOWN
-from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, PLACEHOLDERS
+from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS
 from audiencekit.preparation.columnar.phones.numbers import regions_of
-from audiencekit.preparation.columnar.phones.tables import Tables, number_of, phone_tables
-from audiencekit.preparation.columnar.phones.trunks import Outcome
+from audiencekit.preparation.columnar.phones.tables import Tables, phone_tables
 from audiencekit.preparation.columnar.signs import signs
 
 # A kernel asks these of ASCII texts only.
@@ -37,6 +37,7 @@ _ENDS: Final = ("", *map("".join, product(_JOINTS, ("address", "provided", "give
 NO_ADDRESSES: Final = frozenset(
     {"n/a", *(f"not{joint}provided" for joint in _JOINTS), *map("".join, product(["no"], _JOINTS, _MAILS, _ENDS))}
 )
+_CARRIERS: Final = Words.of(CARRIERS)
 _NO_ADDRESSES: Final = Words.of(NO_ADDRESSES)
 
 # Where a kernel begins for a region without phone numbers, and for one that was not compiled yet.
@@ -80,6 +81,7 @@ def _decide_known(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
         words=_WORDS,
         no_addresses=_NO_ADDRESSES,
         doubled=_DOUBLED,
+        carriers=_CARRIERS,
         special_use=Words.of(SPECIAL_USE_DOMAIN_NAMES),  # read anew, since a host program may change the library's list
         letters=KNOWN.letters(),
     )
@@ -98,7 +100,7 @@ def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
         placeholders=_PLACEHOLDERS,
         words=_WORDS,
         signs=signs(),
-        dialled=number_of(Outcome.INTERNATIONAL),
+        dialled=DIALLED,
         writes_plus=rules.phone_form == "e164",
         decides_national=rules.phone_validity == "valid",
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
-from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
+from audiencekit.identifiers.email import CARRIERS, MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
 from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
@@ -40,6 +40,12 @@ _PLAIN: Final = rf"\A{_LOCAL}@(?:{_PLAIN_LABEL}\.)+[a-z][a-z]+\z"
 
 # Up to here no part of a plain address can be too long.
 _PLAIN_BYTES: Final = min(MAX_LOCAL_LENGTH, MAX_LABEL_LENGTH, MAX_ADDRESS_BYTES)
+
+# A spreadsheet's marks in front are for the definition to take off.
+_MARKED: Final = r"\A['=]"
+_MARKS: Final = np.frombuffer(b"'=", dtype=np.uint8)
+# Dots that only some carriers of Japan take.
+_OF_CARRIER: Final = rf"\A[^.@][^@]*@(?:{'|'.join(map(re.escape, CARRIERS))})\z"
 
 _NAMED: Final = r"[^@. \t\n\v\f\r]+"
 _DOUBLES: Final = "|".join(f"{re.escape(word)}@{re.escape(word)}" for word in sorted(DOUBLED))
@@ -106,6 +112,7 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     addresses, found = decide_international(texts)
     # As it was written and in ASCII: a domain that is refused has no address that could begin doubtfully.
     found[_begins_doubtfully(*text_buffers(texts)) | _begins_doubtfully(*text_buffers(addresses))] = UNDECIDED
+    found[_is_marked(*text_buffers(texts))] = UNDECIDED
     codes[left] = found
     return put(trimmed, left, addresses), codes
 
@@ -113,12 +120,20 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
 def _is_plain(lowered: Any) -> Bools:
     """Which of the texts are addresses at first sight."""
     offsets, data = text_buffers(lowered)
-    plain = matches(lowered, _PLAIN) & (np.diff(offsets) <= _PLAIN_BYTES)
+    plain = matches(lowered, _PLAIN) & (np.diff(offsets) <= _PLAIN_BYTES) & ~_is_marked(offsets, data)
     doubted = np.flatnonzero(plain & (_begins_doubtfully(offsets, data) | _ends_doubtfully(offsets, data)))
     if len(doubted):
         refused = matches(lowered.take(arrow_array(doubted)), rf"{_PLACEHOLDER}|{_special_use()}")
         plain[doubted[refused]] = False
     return plain
+
+
+def _is_marked(offsets: Places, data: Bytes) -> Bools:
+    """Which texts begin with a mark of a spreadsheet. An empty one has the first sign of the next one."""
+    if not len(data):
+        return np.zeros(len(offsets) - 1, dtype=bool)
+    is_marked: Bools = np.isin(data.take(offsets[:-1], mode="clip"), _MARKS)
+    return is_marked
 
 
 def _begins_doubtfully(offsets: Places, data: Bytes) -> Bools:
@@ -146,6 +161,7 @@ def _checks() -> tuple[Check, ...]:
     """The definition's checks of an ASCII address, in its order."""
     too_long = code_of(Reason.TOO_LONG)
     return (
+        Check(_MARKED, UNDECIDED),
         Check(_IN_BRACKETS, code_of(Reason.DISPLAY_NAME)),
         # Empty brackets at the end hide from the definition what stands before them.
         Check(r"\Amailto:[^<]*<[^<>]*>\z", UNDECIDED),
@@ -154,6 +170,7 @@ def _checks() -> tuple[Check, ...]:
         Check(_PLACEHOLDER, code_of(Reason.PLACEHOLDER)),
         Check(rf"\A[^@]{{{MAX_LOCAL_LENGTH + 1}}}", too_long, least=MAX_LOCAL_LENGTH + 1),
         Check(rf"\A(?s:.{{{MAX_ADDRESS_BYTES + 1}}})", too_long, least=MAX_ADDRESS_BYTES + 1),
+        Check(_OF_CARRIER, UNDECIDED),
         Check(rf"\A{_LOCAL}@", _REFUSED, holds=False),
         *_domain_checks(too_long),
     )

@@ -64,7 +64,7 @@ def decide_one(text: str) -> str | Reason | None:
     Quicker than a column of a few hundred, since no pattern is compiled anew.
     """
     lowered = lower(text.strip(SPACES))
-    if len(lowered.encode()) > _MAX_BYTES or not _has_certain_form(lowered):
+    if lowered.startswith(("'", "=")) or len(lowered.encode()) > _MAX_BYTES or not _has_certain_form(lowered):
         return None
     local, _, domain = lowered.partition("@")
     answer = domain_in_ascii(domain)

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.identifiers.email import lower, normalize_email
+from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower, normalize_email
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN
 from audiencekit.preparation.columnar.international import certain_letters
@@ -37,7 +37,8 @@ _FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on 
 _BITS: Final = 21  # of a code point, three of which are a fold
 _FORMS: Final = ("a{}a@example.com", "a{}@example.com", "a.{}a@example.com")
 _DOMAIN: Final = re.compile(r"@([^@]*)")
-_ENCODED: Final = re.compile(r"(?i)\bxn--([a-z0-9-]+)")
+# To decode a longer label takes the square of its length, and no label is longer.
+_ENCODED: Final = re.compile(rf"(?i)\bxn--([a-z0-9-]{{1,{MAX_LABEL_LENGTH}}})")
 
 
 class KnownLetters:
@@ -75,7 +76,7 @@ class KnownLetters:
         return bool(new or of_domains)
 
     def _of_domains(self, joined: str) -> set[str]:
-        decoded = map(_decoded, _ENCODED.findall(joined))
+        decoded = map(_decoded, set(_ENCODED.findall(joined)))
         parts = lower("".join(set(chain.from_iterable(_DOMAIN.findall(joined)))))
         return {letter for letter in {*parts, *"".join(decoded)} if not letter.isascii()}
 

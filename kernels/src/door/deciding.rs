@@ -132,6 +132,7 @@ pub unsafe extern "C" fn audiencekit_emails(
     words: &TextSlices,
     nobody: &TextSlices,
     doubled: &TextSlices,
+    carriers: &TextSlices,
     special_use: &TextSlices,
     letters: &LetterSlices,
     decided: &Decided,
@@ -143,7 +144,13 @@ pub unsafe extern "C" fn audiencekit_emails(
         let (codes, hasher) = unsafe { decided.get(texts.len()) };
         // SAFETY: promised by the caller.
         let doubts = unsafe {
-            Doubts { words: words.get(), nobody: nobody.get(), doubled: doubled.get(), special_use: special_use.get() }
+            Doubts {
+                words: words.get(),
+                nobody: nobody.get(),
+                doubled: doubled.get(),
+                carriers: carriers.get(),
+                special_use: special_use.get(),
+            }
         };
         // SAFETY: promised by the caller.
         let letters = unsafe { letters.get() };

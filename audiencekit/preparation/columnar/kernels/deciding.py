@@ -19,13 +19,8 @@ from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, Text
 MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 
 _REASONS: Final = (
-    "empty",
-    "placeholder",
-    "invalid_syntax",
-    "not_possible",
-    "no_country",
-    "invisible_character",
-    "too_long",
+    *("empty", "placeholder", "invalid_syntax", "not_possible", "no_country"),
+    *("invisible_character", "too_long", "excel_mangled"),
 )
 
 
@@ -170,6 +165,7 @@ class Deciding:
         words: Words,
         no_addresses: Words,
         doubled: Words,
+        carriers: Words,
         special_use: Words,
         letters: Letters,
     ) -> tuple[Codes, Matrix]:
@@ -177,8 +173,9 @@ class Deciding:
 
         `words` stand for a missing value. The local parts of `no_addresses` are placeholders at any domain, those of
         `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left.
+        Dots may stand anywhere but in front at the domains of `carriers`.
         """
-        given = (one.laid_out() for one in (words, no_addresses, doubled, special_use))
+        given = (one.laid_out() for one in (words, no_addresses, doubled, carriers, special_use))
         return self._decided(self._library.audiencekit_emails, texts, *given, letters.laid_out())
 
     def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans) -> tuple[Codes, Matrix]:

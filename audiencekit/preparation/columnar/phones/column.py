@@ -49,6 +49,7 @@ _CODE_OF_OUTCOME: Final = {
     Outcome.UNKNOWN: UNDECIDED,
 }
 CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in Outcome], dtype=np.int8)
+DIALLED: Final = number_of(Outcome.INTERNATIONAL)
 _CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
 CALLING_CODES: Final = calling_codes()
 PLACEHOLDERS: Final = pa.array(
@@ -85,7 +86,7 @@ class NumberColumn:
         ends = _run(tables, self.digits, self.digits.starts.take(rows), self.digits.counts.take(rows), firsts)
         outcomes = self._take(tables, rows, ends, np.int32(0))
         self._refuse_unknown_codes(rows[has_plus & (codes == 0)])
-        self._read_dialled(rows[~has_plus & (outcomes == number_of(Outcome.INTERNATIONAL))])
+        self._read_dialled(rows[~has_plus & (outcomes == DIALLED)])
 
     def _read_dialled(self, rows: Rows) -> None:
         """Decides what begins with the international prefix of its region, of as many digits as are to be dropped."""

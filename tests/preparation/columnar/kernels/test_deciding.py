@@ -23,6 +23,7 @@ EMPTY = code_of(Reason.EMPTY)
 PLACEHOLDER = code_of(Reason.PLACEHOLDER)
 INVALID = code_of(Reason.INVALID_SYNTAX)
 INVISIBLE = code_of(Reason.INVISIBLE_CHARACTER)
+MANGLED = code_of(Reason.EXCEL_MANGLED)
 TOO_LONG = code_of(Reason.TOO_LONG)
 NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
@@ -42,6 +43,7 @@ def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
         words=Words.of(["n/a", "none"]),
         no_addresses=Words.of(["nomail"]),
         doubled=Words.of(["a"]),
+        carriers=Words.of(["carrier.example"]),
         special_use=Words.of(["test", "local"]),
         letters=LETTERS,
     )
@@ -93,6 +95,13 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
         ("\u3000a@larch.example\xa0", VALID),
         ("a\u200b@larch.example", INVISIBLE),
         ("\ufeff", EMPTY),
+        ("'a@larch.example", VALID),
+        ("=a@larch.example", MANGLED),
+        ('="a@larch.example"', VALID),
+        ("'none", INVALID),
+        ("a..b.@carrier.example", VALID),
+        (".a@carrier.example", INVALID),
+        ("a..b@sub.carrier.example", INVALID),
         (f"{'a' * 64}@larch.example", VALID),
         (f"{'a' * 65}@larch.example", TOO_LONG),
         (f"a@{'b' * 63}.example", VALID),
