@@ -11,7 +11,7 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_told, say, tell
+from audiencekit.cli.output import leave_with, print_told, say_document, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     if as_json:
         print_told(report.to_json())
     else:
-        say(render_report(report))
+        say_document(render_report(report))
     sys.exit(0)
 
 

@@ -193,12 +193,7 @@ fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<V
 /// an address whose domain has one of the rarer forms.
 fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
     if !is_visible(text) {
-        let text = std::str::from_utf8(text).unwrap_or("");
-        return if letters.signs.knows(text) && letters.signs.hides(text) {
-            reasons.invisible_character
-        } else {
-            PENDING
-        };
+        return refuse_foreign(std::str::from_utf8(text).unwrap_or(""), letters, reasons);
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
@@ -231,6 +226,22 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
         return reasons.invalid_syntax;
     }
     judge_domain(domain, letters, reasons)
+}
+
+/// The same of a text that has other characters than those of ASCII, or invisible ones.
+fn refuse_foreign(text: &str, letters: &Letters, reasons: &Reasons) -> i8 {
+    if !letters.signs.knows(text) {
+        return PENDING;
+    }
+    if letters.signs.hides(text) {
+        return reasons.invisible_character;
+    }
+    // A single sign may stand for a missing value; NFC makes none of these of others.
+    let may_be_other = text.chars().nth(1).is_none() || text.contains(['@', '<']) || text.starts_with("mailto:");
+    if !may_be_other && letters.signs.has_foreign(text) {
+        return reasons.invalid_syntax;
+    }
+    PENDING
 }
 
 fn is_perhaps_hash(text: &[u8]) -> bool {

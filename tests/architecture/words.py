@@ -21,7 +21,15 @@ _PHRASES: Final = re.compile(
     re.IGNORECASE,
 )
 _OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
-SWEPT: Final = ("audiencekit", "README.md", "CONTRIBUTING.md", "docs")
+SWEPT: Final = (
+    "audiencekit",
+    "README.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "samples/README.md",
+    "docs",
+)
 # Where such a word is data: the glossary's list of them, and a closed list of placeholders.
 _DATA: Final = frozenset({"docs/glossary.md", "audiencekit/identifiers/placeholders.py"})
 # A name in code is another matter than prose; these are renamed with the rooms that they belong to.

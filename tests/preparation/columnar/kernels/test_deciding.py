@@ -111,6 +111,9 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
         ("Anna <a@larch.example>", PENDING),
         ("mailto:a@larch.example", PENDING),
         ("\u00e9@larch.example", PENDING),
+        ("a\uff20larch.example", INVALID),
+        ("J\u00f6rg Birk", INVALID),
+        ("\u2026", PENDING),
         ("a\x00@larch.example", INVISIBLE),
         ("f" * 64, PENDING),  # a hash
         ("x" * 64, INVALID),
