@@ -39,7 +39,7 @@ RULES: Final = ("allow_host", "limiter", "few_people", "retention")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
-KEY_NAME, KEY_COMMAND = "key", "key_command"
+KEY_NAME, KEY_COMMAND, AGE_IDENTITY = "key", "key_command", "age_identity"
 
 _HERE: Final = Path()
 
@@ -267,7 +267,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND}
+    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND, AGE_IDENTITY}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 

@@ -32,6 +32,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.settings import (
     ADDRESSES,
+    AGE_IDENTITY,
     CHOICES,
     FILE_KEYS,
     KEY_COMMAND,
@@ -127,7 +128,7 @@ def test_defaults_are_documented(path: str) -> None:
 def test_every_setting_is_documented() -> None:
     """Every variable of the environment, and every key of the settings file."""
     section = _sections(_page("commands.md"))["Settings"]
-    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND}
+    names = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND, AGE_IDENTITY}
     assert {name for row in _rows(section) for name in _code(row[0])} == {PREFIX + name.upper() for name in names}
     assert all(f"`{key}`" in section for key in FILE_KEYS)
 

@@ -24,6 +24,11 @@ FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
 _CREDENTIALS: Final = 77
+# What each is called, the package that it needs, and the extra that installs it.
+OPTIONAL_FORMS: Final = (
+    ("lists encrypted with age", "pyrage", "age"),
+    ("queries over lists", "datafusion", "sql"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +105,11 @@ def _lists() -> Iterator[Check]:
 
     packed = ", ".join(packing.name for packing in PACKINGS)
     yield Check("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
-    if find_spec("datafusion") is not None:
-        yield Check("queries over lists", "ok", "--sql is available")
-    else:
-        yield Check("queries over lists", "ok", "not installed", "pip install 'audiencekit[sql]' for --sql")
+    for name, package, extra in OPTIONAL_FORMS:
+        if find_spec(package) is not None:
+            yield Check(name, "ok", "available")
+        else:
+            yield Check(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
 
 
 def _state(settings: Settings) -> Iterator[Check]:

@@ -22,7 +22,17 @@ def test_all_is_well(run: Run, service: Service) -> None:
     assert found.pop("kernels") in ("ok", "warning")
     assert found.pop("disk") in ("ok", "warning")
     assert found == dict.fromkeys(
-        ["lists", "queries over lists", "settings", "state directory", "credentials", "permission", "clock"], "ok"
+        [
+            "lists",
+            "lists encrypted with age",
+            "queries over lists",
+            "settings",
+            "state directory",
+            "credentials",
+            "permission",
+            "clock",
+        ],
+        "ok",
     )
     told = run("doctor", **service.env).stdout.splitlines()
     assert told[-1] in ("verdict: ready", "verdict: ready with warnings")

@@ -33,6 +33,7 @@ from audiencekit.profile import SPEC
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import (
     ADDRESSES,
+    AGE_IDENTITY,
     CHOICES,
     FILE_KEYS,
     KEY_COMMAND,
@@ -48,7 +49,19 @@ _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
 _OWN_KEYS: Final = frozenset({"list", "source", "audience", "account", "command", "allow_shrink", "schedule"})
 _KEYWORDS: Final = frozenset(Keywords.__annotations__)
 _SECRETS: Final = frozenset(
-    {*SECRET_NAMES, KEY_NAME, KEY_COMMAND, "proxy", "limiter", "password", "token", "secret", "credentials", "api_key"}
+    {
+        *SECRET_NAMES,
+        KEY_NAME,
+        KEY_COMMAND,
+        AGE_IDENTITY,
+        "proxy",
+        "limiter",
+        "password",
+        "token",
+        "secret",
+        "credentials",
+        "api_key",
+    }
 )
 _ELSEWHERE: Final = frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES}) - _SECRETS - {"account_id", "few_people"}
 _PATHS: Final = ("source", "suppress")

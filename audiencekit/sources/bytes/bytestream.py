@@ -18,7 +18,7 @@ from audiencekit.sources.bytes.transcoding import Encoding, find_encoding, trans
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
 BLOCK_BYTES: Final = 262_144
-MAGIC_BYTES: Final = 16
+MAGIC_BYTES: Final = 64
 PARQUET_MAGIC: Final = (b"PAR1", b"PARE")
 # First bytes of what people take for a table, and what to do about it.
 OTHER_FORMATS: Final = (
@@ -29,6 +29,11 @@ OTHER_FORMATS: Final = (
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
     (b"%PDF-", "a PDF document", "export the table as CSV"),
+    (
+        b"age-encryption.org/",
+        "a list encrypted with age, in a stream",
+        "give its path, or pipe in what `age -d` prints",
+    ),
 )
 # The same of texts, in small letters; a byte order mark or blanks may come before.
 _SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"
@@ -38,6 +43,8 @@ OTHER_TEXTS: Final = (
     (b"<table", "a table of a web page", _SPREADSHEET),
     (b"<?xml", "an XML document", _SPREADSHEET),
     (b"{\\rtf", "an RTF document", "export the table as CSV"),
+    (b"-----begin age encrypted file-----", "an age file in letters", "encrypt it without --armor"),
+    (b"-----begin pgp message-----", "a PGP message", "decrypt it with `gpg -d` into a pipe, or encrypt it with age"),
     (b"begin:vcard", "a file of vCards", "export the contacts as CSV"),
 )
 

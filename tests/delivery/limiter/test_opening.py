@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -44,7 +46,9 @@ async def test_requests_that_are_counted_apart_have_each_their_pace(tmp_path: Pa
     for quota in ("users", "lines", "users"):
         async with open_limiter(settings_in(tmp_path), quota, clock=clock) as limiter:
             await limiter.acquire()
-    assert len([path for path in (tmp_path / "state").rglob("*") if path.is_file()]) == 2
+    (path,) = (tmp_path / "state" / "limiter").iterdir()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM lines").fetchone() == (2,)
 
 
 async def test_redis_is_chosen_by_its_address(tmp_path: Path, clock: Clock) -> None:
