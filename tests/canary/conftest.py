@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from audiencekit.machine import spool
-from tests.canary.witnesses import Printed, Recorder, Tee
+from audiencekit.machine import openfiles, spool
+from tests.canary.witnesses import Printed, Recorder
 
 
 @pytest.fixture
@@ -30,11 +29,11 @@ def spooled(monkeypatch: pytest.MonkeyPatch) -> bytearray:
     """Every byte that goes into a spool, which leaves no file behind to look into."""
     written = bytearray()
 
-    def pwrite(file: int, content: Any, offset: int) -> int:
+    def write_at(file: int, content: Any, offset: int) -> int:
         written.extend(content)
-        return os.pwrite(file, content, offset)
+        return openfiles.write_at(file, content, offset)
 
-    monkeypatch.setattr(spool, "os", Tee(pwrite))
+    monkeypatch.setattr(spool, "write_at", write_at)
     return written
 
 

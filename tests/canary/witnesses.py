@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 Printed: TypeAlias = Callable[[], dict[str, bytes]]
 
@@ -21,16 +20,6 @@ class Recorder(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.lines.append(f"{record.getMessage()} {record.args!r} {record.exc_info!r}")
-
-
-class Tee:
-    """The module `os` with another `pwrite`."""
-
-    def __init__(self, pwrite: Callable[[int, Any, int], int]) -> None:
-        self.pwrite = pwrite
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(os, name)
 
 
 def frames_of(error: BaseException) -> bytes:

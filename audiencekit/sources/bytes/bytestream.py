@@ -43,7 +43,11 @@ OTHER_TEXTS: Final = (
     (b"<table", "a table of a web page", _SPREADSHEET),
     (b"<?xml", "an XML document", _SPREADSHEET),
     (b"{\\rtf", "an RTF document", "export the table as CSV"),
-    (b"-----begin age encrypted file-----", "an age file in letters", "encrypt it without --armor"),
+    (
+        b"-----begin age encrypted file-----",
+        "an age file in letters",
+        "encrypt it as binary, which is the default of age",
+    ),
     (b"-----begin pgp message-----", "a PGP message", "decrypt it with `gpg -d` into a pipe, or encrypt it with age"),
     (b"begin:vcard", "a file of vCards", "export the contacts as CSV"),
 )
