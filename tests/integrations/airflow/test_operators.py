@@ -178,7 +178,7 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "an empty option": ({"options": {"expires_at": ""}}, "the field 'options' of task 'clear' is empty"),
     "an option of the task's own": ({"options": {"run_id": "1"}}, "the options of task 'clear' cannot have run_id"),
     "options as text": ({"options": "{'country': 'DE'}"}, "it takes a DAG with render_template_as_native_obj=True"),
-    "an unknown option": ({"options": {"colour": "red"}}, "there is no option colour"),
+    "an unknown option": ({"options": {"colour": "red"}}, "there is no `colour`; perhaps `country`"),
     "a share as text": ({"options": {"max_rejected_share": "0.1"}}, "a share must be from 0 to 1"),
     "a source that is not there": ({"source": "/nowhere.csv"}, "nowhere.csv"),
 }
