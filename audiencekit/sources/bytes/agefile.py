@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import Identity, RawFile, Reading
 
 if TYPE_CHECKING:
     from pyrage import x25519
@@ -39,6 +39,8 @@ def is_age(file: RawFile) -> bool:
 class AgeFile:
     """The bytes that are encrypted in `file`. Raises UsageError when the package or the identity is missing."""
 
+    seekable = False
+
     def __init__(self, file: RawFile) -> None:
         if importlib.util.find_spec("pyrage") is None:
             raise UsageError(
@@ -50,6 +52,16 @@ class AgeFile:
     def size_bytes(self) -> int:
         """Bytes of the encrypted file: somewhat more than it holds."""
         return self._file.size_bytes
+
+    @property
+    def identity(self) -> Identity:
+        """That of the encrypted file."""
+        return self._file.identity
+
+    @property
+    def repeatable(self) -> bool:
+        """As the encrypted file is."""
+        return self._file.repeatable
 
     def open(self) -> BinaryIO:
         """The decrypted bytes, from the first. Reading them raises SourceRefused for a wrong key or a damaged file."""
