@@ -110,6 +110,18 @@ def _lists() -> Iterator[Check]:
             yield Check(name, "ok", "available")
         else:
             yield Check(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
+    yield _pgp()
+
+
+def _pgp() -> Check:
+    """The one form that a program of the machine reads."""
+    import shutil
+
+    from audiencekit.sources.bytes.pgpfile import GPG
+
+    if shutil.which(GPG) is None:
+        return Check("lists encrypted with PGP", "ok", "not installed", "install GnuPG: the program gpg")
+    return Check("lists encrypted with PGP", "ok", "available")
 
 
 def _state(settings: Settings) -> Iterator[Check]:

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.sources.bytes.agefile import AgeFile, is_age
 from audiencekit.sources.bytes.bytestream import ByteStream
+from audiencekit.sources.bytes.ciphers import decrypted
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
@@ -144,8 +144,7 @@ def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
     if os.fspath(path) == STANDARD_INPUT:
         return _look_at_stream(name, StandardInput(), STANDARD_INPUT, options)
     file = RegularFile(path)
-    content = AgeFile(file) if is_age(file) else file
-    look = open_bytes(name, ByteStream(content, options.encoding), options)
+    look = open_bytes(name, ByteStream(decrypted(file), options.encoding), options)
     return LookedAtFile(name, look, file.size_bytes, (file.identity.device, file.identity.inode))
 
 
