@@ -5,7 +5,6 @@ Cells pass over pipes. gpg and its agent keep the keys, on disk or on a card; th
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from typing import IO, BinaryIO, Final, cast
 
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
+from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
 from audiencekit.sources.bytes.gpgverdict import ASKS_A_PERSON, GpgStatus, by_passphrase, damaged_message
 from audiencekit.sources.bytes.inflation import inflated_too_far
 from audiencekit.sources.bytes.openpgp import ARMOR_END, HEAD_BYTES, PgpContent, is_armored, pgp_content_of
@@ -48,7 +48,7 @@ def is_pgp(file: RawFile) -> bool:
     return content is PgpContent.FOR_KEYS
 
 
-class PgpFile:
+class PgpFile(EncryptedFile):
     """The bytes that are encrypted in `file`. Raises UsageError when gpg is not installed."""
 
     def __init__(self, file: RawFile) -> None:
@@ -57,29 +57,19 @@ class PgpFile:
             raise UsageError(
                 "a list encrypted with PGP needs gpg", hint="install GnuPG; its keyring has the key that opens the list"
             )
-        self._file, self._gpg = file, gpg
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of the encrypted file, which may be compressed, too."""
-        return self._file.size_bytes
+        super().__init__(file)
+        self._gpg = gpg
 
     def open(self) -> BinaryIO:
         """The decrypted bytes, from the first. Reading them raises SourceRefused, at the latest at their end."""
-        return Decrypted(self._file.open(), self._gpg)
-
-    def check_unchanged(self, handle: BinaryIO) -> None:
-        """Raises SourceRefused when the file changed while it was read."""
-        if isinstance(handle, Decrypted):
-            self._file.check_unchanged(handle.encrypted)
+        return Decrypted(self.file.open(), self._gpg)
 
 
-class Decrypted(io.RawIOBase, BinaryIO):
+class Decrypted(DecryptedHandle):
     """A handle on what gpg decrypts. One thread gives it the encrypted bytes, another hears what it says of them."""
 
     def __init__(self, encrypted: BinaryIO, gpg: str) -> None:
-        super().__init__()
-        self.encrypted = encrypted
+        super().__init__(encrypted)
         self._reading = Reading(encrypted)
         self._wait_on = WAIT_ON.get()
         self._decrypted_bytes = 0

@@ -26,8 +26,11 @@ class StandardInput:
     """The bytes piped in, from its first byte with every `open()` as long as no reader went beyond KEPT_BYTES."""
 
     size_bytes = 0  # unknown
+    seekable = False
+    repeatable = False
 
     def __init__(self, live: BinaryIO | None = None) -> None:
+        self.identity = STANDARD_INPUT if live is None else f"file {id(live)}"
         self._live = _piped_in() if live is None else live
         self._wait_on = WAIT_ON.get()
         self._kept: bytes | None = b""  # None once more was read than is kept

@@ -243,7 +243,7 @@ def test_a_failure_of_the_disk_is_told_as_one(keyring: Keyring) -> None:
             raise OSError(5, "Input/output error")
 
     class File:
-        size_bytes = 1
+        size_bytes, identity, seekable, repeatable = 1, "a test", False, True
 
         def open(self) -> io.RawIOBase:
             return Failing()
