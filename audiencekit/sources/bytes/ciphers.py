@@ -1,4 +1,4 @@
-"""Encrypted files by their first bytes, and what reads them."""
+"""The ciphers that are read, each recognised by the first bytes of a file."""
 
 from __future__ import annotations
 

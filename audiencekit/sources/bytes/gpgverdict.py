@@ -1,7 +1,7 @@
-"""What gpg said of a message, line by line (`--status-fd`, doc/DETAILS of GnuPG), as one verdict.
+"""The status lines that gpg prints about a message (`--status-fd`, doc/DETAILS of GnuPG), as one verdict.
 
-gpg prints what it decrypts before it has checked it. So a message is sound by what stands here in the end, and by
-nothing that came out: it was decrypted once, it is whole and unchanged, and no signature of it is wrong.
+gpg prints the plain text before it has checked it. So a message is sound by these lines alone, and only at its end: it
+was decrypted once, it is whole and unchanged, and no signature of it is wrong.
 """
 
 from __future__ import annotations

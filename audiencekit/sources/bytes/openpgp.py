@@ -1,4 +1,4 @@
-"""What begins as OpenPGP (RFC 9580), in letters or not: by its first packet, and never by a name."""
+"""Files of OpenPGP (RFC 9580), in letters or not, recognised by their first packet and never by a name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TWO_OCTETS: Final = range(192, 224)
 
 
 class PgpContent(StrEnum):
-    """What a file of OpenPGP holds, in words."""
+    """The content of a file of OpenPGP, in words."""
 
     FOR_KEYS = "a list encrypted with PGP"
     BY_PASSPHRASE = "a PGP message encrypted with a passphrase"  # noqa: S105
@@ -40,8 +40,10 @@ _PACKETS: Final = {
 
 
 def pgp_content_of(first_bytes: bytes) -> PgpContent | None:
-    """What a file holds that begins so; None for what is not OpenPGP, and of an armour, a message whose packet is
-    unknown counts as one for keys: gpg says what is wrong with it."""
+    """The content of a file that begins so; None when it is not OpenPGP.
+
+    An armour whose first packet is unknown counts as a message for keys: gpg then says what is wrong with it.
+    """
     if not is_armored(first_bytes):
         return _content_of_packet(first_bytes)
     return _content_of_packet(_unarmored(first_bytes)) or PgpContent.FOR_KEYS

@@ -66,7 +66,7 @@ class PgpFile(EncryptedFile):
 
 
 class Decrypted(DecryptedHandle):
-    """A handle on what gpg decrypts. One thread gives it the encrypted bytes, another hears what it says of them."""
+    """A handle on the output of gpg. One thread gives gpg the encrypted bytes, another reads its status lines."""
 
     def __init__(self, encrypted: BinaryIO, gpg: str) -> None:
         super().__init__(encrypted)
