@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.sources.bytes.agefile import AgeFile, is_age
 from audiencekit.sources.bytes.bytestream import ByteStream
+from audiencekit.sources.bytes.ciphers import decrypted
 from audiencekit.sources.bytes.rawbytes import Identity, RawFile
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
@@ -151,8 +151,7 @@ def _raw_file(item: FilePath | OpenFile) -> RawFile:
         return StandardInput(item.unwrap())
     if os.fspath(item) == STANDARD_INPUT:
         return StandardInput()
-    file = RegularFile(item)
-    return AgeFile(file) if is_age(file) else file
+    return decrypted(RegularFile(item))
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:
