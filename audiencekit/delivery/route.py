@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Counts, OpenBody, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.errors import ExchangeError
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest
 
@@ -40,9 +41,13 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Hears the result of every request that was taken, and what explains a wait."""
+    """Hears the result of every request that was taken, each exchange that failed, and what explains a wait.
+
+    A part of a request has the number of the whole.
+    """
 
     on_progress: Callable[[RequestResult], None] = lambda result: None
+    on_failure: Callable[[int, ExchangeError], None] = lambda number, error: None
     tell: Callable[[str], None] = lambda message: None
 
 

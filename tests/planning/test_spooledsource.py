@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
@@ -42,7 +41,7 @@ ROWS = st.lists(
 
 
 def _bodies(planned: PlannedRun) -> list[bytes]:
-    packed = pack_requests(planned.requests, planned.users_of, planned.form)
+    packed = planned.packed(planned.requests)
     return [request.body.unwrap() for request in packed]
 
 
