@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
@@ -25,7 +26,7 @@ def run_dry(path: Path) -> Figures:
         terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
         planned = plan_run(path, terms, Means(stack=stack))
         read = time.perf_counter()
-        bodies = [request.body_bytes for request in planned.packed(planned.requests)]
+        bodies = [request.body_bytes for request in pack_requests(planned.requests, planned.users_of, planned.form)]
         fill_ratio = planned.fill_ratio()
     ended = time.perf_counter()
     if planned.refusals:

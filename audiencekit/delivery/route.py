@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Counts, OpenBody, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import ExchangeError
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest
 
@@ -47,7 +46,7 @@ class Listener:
     """
 
     on_progress: Callable[[RequestResult], None] = lambda result: None
-    on_failure: Callable[[int, ExchangeError], None] = lambda number, error: None
+    on_failure: Callable[[int, str], None] = lambda number, why: None
     tell: Callable[[str], None] = lambda message: None
 
 

@@ -76,7 +76,7 @@ class Sending:
         try:
             counts = await self._route.send(request)
         except ExchangeError as error:
-            self._listener.on_failure(request.number, error)
+            self._listener.on_failure(request.number, str(error))
             raise
         pass_point("after send")
         return counts

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from audiencekit.destinations.destination import Destination, RequestForm
-from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.destinations.requests.users import EncodedUsers, encode_users
 from audiencekit.errors import Refused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
-from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannotes import few_note, lost_numbers, refuse_few
@@ -142,10 +140,6 @@ class PlannedRun:
     def kept_records(self, batch: int) -> tuple[HashedRecords, Indices]:
         """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
         return self.unsealed(batch), np.flatnonzero(self.layout.kept(batch))
-
-    def packed(self, requests: Iterable[PlannedRequest]) -> Iterator[PackedRequest]:
-        """The bodies of some of the requests, in order. Closing the iterator ends the threads that make them."""
-        return pack_requests(requests, self.users_of, self.form)
 
     def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
         """The encoded Updates and Deletes of one request, from the spool. May be called from any thread."""

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import random
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,9 +18,11 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Earlier, Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import Planner, plan_run
@@ -139,7 +141,7 @@ def _earlier_runs(run: Run, settings: Settings, time: _Time) -> EarlierRuns:
 def _check_bodies(run: Run, planned: PlannedRun) -> None:
     """Makes the bodies that may have left before once more; raises ResumeRefused when one is other bytes."""
     known = run.journal.digests()
-    for request in planned.packed(request for request in planned.requests if request.number in known):
+    for request in _packed(planned, known.__contains__):
         if body_digest(request, run.key) != known[request.number]:
             raise other_bytes(request.number)
 
@@ -209,7 +211,7 @@ async def _deliver(
     confirmed = run.journal.confirmed_numbers()
     async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
-            planned.packed(request for request in planned.requests if request.number not in confirmed),
+            _packed(planned, lambda number: number not in confirmed),
             Route(session.send, planned.form.open_body, limiter, time.retry_policy(), settings.concurrency),
             journal=journal,
             listener=Listener(on_progress=sending.add, on_failure=sending.tell_failure, tell=sending.progress.tell),
@@ -220,3 +222,9 @@ async def _deliver(
 def _earlier(run: Run, time: _Time) -> Earlier:
     left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
     return Earlier(run.earlier.confirmed, left_seconds_ago)
+
+
+def _packed(planned: PlannedRun, is_wanted: Callable[[int], bool]) -> Iterator[PackedRequest]:
+    """The requests whose number is wanted, in order."""
+    wanted = (request for request in planned.requests if is_wanted(request.number))
+    return pack_requests(wanted, planned.users_of, planned.form)

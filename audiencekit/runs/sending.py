@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.results import RequestResult
-from audiencekit.errors import ExchangeError
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.reporting.progress import Progress
 
@@ -49,9 +48,9 @@ class Sending:
             self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
         self._step()
 
-    def tell_failure(self, number: int, error: ExchangeError) -> None:
+    def tell_failure(self, number: int, why: str) -> None:
         """An exchange for a request has failed, or for a part of it."""
-        self.progress.tell(f"request {number}: {error}")
+        self.progress.tell(f"request {number}: {why}")
 
     def _step(self) -> None:
         also = {"bytes": self._bytes, "records": self._records}

@@ -1,8 +1,9 @@
 """Follow a value through the functions of the package, and find its way: the hand-overs that end where it leaves.
 
-A function is handed a value as an argument or as the result of a call, and hands it on in the same two ways. Objects
-keep what their methods are handed: a spool, a cache, a pool. The way are the functions from which hand-overs lead to
-the last one. Functions that look at the value and answer something else are beside it.
+A function is handed a value as an argument, in a buffer that a call fills, or as the result of a call; it hands it on
+in the same ways. An object keeps what its methods are handed (a spool, a cache, a pool), and a method that was handed
+nothing has it from its object. The way are the functions from which hand-overs lead to the last one. Functions that
+look at the value and answer something else are beside it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -24,12 +26,12 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = str(ROOT / "audiencekit") + "/"
 # They call what they are given: pools, caches and guards stand between two functions as the standard library does.
 _GOES_ON: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_BETWEEN: Final = ("machine/", "personal")
+BETWEEN: Final = frozenset({"machine/memo", "machine/workers", "personal"})
 
 
 @dataclass(slots=True)
 class Station:
-    """One call, or one object with the calls of all of its methods. `first` is when each module was handed the value."""
+    """One call, or one object that keeps the value. `first` is when each module was handed it."""
 
     first: dict[str, int] = field(default_factory=dict)
     sources: set[int] = field(default_factory=set)  # stations that handed it the value
@@ -48,7 +50,7 @@ class Trace:
     """Notes who hands what `is_sought` to whom, within the block. The emulator is not looked at."""
 
     def __init__(self, is_sought: Callable[[Any], bool]) -> None:
-        self._is_sought, self._events = is_sought, 0
+        self._is_sought, self._numbers, self._now = is_sought, count(), 0
         self._stations: dict[int, Station] = defaultdict(Station)
         self._calls: dict[int, Call] = {}  # those under way, by the frame
         self._owners: list[object] = []  # kept, so that no two have one id
@@ -89,7 +91,7 @@ class Trace:
     def _look(self, frame: FrameType, event: str, argument: Any) -> None:
         if event not in ("call", "return") or not _is_ours(frame):
             return
-        self._events += 1
+        self._now = next(self._numbers)
         if event == "call":
             self._called(frame)
         else:
@@ -100,7 +102,7 @@ class Trace:
         if call is not None and call.code is frame.f_code:  # a generator or a coroutine goes on
             return
         handed = {name: _state_of(value) for name, value in frame.f_locals.items() if self._is_sought(value)}
-        self._calls[id(frame)] = Call(frame.f_code, -self._events, handed)
+        self._calls[id(frame)] = Call(frame.f_code, -next(self._numbers), handed)
         if handed.keys() - {"self"} and (caller := _caller_of(frame)) is not None:
             self._hand_over(caller, frame)
             self._note_call(caller, frame)
@@ -126,7 +128,7 @@ class Trace:
     def _hand_over(self, giver: FrameType, taker: FrameType) -> None:
         given, taken = self._number_of(giver), self._number_of(taker)
         for number, frame in ((given, giver), (taken, taker)):
-            self._stations[number].first.setdefault(module_of(frame), self._events)
+            self._stations[number].first.setdefault(module_of(frame), self._now)
         if not self._stations[given].sources and (owner := self._owner_of(giver)) is not None:
             self._stations[given].sources.add(owner)  # it had the value from its object
         self._stations[taken].sources.add(given)
@@ -135,7 +137,7 @@ class Trace:
 
     def _number_of(self, frame: FrameType) -> int:
         if id(frame) not in self._calls:  # it was begun before the trace
-            self._calls[id(frame)] = Call(frame.f_code, -self._events, {})
+            self._calls[id(frame)] = Call(frame.f_code, -next(self._numbers), {})
         return self._calls[id(frame)].number
 
     def _owner_of(self, frame: FrameType) -> int | None:
@@ -148,7 +150,7 @@ class Trace:
 
     def _note_call(self, caller: FrameType | None, frame: FrameType) -> None:
         """Remember the call, but for one of a generator: it is asked for values, and calls no one up."""
-        while caller is not None and module_of(caller).startswith(_BETWEEN):
+        while caller is not None and module_of(caller) in BETWEEN:
             caller = _caller_of(caller)
         if caller is not None and not frame.f_code.co_flags & inspect.CO_GENERATOR:
             self.calls.add((module_of(caller), module_of(frame)))

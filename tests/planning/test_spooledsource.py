@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
@@ -41,7 +42,7 @@ ROWS = st.lists(
 
 
 def _bodies(planned: PlannedRun) -> list[bytes]:
-    packed = planned.packed(planned.requests)
+    packed = pack_requests(planned.requests, planned.users_of, planned.form)
     return [request.body.unwrap() for request in packed]
 
 

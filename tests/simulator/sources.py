@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.planning import planner
@@ -78,7 +79,7 @@ def planned_source(number: int) -> Planned:
             terms = Terms.pinned(options, SPEC, now=PLAN_TIME)
             run = planner.plan_run(path, terms, Means(stack=stack, spool_dir=Path(folder)))
         assert not run.refusals
-        requests = tuple(run.packed(run.requests))
+        requests = tuple(pack_requests(run.requests, run.users_of, run.form))
         return Planned(rows, requests, run.times.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"), loners)
 
 
