@@ -14,22 +14,22 @@ from audiencekit.errors import AudiencekitError
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def from_files_or_database(function: F) -> F:
-    """`function` with the query to a database as its source, where there is one; it needs a query or files."""
-    return _with_database(function, is_needed=True)
-
-
 def perhaps_from_database(function: F) -> F:
-    """The same, for a function that needs neither."""
-    return _with_database(function, is_needed=False)
+    """`function` with the query to a database as its source, where there is one."""
 
-
-def _with_database(function: F, *, is_needed: bool) -> F:
     @wraps(function)
     def call(source: tuple[str, ...], from_sql: str | None, **given: Any) -> Any:
-        if from_sql is not None:
-            return function(source=_query(source, from_sql, given), **given)
-        if is_needed and not source:
+        return function(source=source if from_sql is None else _query(source, from_sql, given), **given)
+
+    return cast("F", call)
+
+
+def needs_source(function: F) -> F:
+    """`function`, which needs files or a query."""
+
+    @wraps(function)
+    def call(source: Any, **given: Any) -> Any:
+        if not source:
             raise click.UsageError("Missing argument 'SOURCE...'.")
         return function(source=source, **given)
 

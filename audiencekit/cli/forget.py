@@ -10,7 +10,6 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.databasesource import perhaps_from_database
 from audiencekit.cli.dryruns import foresee_erasure
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
 from audiencekit.cli.output import complain, leave_with, print_told, say
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 @pace_options
 @dry_run_option
 @json_option
-@perhaps_from_database
 def forget(
     source: tuple[str, ...],
     do_not_reach: bool,

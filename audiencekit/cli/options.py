@@ -18,7 +18,7 @@ from audiencekit.cli.commandhelp import (
     service_option,
     suppression_option,
 )
-from audiencekit.cli.databasesource import from_files_or_database
+from audiencekit.cli.databasesource import needs_source, perhaps_from_database
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
 
@@ -143,6 +143,7 @@ def reading_options(function: F) -> F:
             help="Database that executes --sql, in place of files: postgresql://HOST/DATABASE, sqlite:///FILE …",
         ),
         reading_option("--no-header", is_flag=True, help="The file has no header; its columns are column1, column2 …"),
+        perhaps_from_database,
     )(function)
 
 
@@ -155,7 +156,7 @@ def source_options(function: F) -> F:
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
             help="Take phone numbers in assigned ranges only, or all of a possible length.",
         ),
-        from_files_or_database,
+        needs_source,
     )(function)  # fmt: skip
 
 
