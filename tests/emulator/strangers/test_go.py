@@ -50,8 +50,8 @@ def test_gomodule_oauth1_makes_changes_and_deletes(tmp_path: Path) -> None:
 class Dghubble:
     """The bytes of dghubble/oauth1 0.7, whose module cannot be had where this was written.
 
-    Its source says: attributes in the order of their names, parted by a comma and a blank; a nonce of 32 bytes in base64,
-    with plus signs and slashes; a form is signed, other bodies are not; Go writes blanks of a query as plus signs.
+    Its source says: attributes in the order of their names, with a comma and a blank between them; a nonce of 32 bytes
+    in base64, with plus signs and slashes; a form is signed, other bodies are not. Go writes a blank as a plus sign.
     """
 
     def __init__(self, emulator: RunningEmulator) -> None:
