@@ -22,14 +22,12 @@ import pyarrow.compute as pc
 from benchmarks.draws import Draws
 from benchmarks.emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS, Emails
 from benchmarks.exports import Exports
+from benchmarks.mixes import CONTACTS, EXPORTS, MIXES
 from benchmarks.phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNumbers
 
 COLUMNS: Final = ("email", "phone", "country")
 DIRTY_ONE_IN: Final = 5
 SEED: Final = 1
-CONTACTS: Final = "contacts"
-EXPORTS: Final = "exports"
-MIXES: Final = (CONTACTS, EXPORTS)
 
 _CHUNK_ROWS: Final = 16_384
 _BROKEN_EMAILS: Final = ("no at sign", "two@@signs.example", "double..dot@larchpost.example", "open@", "end@nowhere.")

@@ -1,9 +1,9 @@
 """Contact lists as programs export them, at their worst: numbers of every region, every spelling, and much dirt.
 
 Of each column 15 % are dirt (`values/dirt.py`), one value in a hundred is of each spelling that few lists have
-(`values/spellings.py`), and the rest is in the usual spellings, all equally often. Of traces of spreadsheets and of hashes
-there are a tenth as many, since a file with more of them is refused as a whole. What a spelling is comes from Unicode
-and from phonenumbers, so that no value here was chosen by how fast it is.
+(`values/spellings.py`), and the rest is in the usual spellings, all equally often. Of traces of spreadsheets and of
+hashes there are a tenth as many, since a file with more of them is refused as a whole. What a spelling is comes from
+Unicode and from phonenumbers, so that no value here was chosen by how fast it is.
 """
 
 from __future__ import annotations
