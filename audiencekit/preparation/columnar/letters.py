@@ -1,8 +1,8 @@
 """Letters of local parts that are not ASCII: judged one by one when a list first has them, then known to the kernels.
 
 A letter is certain when lower case and NFC leave it as it is, whatever stands beside it, and the definition takes it. A
-capital is known by its small letter, one that has two codes by the other one, a letter and the mark behind it by the one
-letter that NFC makes of them.
+capital is known by its small letter, one of two codes by the other, a letter and the mark behind it by the one letter
+that NFC makes of them.
 """
 
 from __future__ import annotations
