@@ -81,12 +81,14 @@ def _texts(rows: int, form: str) -> Iterator[str]:
 def _small_parts(*, shares: bool) -> dict[str, str]:
     relation = '<Relationship Id="{}" Type="' + _OFFICE + '/{}" Target="{}"/>'
     strings = relation.format("rId2", "sharedStrings", "sharedStrings.xml") if shares else ""
+    listed = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{_TYPE}.sharedStrings+xml"/>' if shares else ""
     begin = f'<Relationships xmlns="{_PACKAGE}relationships">'
     return {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}content-types">'
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/>'
+        f"{listed}</Types>",
         "_rels/.rels": f"{begin}{relation.format('rId1', 'officeDocument', 'xl/workbook.xml')}</Relationships>",
         "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>'
         '<sheet name="people" sheetId="1" r:id="rId1"/></sheets></workbook>',
