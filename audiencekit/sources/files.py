@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.shown import shown
 from audiencekit.sources.bytes.agefile import AgeFile, is_age
 from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.rawbytes import Identity, RawFile
@@ -19,7 +20,9 @@ from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquet.partfiles import part_files
+from audiencekit.sources.parquet.partfiles import part_files, part_names
+from audiencekit.sources.remote.address import Address, is_address
+from audiencekit.sources.remote.opening import in_directory, names_at, open_address
 from audiencekit.sources.table import Look
 
 T = TypeVar("T")
@@ -86,7 +89,7 @@ def absolute_path(path: FilePath) -> str:
     """
     text = os.fspath(path)
     try:
-        return text if text == STANDARD_INPUT else os.path.abspath(text)
+        return text if text == STANDARD_INPUT or is_address(text) else os.path.abspath(text)
     except FileNotFoundError:
         pass
     raise InputOutputFailed(f"{shown_path(text)}: the working directory is gone", hint="change to one that exists")
@@ -101,6 +104,8 @@ def _name_of(item: Item) -> str:
     if isinstance(item, Frame):
         return item.mark
     path = os.fspath(item)
+    if is_address(path):
+        return Address.read(path).name
     return SHOWN_NAME if path == STANDARD_INPUT else os.path.basename(path.rstrip(os.sep)) or path
 
 
@@ -129,9 +134,20 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
             yield item.mark if seen[item.mark] == 1 else f"{item.mark} {seen[item.mark]}", item
         elif os.fspath(item) == STANDARD_INPUT:
             yield SHOWN_NAME, item
+        elif is_address(item):
+            address = Address.read(os.fspath(item))
+            yield from ((shown(each.name), each.full) for each in named(shown(address.name), partial(_parts, address)))
         else:
             parts = named(shown_path(item), partial(part_files, item)) if os.path.isdir(item) else [item]
             yield from ((shown_path(part), part) for part in parts)
+
+
+def _parts(address: Address) -> list[Address]:
+    """The files that an address names: itself, the Parquet files of a directory, or those that fit a star."""
+    if not address.asks_for_several:
+        return [address]
+    directory, names = names_at(address)
+    return [in_directory(directory, name) for name in (names if "*" in address.path else part_names(names))]
 
 
 def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
@@ -151,7 +167,7 @@ def _raw_file(item: FilePath | OpenFile) -> RawFile:
         return StandardInput(item.unwrap())
     if os.fspath(item) == STANDARD_INPUT:
         return StandardInput()
-    file = RegularFile(item)
+    file = open_address(Address.read(os.fspath(item))) if is_address(item) else RegularFile(item)
     return AgeFile(file) if is_age(file) else file
 
 
