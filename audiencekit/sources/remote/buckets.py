@@ -120,6 +120,8 @@ def names_in_bucket(directory: Address) -> list[str]:
         found = obstore.list_with_delimiter(open_bucket(directory), directory.path.rstrip("/") or None)
         paths = [*found["common_prefixes"], *(entry["path"] for entry in found["objects"])]
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
+    except AudiencekitError:
+        raise
     except Exception as error:
         failure = _in_our_words(error)
     raise InputOutputFailed(f"cannot be read: {failure}") if isinstance(failure, Lost) else failure

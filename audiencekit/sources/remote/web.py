@@ -195,7 +195,7 @@ def _where_to(answer: aiohttp.ClientResponse) -> str:
     """Where a redirect leads: without what may be a signature."""
     try:
         target = answer.url.join(URL(answer.headers.get("Location", "")))
-        return f"if you trust {target.scheme}://{target.authority}{target.path}, give that address"
+        return f"if you trust {target.origin()}{target.raw_path}, give that address"
     except ValueError:
         return "give the address that it leads to"
 
