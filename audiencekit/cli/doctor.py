@@ -29,6 +29,8 @@ OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
     ("queries over lists", "datafusion", "sql"),
 )
+# The same of those that a program of the machine reads.
+OPTIONAL_PROGRAMS: Final = (("lists encrypted with PGP", "gpg", "GnuPG"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ def _kernels() -> Check:
 
 def _lists() -> Iterator[Check]:
     """The forms of lists that are read, and those that need an extra which is not installed."""
+    import shutil
     from importlib.util import find_spec
 
     from audiencekit.sources.bytes.packings import PACKINGS
@@ -110,6 +113,11 @@ def _lists() -> Iterator[Check]:
             yield Check(name, "ok", "available")
         else:
             yield Check(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
+    for name, program, package in OPTIONAL_PROGRAMS:
+        if shutil.which(program) is not None:
+            yield Check(name, "ok", "available")
+        else:
+            yield Check(name, "ok", "not installed", f"install {package}, which has the program {program}")
 
 
 def _state(settings: Settings) -> Iterator[Check]:

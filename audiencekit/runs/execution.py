@@ -18,6 +18,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Earlier, Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.eventloop import closed_to_its_end
@@ -25,7 +26,6 @@ from audiencekit.machine.heap import give_back
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import Planner, plan_run
-from audiencekit.preparation.packing import pack_requests
 from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report

@@ -10,19 +10,16 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.shown import shown
-from audiencekit.sources.bytes.agefile import AgeFile, is_age
 from audiencekit.sources.bytes.bytestream import ByteStream
-from audiencekit.sources.bytes.rawbytes import Identity, RawFile
-from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
-from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
+from audiencekit.sources.bytes.rawbytes import Identity
+from audiencekit.sources.bytes.regularfile import shown_path
+from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquet.partfiles import part_files, part_names
+from audiencekit.sources.places import parts_of, raw_file, shown_name
 from audiencekit.sources.remote.address import Address, is_address
-from audiencekit.sources.remote.opening import in_directory, names_at, open_address
 from audiencekit.sources.table import Look
 
 T = TypeVar("T")
@@ -134,20 +131,9 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
             yield item.mark if seen[item.mark] == 1 else f"{item.mark} {seen[item.mark]}", item
         elif os.fspath(item) == STANDARD_INPUT:
             yield SHOWN_NAME, item
-        elif is_address(item):
-            address = Address.read(os.fspath(item))
-            yield from ((shown(each.name), each.full) for each in named(shown(address.name), partial(_parts, address)))
         else:
-            parts = named(shown_path(item), partial(part_files, item)) if os.path.isdir(item) else [item]
-            yield from ((shown_path(part), part) for part in parts)
-
-
-def _parts(address: Address) -> list[Address]:
-    """The files that an address names: itself, the Parquet files of a directory, or those that fit a star."""
-    if not address.asks_for_several:
-        return [address]
-    directory, names = names_at(address)
-    return [in_directory(directory, name) for name in (names if "*" in address.path else part_names(names))]
+            parts = named(shown_name(item), partial(parts_of, item))
+            yield from ((shown_name(part), part) for part in parts)
 
 
 def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
@@ -156,19 +142,9 @@ def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
         from audiencekit.sources.frames.frametable import open_frame
 
         return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
-    file = _raw_file(item)
+    file = raw_file(item)
     look = open_bytes(name, ByteStream(file, options.encoding), options)
     return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
-
-
-def _raw_file(item: FilePath | OpenFile) -> RawFile:
-    """The bytes of an item, decrypted where they are encrypted."""
-    if isinstance(item, OpenFile):
-        return StandardInput(item.unwrap())
-    if os.fspath(item) == STANDARD_INPUT:
-        return StandardInput()
-    file = open_address(Address.read(os.fspath(item))) if is_address(item) else RegularFile(item)
-    return AgeFile(file) if is_age(file) else file
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

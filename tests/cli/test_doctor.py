@@ -26,6 +26,7 @@ def test_all_is_well(run: Run, service: Service) -> None:
             "lists",
             "lists encrypted with age",
             "queries over lists",
+            "lists encrypted with PGP",
             "settings",
             "state directory",
             "credentials",

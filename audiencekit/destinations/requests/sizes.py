@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.preparation.requestplan import Sizes
+from audiencekit.destinations.requests.requestplan import Sizes
 
 # The first byte says how many bytes each size has.
 _TYPES: Final = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)}

@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.destinations.requests.entries import Chosen, measure_entries
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import Counts
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.entries import Chosen, measure_entries
 from audiencekit.profile import Profile
 
 # Fewer than one in so many records of a batch are taken out of it.

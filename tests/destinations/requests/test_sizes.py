@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.destinations.requests.sizes import sizes_from_bytes, sizes_to_bytes
 
 
 @given(st.lists(st.integers(0, 5_000_000), max_size=30))

@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from audiencekit.personal import HashedRecords
-from audiencekit.preparation.entries import Octets, write_operations
-from audiencekit.preparation.records import DELETE, UPDATE
-from audiencekit.preparation.requestplan import (
+from audiencekit.destinations.requests.entries import Octets, write_operations
+from audiencekit.destinations.requests.requestplan import (
     OPERATION_SUFFIX,
     Packing,
     PlannedRequest,
@@ -18,12 +16,14 @@ from audiencekit.preparation.requestplan import (
     operation_prefix,
     plan_requests,
 )
+from audiencekit.destinations.requests.users import EncodedUsers, measure_users
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes
-from audiencekit.preparation.users import EncodedUsers, measure_users
 from audiencekit.profile import Profile
 
 if TYPE_CHECKING:
-    from audiencekit.destinations.operationsbody import OperationsBody
+    from audiencekit.destinations.requests.operationsbody import OperationsBody
     from audiencekit.packedrequest import PackedRequest
 
 USERS: Final = "users"  # the service counts requests with people together, whatever they go to (part 2, section 8)
@@ -61,6 +61,6 @@ class OperationsForm:
 
     def open_body(self, request: PackedRequest) -> OperationsBody:
         """Where each record of the body stands."""
-        from audiencekit.destinations.operationsbody import OperationsBody  # needed once in a great many runs
+        from audiencekit.destinations.requests.operationsbody import OperationsBody  # needed once in a great many runs
 
         return OperationsBody(request)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.destinations.requests.requestplan import Packing, PlannedRequest, Sizes, operation_bytes, plan_requests
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, operation_bytes, plan_requests
 from audiencekit.preparation.times import pin_times
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from audiencekit.destinations.requests import entries
+from audiencekit.destinations.requests.entries import Chosen, measure_entries, write_operations
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation import entries
 from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.entries import Chosen, measure_entries, write_operations
 from audiencekit.profile import SPEC, X
 from tests.examples import examples
 

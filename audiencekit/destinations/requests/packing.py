@@ -7,12 +7,12 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from audiencekit.destinations.requests.entries import Octets
+from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.users import EncodedUsers
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded
-from audiencekit.preparation.entries import Octets
-from audiencekit.preparation.requestplan import PlannedRequest
-from audiencekit.preparation.users import EncodedUsers
 
 
 class BodyRoom(Personal[Octets]):

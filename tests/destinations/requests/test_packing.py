@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from audiencekit.destinations.operations import OperationsForm
+from audiencekit.destinations.requests.operations import OperationsForm
+from audiencekit.destinations.requests.packing import pack_requests
+from audiencekit.destinations.requests.requestplan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.destinations.requests.users import EncodedUsers, encode_users, measure_users
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.requestplan import Packing, PlannedRequest, Sizes, plan_requests
 from audiencekit.preparation.times import pin_times
-from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC
 from tests.examples import examples
 
@@ -174,7 +174,7 @@ def test_any_request_can_be_packed_alone(hashed_records: Make) -> None:
 
 def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the plan, and none before the first is asked for."""
-    monkeypatch.setattr("audiencekit.preparation.packing.cores", lambda: 2)
+    monkeypatch.setattr("audiencekit.destinations.requests.packing.cores", lambda: 2)
     planned, users_of = _plan(hashed_records(*_emails(300)), Packing(max_operations=4, max_body_bytes=1_000))
     asked: list[int] = []
 

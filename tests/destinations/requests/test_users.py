@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from audiencekit.destinations.requests.entries import write_operations
+from audiencekit.destinations.requests.users import EncodedUsers, encode_users, measure_users
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.entries import write_operations
-from audiencekit.preparation.users import EncodedUsers, encode_users, measure_users
 from audiencekit.profile import SPEC, Profile, X
 
 Make = Callable[..., HashedRecords]
