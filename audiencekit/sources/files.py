@@ -19,7 +19,7 @@ from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.places import parts_of, raw_file, shown_name
-from audiencekit.sources.remote.address import Address, is_address
+from audiencekit.sources.remote.address import Address, is_address, kept_address
 from audiencekit.sources.table import Look
 
 T = TypeVar("T")
@@ -79,17 +79,27 @@ def comes_once(item: Item) -> bool:
     return not is_in_memory(item) if isinstance(item, Frame) else os.fspath(item) == STANDARD_INPUT
 
 
+def is_path(path: FilePath) -> bool:
+    """Whether it names a file of this machine, and neither standard input nor an address."""
+    return os.fspath(path) != STANDARD_INPUT and not is_address(path)
+
+
 def absolute_path(path: FilePath) -> str:
-    """`path` as it means the same file from every directory; standard input stays what it is.
+    """`path` as it means the same file from every directory; standard input and addresses stay what they are.
 
     Raises InputOutputFailed for a relative path when the working directory is gone.
     """
     text = os.fspath(path)
     try:
-        return text if text == STANDARD_INPUT or is_address(text) else os.path.abspath(text)
+        return os.path.abspath(text) if is_path(text) else text
     except FileNotFoundError:
         pass
     raise InputOutputFailed(f"{shown_path(text)}: the working directory is gone", hint="change to one that exists")
+
+
+def kept_path(path: FilePath) -> str:
+    """`absolute_path` as journals keep it: of an address without its query, which may be a signature."""
+    return kept_address(absolute_path(path))
 
 
 def names_of(items: Iterable[Item]) -> tuple[str, ...]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.remote.address import BUCKETS, Address
-from audiencekit.sources.remote.loopthread import LoopThread
-from audiencekit.sources.remote.patience import Patience
-from audiencekit.sources.remote.remotefile import RemoteFile
+
+if TYPE_CHECKING:
+    from audiencekit.sources.remote.patience import Patience
 
 _STAR: Final = "*"
 
@@ -24,7 +24,9 @@ def open_address(address: Address, patience: Patience | None = None) -> RawFile:
     Raises SourceRefused where there is none, or a change of it could not be seen, InputOutputFailed where it cannot be
     reached, UsageError where the package is missing.
     """
-    patience = patience or Patience()
+    # Most sources are files on disk.
+    from audiencekit.sources.remote.remotefile import RemoteFile
+
     if address.scheme in BUCKETS:
         from audiencekit.sources.remote.buckets import BucketConnection, open_bucket
 
@@ -69,6 +71,8 @@ def _names(directory: Address) -> list[str]:
         from audiencekit.sources.remote.buckets import names_in_bucket
 
         return names_in_bucket(directory)
+    from audiencekit.sources.remote.loopthread import LoopThread
+    from audiencekit.sources.remote.patience import Patience
     from audiencekit.sources.remote.sftp import SftpConnection
 
     async def listed() -> list[str]:

@@ -19,8 +19,8 @@ from audiencekit.sources.remote.web import Way, WebConnection
 class WebStream(StandardInput):
     """The file at `address`, which comes as standard input does: once, its beginning kept."""
 
-    def __init__(self, address: Address, way: Way, patience: Patience) -> None:
-        live = Streaming(address, way, patience)
+    def __init__(self, address: Address, way: Way, patience: Patience | None) -> None:
+        live = Streaming(address, way, patience or Patience())
         super().__init__(live)
         self.size_bytes = live.size_bytes
         self.identity = address.identity
