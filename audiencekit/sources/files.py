@@ -70,7 +70,10 @@ def paths_of(source: AnySource) -> tuple[FilePath, ...]:
     items = items_of(source)
     paths = paths_among(source)
     if len(paths) != len(items):
-        raise UsageError("a data frame is not taken here", hint="write it to a Parquet file, and give its path")
+        raise UsageError(
+            "rows that come once are not taken here, such as a data frame or a query to a database",
+            hint="write them to a Parquet file, and give its path",
+        )
     return paths
 
 

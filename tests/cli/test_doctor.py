@@ -25,9 +25,14 @@ def test_all_is_well(run: Run, service: Service) -> None:
         [
             "lists",
             "lists encrypted with age",
-                "lists in buckets (s3://, gs://, az://)",
-                "lists behind SFTP",
-X
+            "lists in buckets (s3://, gs://, az://)",
+            "lists behind SFTP",
+            "queries over lists",
+            "queries to SQLite",
+            "queries to PostgreSQL",
+            "queries to Snowflake",
+            "queries to BigQuery",
+            "queries to Flight SQL",
             "lists encrypted with PGP",
             "settings",
             "state directory",

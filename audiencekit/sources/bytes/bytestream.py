@@ -26,7 +26,7 @@ OTHER_FORMATS: Final = (
     (b"PK\x05\x06", "an empty zip archive", "give the file itself"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", "save the sheet as CSV UTF-8"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, or pack it as gz"),
-    (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV"),
+    (b"SQLite format 3\x00", "a SQLite database", "say what to read of it: `from_sql`, as sqlite:///FILE"),
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
     (b"%PDF-", "a PDF document", "export the table as CSV"),

@@ -35,8 +35,8 @@ class Manner:
     packs: bool = False
     length: bool = True
     chunked: bool = False
-    changes_at: int | None = None  # the number of the request from which on another file lies there
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def etag(self) -> str | None:
@@ -45,9 +45,10 @@ class Manner:
 
     def takes(self, counter: str) -> bool:
         """Whether this answer is to be spoiled so."""
-        left: int = getattr(self, counter)
-        setattr(self, counter, max(left - 1, 0))
-        return left > 0
+        with self.lock:
+            left: int = getattr(self, counter)
+            setattr(self, counter, max(left - 1, 0))
+            return left > 0
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -59,11 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         manner: Manner = self.server.manner
-        with self.server.lock:
-            manner.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-            if manner.changes_at is not None and len(manner.requests) >= manner.changes_at:
-                manner.body, manner.changes_at = manner.body.swapcase(), None
-            spoiled = next((name for name in ("silent", "busy") if manner.takes(name)), "")
+        manner.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+        spoiled = next((name for name in ("silent", "busy") if manner.takes(name)), "")
         if spoiled == "silent":
             self.server.closing.wait()
             self.close_connection = True
@@ -127,7 +125,7 @@ class WebServer(ThreadingHTTPServer):
 
     def __init__(self, manner: Manner) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.manner, self.lock, self.closing = manner, threading.Lock(), threading.Event()
+        self.manner, self.closing = manner, threading.Event()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Nothing: peers go away."""
