@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from audiencekit.shown import shown
-from audiencekit.sources.bytes.ciphers import decrypted
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT, StandardInput
+from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.frames.frames import OpenFile
 from audiencekit.sources.parquet.partfiles import part_files, part_names
 from audiencekit.sources.remote.address import Address, is_address
@@ -37,11 +37,13 @@ def parts_of(path: FilePath) -> list[FilePath]:
 
 
 def raw_file(item: FilePath | OpenFile) -> RawFile:
-    """The bytes of an item, decrypted where they are encrypted."""
+    """The bytes of an item, without what they are wrapped in."""
+    return unwrapped(_as_they_lie(item))
+
+
+def _as_they_lie(item: FilePath | OpenFile) -> RawFile:
     if isinstance(item, OpenFile):
         return StandardInput(item.unwrap())
     if os.fspath(item) == STANDARD_INPUT:
         return StandardInput()
-    if is_address(item):
-        return decrypted(open_address(Address.read(os.fspath(item))))
-    return decrypted(RegularFile(item))
+    return open_address(Address.read(os.fspath(item))) if is_address(item) else RegularFile(item)
