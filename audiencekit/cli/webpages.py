@@ -30,6 +30,14 @@ def write_plan_page(path: str, document: Mapping[str, Any]) -> None:
     _write(path, plan_page(spelled_document(dict(document))))
 
 
+def history_of(document: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """The sizes of the audience that are known of other days, as `history`; nothing for a list that is none."""
+    from audiencekit.audiences.matchrate import size_history
+
+    audience_id = document.get("audience_id")
+    return {} if audience_id is None else {"history": size_history(audience_id, settings)}
+
+
 def write_report_page(path: str, document: Mapping[str, Any], settings: Settings) -> None:
     """The page of a run; of an audience under sync with the months in which members expire. Raises as the other."""
     from audiencekit.reporting.webpage.page import report_page
