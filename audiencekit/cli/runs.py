@@ -13,7 +13,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option, run_argument
 from audiencekit.cli.output import leave_with, print_json, print_told, say, say_document, tell
-from audiencekit.cli.webpages import history_of, html_option, write_report_page
+from audiencekit.cli.webpages import html_option, write_report_page
 from audiencekit.errors import InputOutputFailed, UsageError
 
 _AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
@@ -90,8 +90,6 @@ def report(run: str, html: str | None, as_json: bool) -> None:
         if error.document is None:
             raise
         leave_with(error, as_json=as_json)
-    if html is not None or as_json:
-        document |= history_of(document, settings)
     if html is not None:
         write_report_page(html, document, settings)
     if as_json:

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib import import_module
+from importlib.resources import files
+from string import Template
 from typing import Final, Protocol
 
 from audiencekit.reporting.plan import Plan
@@ -21,8 +23,6 @@ from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2
 MESSAGES_SHOWN: Final = 5
-# The colours of the pictures, by the names that these know them by; the ink is that of the notebook, by day and night.
-_COLOURS: Final = "max-width:56rem;--ink:currentColor;--soft:#808a86;--good:#1f9d75;--lost:#cf6a2c;--line:#8a949033"
 
 Show = Callable[[dict[str, str]], None]
 
@@ -108,11 +108,11 @@ def plan_html(plan: Plan) -> str:
 
 def _fragment(title: str, document: Document, parts: Sequence[Part], whole: object) -> str:
     draw = _drawing()
-    return (
-        f'<div style="{_COLOURS}"><b>{escape(shown(title))}</b>\n'
-        + problems(document, shown)
-        + "".join(section(part, draw) for part in parts)
-        + f"<details><summary>as text</summary><pre>{escape(shown_lines(str(whole)))}</pre></details></div>"
+    template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
+    return Template(template).substitute(
+        title=escape(shown(title)),
+        body=problems(document, shown) + "".join(section(part, draw) for part in parts),
+        text=escape(shown_lines(str(whole))),
     )
 
 
