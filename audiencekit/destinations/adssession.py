@@ -6,18 +6,20 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audiencelook import look_at_audience
 from audiencekit.destinations.audiencesizes import AudienceSizes
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.syncstamp import overtake_sync
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.preparation.times import format_time
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
 
 
 class _AdsSession:

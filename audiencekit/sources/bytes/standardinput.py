@@ -26,8 +26,11 @@ class StandardInput:
     """The bytes piped in, from its first byte with every `open()` as long as no reader went beyond KEPT_BYTES."""
 
     size_bytes = 0  # unknown
+    seekable = False
+    repeatable = False
 
     def __init__(self, live: BinaryIO | None = None) -> None:
+        self.identity = STANDARD_INPUT if live is None else f"file {id(live)}"
         self._live = _piped_in() if live is None else live
         self._wait_on = WAIT_ON.get()
         self._kept: bytes | None = b""  # None once more was read than is kept
@@ -42,7 +45,7 @@ class StandardInput:
         """Nothing: what came cannot change."""
 
     def _read_on(self, size_bytes: int) -> bytes:
-        data = _read_patiently(self._live, size_bytes, self._wait_on)
+        data = read_patiently(self._live, size_bytes, self._wait_on)
         if self._kept is not None:
             self._kept = self._kept + data if len(self._kept) + len(data) <= KEPT_BYTES else None
         return data
@@ -61,9 +64,9 @@ class Replay(io.RawIOBase, BinaryIO):
         return taken or self._read_on(size)
 
 
-def _read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:
+def read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:
     """`size_bytes`, or less at the end; `wait_on` is called now and then while nothing comes."""
-    if not isinstance(live, io.BufferedReader) or (number := _file_number(live)) is None:
+    if not isinstance(live, io.BufferedReader) or not hasattr(select, "poll") or (number := _file_number(live)) is None:
         return live.read(size_bytes) or b""
     parts: list[bytes] = []
     missing = size_bytes
