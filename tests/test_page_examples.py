@@ -31,7 +31,17 @@ def directory(tmp_path: Path) -> Path:
         _list(home / f"{name}.csv", range(PEOPLE))
     for name in ("optouts", "competitors", "exports/unsubscribed"):
         _list(home / f"{name}.csv", range(100, 110))
+    _workbook(home / "people.xlsx")
     return home
+
+
+def _workbook(path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="it writes a workbook, and is not installed")
+    book = openpyxl.Workbook()
+    book.active.title = "Customers"
+    for row in (("email", "phone"), *((f"person{number}@example.com", "020 7946 0123") for number in range(3))):
+        book.active.append(row)
+    book.save(path)
 
 
 def _list(path: Path, people: range) -> None:
