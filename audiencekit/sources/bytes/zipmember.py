@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import zipfile
 import zlib
@@ -19,6 +20,7 @@ ZIP_MAGIC: Final = b"PK\x03\x04"
 WORKBOOK: Final = "[Content_Types].xml"  # of every document of Office
 SHOWN_MEMBERS: Final = 5
 _ENCRYPTED: Final = 0x1
+_END, _END_BYTES = b"PK\x05\x06", 22  # of the record at its end, without the comment (APPNOTE, section 4.3.16)
 _WRONG: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
 _PADDING: Final = ("__MACOSX/", ".DS_Store")  # what macOS adds to an archive
 
@@ -39,6 +41,7 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
 def _opened(reading: Reading) -> IO[bytes]:
     try:
         archive = zipfile.ZipFile(reading)
+        _refuse_rest(reading, archive)
         return archive.open(_only_member(archive))
     except AudiencekitError:
         raise
@@ -49,6 +52,13 @@ def _opened(reading: Reading) -> IO[bytes]:
     if unknown:
         raise SourceRefused("the zip file is packed by a method that is not read", hint="unpack it, or pack it as gz")
     raise reading.failure or damaged(ZIP, "its directory cannot be read")
+
+
+def _refuse_rest(reading: Reading, archive: zipfile.ZipFile) -> None:
+    """Raises SourceRefused for bytes behind the end of the archive, which `zipfile` passes over."""
+    reading.seek(-_END_BYTES - len(archive.comment), io.SEEK_END)
+    if reading.read(len(_END)) != _END:
+        raise damaged(ZIP, "bytes follow its end")
 
 
 def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
