@@ -124,7 +124,6 @@ def _parquet(place: Place, count: int) -> tuple[str, ...]:
 
 def _workbook(suffix: str) -> Write:
     def write(place: Place, count: int) -> tuple[str, ...]:
-        pytest.importorskip("audiencekit.sources.spreadsheets.workbook", reason="spreadsheets are not read")
         path = place.directory / f"people.{suffix}"
         write_workbook(path, people.HEADER, people.rows(count), with_macros=suffix == "xlsm")
         return (str(path),)

@@ -58,7 +58,8 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
 def _opened(reading: Reading) -> IO[bytes]:
     try:
         archive = zipfile.ZipFile(reading)
-        _refuse_rest(reading, archive)
+        if has_more_behind(reading, archive):
+            raise damaged(ZIP, "bytes follow its end")
         return archive.open(_only_member(archive))
     except AudiencekitError:
         raise
@@ -71,11 +72,10 @@ def _opened(reading: Reading) -> IO[bytes]:
     raise reading.failure or damaged(ZIP, "its directory cannot be read")
 
 
-def _refuse_rest(reading: Reading, archive: zipfile.ZipFile) -> None:
-    """Raises SourceRefused for bytes behind the end of the archive, which `zipfile` passes over."""
+def has_more_behind(reading: Reading, archive: zipfile.ZipFile) -> bool:
+    """Whether bytes follow the end of the archive, which `zipfile` passes over."""
     reading.seek(-_END_BYTES - len(archive.comment), io.SEEK_END)
-    if reading.read(len(_END)) != _END:
-        raise damaged(ZIP, "bytes follow its end")
+    return reading.read(len(_END)) != _END
 
 
 def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
