@@ -16,6 +16,7 @@ SHOWN_NAME: Final = "standard input"
 # More than any look takes: a sample in the widest encoding, and the blocks that it ends in.
 KEPT_BYTES: Final = 8_388_608
 PIPE_BYTES: Final = 65_536  # what a pipe holds: room for more would be taken and given back each time
+CAN_BE_ASKED: Final = hasattr(select, "poll")  # whether more has come; Windows cannot be asked of a pipe
 WAIT_MILLISECONDS: Final = 200  # for more to come, until it is asked whether to wait on
 
 # Asked while nothing comes; raises when it is not waited for any more. A thread that reads is not reached by a signal.
@@ -63,7 +64,7 @@ class Replay(io.RawIOBase, BinaryIO):
 
 def _read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:
     """`size_bytes`, or less at the end; `wait_on` is called now and then while nothing comes."""
-    if not isinstance(live, io.BufferedReader) or (number := _file_number(live)) is None:
+    if not isinstance(live, io.BufferedReader) or not CAN_BE_ASKED or (number := _file_number(live)) is None:
         return live.read(size_bytes) or b""
     parts: list[bytes] = []
     missing = size_bytes
