@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
 from benchmarks.trials import Figures, trial_arguments

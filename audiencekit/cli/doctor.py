@@ -28,7 +28,13 @@ _CREDENTIALS: Final = 77
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
     ("queries over lists", "datafusion", "sql"),
+    ("queries to PostgreSQL", "adbc_driver_postgresql", "postgresql"),
+    ("queries to Snowflake", "adbc_driver_snowflake", "snowflake"),
+    ("queries to BigQuery", "adbc_driver_bigquery", "bigquery"),
+    ("queries to Flight SQL", "adbc_driver_flightsql", "flightsql"),
 )
+# The same of those that a program of the machine reads.
+OPTIONAL_PROGRAMS: Final = (("lists encrypted with PGP", "gpg", "GnuPG"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +104,25 @@ def _kernels() -> Check:
 
 def _lists() -> Iterator[Check]:
     """The forms of lists that are read, and those that need an extra which is not installed."""
+    import shutil
     from importlib.util import find_spec
 
     from audiencekit.sources.bytes.packings import PACKINGS
     from audiencekit.sources.formats import FORMATS
 
     packed = ", ".join(packing.name for packing in PACKINGS)
+    yield Check("queries to SQLite", "ok", "available")
     yield Check("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
     for name, package, extra in OPTIONAL_FORMS:
         if find_spec(package) is not None:
             yield Check(name, "ok", "available")
         else:
             yield Check(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
+    for name, program, package in OPTIONAL_PROGRAMS:
+        if shutil.which(program) is not None:
+            yield Check(name, "ok", "available")
+        else:
+            yield Check(name, "ok", "not installed", f"install {package}, which has the program {program}")
 
 
 def _state(settings: Settings) -> Iterator[Check]:

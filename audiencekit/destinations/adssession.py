@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audiencelook import look_at_audience
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.syncstamp import overtake_sync
 from audiencekit.packedrequest import PackedRequest
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
 
 
 class _AdsSession:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.serviceclock import in_words, seconds_behind
 from audiencekit.api.wire import Answer
-from audiencekit.delivery.retriedcall import call_patiently
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.asking import as_of_a_run, offered
 from audiencekit.destinations.audiencenames import find_in_name
 from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
@@ -25,6 +23,9 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.shown import shown
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
 
 _LIST: Final = "`audiencekit audiences list` shows what it has"
 # Types of audiences that no upload fills.
@@ -54,7 +55,7 @@ async def look_at_audience(
 
     async with client:
         try:
-            await call_patiently(lambda: offered(look), policy)
+            await policy.patiently(lambda: offered(look))
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own

@@ -7,10 +7,10 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from audiencekit.destinations.requests.packing import BodyForm
+from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.packing import BodyForm
-from audiencekit.preparation.requestplan import PlannedRequest, Sizes, SizesOf
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.profile import Profile
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from audiencekit.destinations.destination import Destination, TimeWishes
-from audiencekit.destinations.operations import USERS, OperationsForm
+from audiencekit.destinations.requests.operations import USERS, OperationsForm
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import PlanTimes, pin_list_times
 from audiencekit.profile import Profile
 

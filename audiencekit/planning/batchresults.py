@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
+from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
+from audiencekit.destinations.requests.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.batchspool import BatchSpool
@@ -19,8 +21,6 @@ from audiencekit.planning.reading import OnRecords, ReadBatch
 from audiencekit.planning.suppressedpeople import SuppressedPeople
 from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.chunks import to_chunk
-from audiencekit.preparation.requestplan import PlannedRequest, Sizes
-from audiencekit.preparation.sizes import sizes_from_bytes, sizes_to_bytes
 from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection.keysets import KeySets

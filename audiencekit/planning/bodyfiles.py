@@ -7,10 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from audiencekit.destinations.requests.packing import BodyRoom, pack_request
 from audiencekit.machine.heap import giving_back
 from audiencekit.machine.largefiles import make_room, write_file
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.preparation.packing import BodyRoom, pack_request
 from audiencekit.reporting.progress import Progress
 
 _GIVE_BACK_EVERY: Final = 8  # bodies; twice as often would take twice as many faults, and save 10 MB

@@ -91,7 +91,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "encoding": Keyword(None, "Encoding of the file, when it is not UTF-8."),
         "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),
         "header": Keyword(None, "False when the first line is a row; recognised by default."),
-        "sql": Keyword(None, "One SELECT over the table `source`, as text."),
+        "sql": Keyword(None, "One SELECT over the table `source`, as text; see `from_sql` for databases."),
         "shared_values": Keyword(
             SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."
         ),
@@ -144,6 +144,7 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "suppress_no_header": "it is `suppress_header=False`",
         "audience": "it is `audience_id`",
         "from": "it is `source`",
+        "from_sql": "give `from_sql(URL, QUERY)` as the source",
         "account": "give `settings=load_settings(account_id=…)`",
         "account_id": "give `settings=load_settings(account_id=…)`",
         "profile": "give `settings=load_settings(profile=…)`",

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from audiencekit.destinations.destination import Destination, RequestForm
+from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.users import EncodedUsers, encode_users
 from audiencekit.errors import Refused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
@@ -21,10 +23,8 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.findings import find_causes
 from audiencekit.preparation.losses import Loss, find_losses
-from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
-from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict

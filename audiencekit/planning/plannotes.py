@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 from datetime import datetime
 
 from audiencekit.destinations.destination import Destination
+from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import FEW_PEOPLE
@@ -15,7 +16,6 @@ from audiencekit.planning.options import Options
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.losses import find_losses
-from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.selection.selection import Selection

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
+from audiencekit.destinations.requests.requestplan import Sizes
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.options import Options
@@ -17,7 +18,6 @@ from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import prepare_batch
-from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.trials import examine
 from audiencekit.selection.keysets import KeySets, TaggedBatch

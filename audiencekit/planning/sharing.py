@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from audiencekit.destinations.requests.requestplan import Sizes
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -29,7 +30,6 @@ from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.hexadecimal import hash_array
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
-from audiencekit.preparation.requestplan import Sizes
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.candidates import CANDIDATE, Candidates, SharedValues

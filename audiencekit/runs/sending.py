@@ -48,6 +48,10 @@ class Sending:
             self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
         self._step()
 
+    def tell_failure(self, number: int, why: str) -> None:
+        """An exchange for a request has failed, or for a part of it."""
+        self.progress.tell(f"request {number}: {why}")
+
     def _step(self) -> None:
         also = {"bytes": self._bytes, "records": self._records}
         self.progress.step("sending", self._confirmed, self._total, unit="requests", also=also)

@@ -24,6 +24,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keptspool import KeptSpool
@@ -35,7 +36,6 @@ from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.selection.selection import Layout, Wave
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
 

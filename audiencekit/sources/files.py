@@ -10,8 +10,9 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.sources.bytes.agefile import AgeFile, is_age
 from audiencekit.sources.bytes.bytestream import ByteStream
+from audiencekit.sources.bytes.ciphers import decrypted
+from audiencekit.sources.bytes.rawbytes import Identity, RawFile
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
@@ -40,7 +41,7 @@ class LookedAtFile:
     name: str
     look: Look = field(repr=False)
     size_bytes: int
-    identity: tuple[int, int] | str
+    identity: Identity
     repeatable: bool = True
 
 
@@ -69,7 +70,10 @@ def paths_of(source: AnySource) -> tuple[FilePath, ...]:
     items = items_of(source)
     paths = paths_among(source)
     if len(paths) != len(items):
-        raise UsageError("a data frame is not taken here", hint="write it to a Parquet file, and give its path")
+        raise UsageError(
+            "rows that come once are not taken here, such as a data frame or a query to a database",
+            hint="write them to a Parquet file, and give its path",
+        )
     return paths
 
 
@@ -108,7 +112,7 @@ def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedA
 
     A directory is its Parquet files. Raises UsageError for an option that nothing heeds.
     """
-    files: dict[tuple[int, int] | str, LookedAtFile] = {}
+    files: dict[Identity, LookedAtFile] = {}
     for name, item in _named_items(items):
         file = named(name, partial(_look_at, name, item, options))
         if file.identity in files:
@@ -133,25 +137,24 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
             yield from ((shown_path(part), part) for part in parts)
 
 
-def _look_at(name: str, path: Item, options: SourceOptions) -> LookedAtFile:
-    if isinstance(path, OpenFile):
-        return _look_at_stream(name, StandardInput(path.unwrap()), f"file {id(path.unwrap())}", options)
-    if isinstance(path, Frame):
+def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
+    if isinstance(item, Frame) and not isinstance(item, OpenFile):
         # Arrow's types are heavy, and most sources are text.
         from audiencekit.sources.frames.frametable import open_frame
 
-        return LookedAtFile(name, open_frame(path, options), 0, f"frame {id(path.unwrap())}", repeatable=False)
-    if os.fspath(path) == STANDARD_INPUT:
-        return _look_at_stream(name, StandardInput(), STANDARD_INPUT, options)
-    file = RegularFile(path)
-    content = AgeFile(file) if is_age(file) else file
-    look = open_bytes(name, ByteStream(content, options.encoding), options)
-    return LookedAtFile(name, look, file.size_bytes, (file.identity.device, file.identity.inode))
+        return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
+    file = _raw_file(item)
+    look = open_bytes(name, ByteStream(file, options.encoding), options)
+    return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
 
 
-def _look_at_stream(name: str, bytes_once: StandardInput, identity: str, options: SourceOptions) -> LookedAtFile:
-    look = open_bytes(name, ByteStream(bytes_once, options.encoding), options)
-    return LookedAtFile(name, look, 0, identity, repeatable=False)
+def _raw_file(item: FilePath | OpenFile) -> RawFile:
+    """The bytes of an item, decrypted where they are encrypted."""
+    if isinstance(item, OpenFile):
+        return StandardInput(item.unwrap())
+    if os.fspath(item) == STANDARD_INPUT:
+        return StandardInput()
+    return decrypted(RegularFile(item))
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

@@ -9,7 +9,6 @@ from typing import Final
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.optiontext import option
 from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, TextSample, take_sample
-from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.delimited.delimitedfile import open_delimited
 from audiencekit.sources.jsonlines.jsonlinesfile import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
@@ -35,7 +34,7 @@ class Format:
 
 
 def _open_parquet(stream: ByteStream, options: SourceOptions) -> Look:
-    if not isinstance(stream.file, RegularFile):
+    if not stream.file.seekable:
         raise SourceRefused(
             "Parquet is read from its end, which a stream does not have", hint="give the path of a file"
         )

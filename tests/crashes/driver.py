@@ -79,7 +79,7 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit.preparation.requestplan import Packing
+    from audiencekit.destinations.requests.requestplan import Packing
 
     Packing.within = lambda _: Packing(max_body_bytes=MAX_BODY_BYTES)  # type: ignore[method-assign,assignment]
 

@@ -21,7 +21,7 @@ from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.uploader import deliver
-from audiencekit.destinations.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operationsbody import OperationsBody
 from audiencekit.errors import (
     NotFound,
     Outcome,

@@ -20,7 +20,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Route
 from audiencekit.delivery.uploader import deliver
-from audiencekit.destinations.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operationsbody import OperationsBody
 from audiencekit.errors import TransportFailed
 from audiencekit.limits import LANE_RECOVERY_SECONDS
 from audiencekit.packedrequest import PackedRequest

@@ -16,15 +16,15 @@ import pyarrow as pa
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import TimeWishes
+from audiencekit.destinations.requests.entries import Octets
+from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.users import EncodedUsers, measure_users
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.entries import Octets
-from audiencekit.preparation.requestplan import PlannedRequest, Sizes, SizesOf
 from audiencekit.preparation.times import PlanTimes
-from audiencekit.preparation.users import EncodedUsers, measure_users
 from audiencekit.profile import Profile
 from audiencekit.settings import Settings
 

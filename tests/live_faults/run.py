@@ -19,11 +19,11 @@ from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.faults import RetryClass, retry_class
 from audiencekit.delivery.route import Waits
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.runs import execution
 from audiencekit.settings import Settings, load_settings
 from tests.live_faults.cases import At, Case

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import audiencekit
-from audiencekit.destinations import operations
+from audiencekit.destinations.requests import operations
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.packedrequest import RequestBody
 from audiencekit.planning import bodyfiles

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.operations import OperationsForm
+from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.options import read_keywords

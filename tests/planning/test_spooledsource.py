@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
@@ -22,7 +23,6 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import KeptReading
-from audiencekit.preparation.packing import pack_requests
 from audiencekit.preparation.tally import ColumnTally
 from audiencekit.profile import find_profile
 from audiencekit.runs.planfacts import facts_for_journal

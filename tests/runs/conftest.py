@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.preparation.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.emulator import Emulator
 from audiencekit.errors import ResumeRefused
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES, ROWS, begin, members, rewrite_journal, sent
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
     AudienceBusy,
@@ -21,7 +22,6 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.pipeline import upload, upload_async
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.reporting.report import Report
 from audiencekit.runs import execution
 from audiencekit.runs.journal.schema import JOURNAL

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.runs.storedreports import read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import EndsAfter

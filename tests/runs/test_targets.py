@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from audiencekit.api.opening import open_client
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
 from audiencekit.pipeline import resume_async, upload_async, upload_to
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report

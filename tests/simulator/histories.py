@@ -34,11 +34,11 @@ from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.adssession import AudienceSession
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keys import StateKey
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress

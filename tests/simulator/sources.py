@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
+from audiencekit.destinations.requests.packing import pack_requests
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.preparation.packing import pack_requests
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.profile import SPEC
 
 SOURCES = 48

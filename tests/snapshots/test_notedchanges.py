@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
+from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.requestplan import PlannedRequest
 from audiencekit.selection.selection import Layout, Selection
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE
 from audiencekit.snapshots.notedchanges import Changes, ChangesFacts, Outcomes, write_changes

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from audiencekit.destinations.destination import RequestForm
+from audiencekit.destinations.requests.packing import pack_request
+from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
+from audiencekit.destinations.requests.users import EncodedUsers, encode_users
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.packing import pack_request
-from audiencekit.preparation.requestplan import PlannedRequest, Sizes
-from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.profile import Profile
 
 _WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute

@@ -7,7 +7,6 @@ when the last chunk is read, and a source is read to its end before anything of 
 from __future__ import annotations
 
 import importlib.util
-import io
 import os
 import queue
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
+from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
 from audiencekit.sources.bytes.rawbytes import RawFile, Reading
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def is_age(file: RawFile) -> bool:
         return Reading(handle).read(len(AGE_MAGIC)) == AGE_MAGIC
 
 
-class AgeFile:
+class AgeFile(EncryptedFile):
     """The bytes that are encrypted in `file`. Raises UsageError when the package or the identity is missing."""
 
     def __init__(self, file: RawFile) -> None:
@@ -44,29 +44,19 @@ class AgeFile:
             raise UsageError(
                 "a list encrypted with age needs the package pyrage", hint="pip install 'audiencekit[age]'"
             )
-        self._file, self._identities = file, _read_identities()
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of the encrypted file: somewhat more than it holds."""
-        return self._file.size_bytes
+        super().__init__(file)
+        self._identities = _read_identities()
 
     def open(self) -> BinaryIO:
         """The decrypted bytes, from the first. Reading them raises SourceRefused for a wrong key or a damaged file."""
-        return Decrypted(self._file.open(), self._identities)
-
-    def check_unchanged(self, handle: BinaryIO) -> None:
-        """Raises SourceRefused when the file changed while it was read."""
-        if isinstance(handle, Decrypted):
-            self._file.check_unchanged(handle.encrypted)
+        return Decrypted(self.file.open(), self._identities)
 
 
-class Decrypted(io.RawIOBase, BinaryIO):
+class Decrypted(DecryptedHandle):
     """A handle on decrypted bytes. A thread decrypts, and waits while a few pieces lie unread."""
 
     def __init__(self, encrypted: BinaryIO, identities: list[x25519.Identity]) -> None:
-        super().__init__()
-        self.encrypted = encrypted
+        super().__init__(encrypted)
         self._pieces: queue.Queue[bytes | None] = queue.Queue(_WAITING_PIECES)
         self._rest: bytes | None = b""  # None at the end
         self._failure: AudiencekitError | None = None

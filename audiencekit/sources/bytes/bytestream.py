@@ -12,6 +12,7 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.sources.bytes.openpgp import PgpContent, pgp_content_of
 from audiencekit.sources.bytes.packings import packing_of
 from audiencekit.sources.bytes.rawbytes import RawFile, Reading
 from audiencekit.sources.bytes.transcoding import Encoding, find_encoding, transcode
@@ -25,7 +26,7 @@ OTHER_FORMATS: Final = (
     (b"PK\x05\x06", "an empty zip archive", "give the file itself"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", "save the sheet as CSV UTF-8"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, or pack it as gz"),
-    (b"SQLite format 3\x00", "a SQLite database", "export the table as CSV"),
+    (b"SQLite format 3\x00", "a SQLite database", "say what to read of it: `from_sql`, as sqlite:///FILE"),
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
     (b"%PDF-", "a PDF document", "export the table as CSV"),
@@ -37,6 +38,7 @@ OTHER_FORMATS: Final = (
 )
 # The same of texts, in small letters; a byte order mark or blanks may come before.
 _SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"
+_KEY: Final = (PgpContent.KEY, "a list is encrypted for it: give the list")
 OTHER_TEXTS: Final = (
     (b"<!doctype", "a web page", _SPREADSHEET),
     (b"<html", "a web page", _SPREADSHEET),
@@ -48,7 +50,9 @@ OTHER_TEXTS: Final = (
         "an age file in letters",
         "encrypt it as binary, which is the default of age",
     ),
-    (b"-----begin pgp message-----", "a PGP message", "decrypt it with `gpg -d` into a pipe, or encrypt it with age"),
+    (b"-----begin pgp signed message-----", "a signed text", "write out the text in it: gpg --decrypt"),
+    (b"-----begin pgp public key block-----", *_KEY),
+    (b"-----begin pgp private key block-----", *_KEY),
     (b"begin:vcard", "a file of vCards", "export the contacts as CSV"),
 )
 
@@ -114,6 +118,10 @@ def find_format(first_bytes: bytes) -> SourceFormat:
     for magic, what, instead in OTHER_FORMATS:
         if first_bytes.startswith(magic):
             raise SourceRefused(f"this is {what}, which is not read", hint=instead)
+    if (content := pgp_content_of(first_bytes)) is not None:
+        raise SourceRefused(
+            f"this is {content}, in a stream, which is not read", hint="give the path of the file itself"
+        )
     text = first_bytes.removeprefix(codecs.BOM_UTF8).lstrip().lower()
     for beginning, what, instead in OTHER_TEXTS:
         if text.startswith(beginning):

@@ -118,11 +118,15 @@ def bounded(blocks: Iterable[bytes], name: str, packed_bytes: Callable[[], int])
     for block in blocks:
         unpacked_bytes += len(block)
         if unpacked_bytes > max(INFLATION_GRACE_BYTES, MAX_INFLATION * packed_bytes()):
-            raise SourceRefused(
-                f"the {name} file unpacks to more than {MAX_INFLATION} times its size",
-                hint="unpack it and look at it first",
-            )
+            raise inflated_too_far(name)
         yield block
+
+
+def inflated_too_far(name: str) -> SourceRefused:
+    """The refusal of a file of which more comes out than any list needs."""
+    return SourceRefused(
+        f"the {name} file unpacks to more than {MAX_INFLATION} times its size", hint="unpack it and look at it first"
+    )
 
 
 def damaged(name: str, why: str) -> SourceRefused:

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 
+Identity: TypeAlias = tuple[int, int] | str
+
 
 class RawFile(Protocol):
-    """Bytes from outside: a file on disk, or what is piped in."""
+    """Bytes from outside: a file on disk or elsewhere, what is piped in, or what such bytes are decrypted to."""
 
     @property
     def size_bytes(self) -> int:
         """Bytes in all, 0 when unknown."""
 
+    @property
+    def identity(self) -> Identity:
+        """The same for two names of one file."""
+
+    @property
+    def seekable(self) -> bool:
+        """Whether a handle goes to any byte: what is read from its end needs that."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether another process can read it again."""
+
     def open(self) -> BinaryIO:
-        """The bytes, from the first."""
+        """A handle at the first byte, unbuffered. The handles of a seekable file know their places one by one."""
 
     def check_unchanged(self, handle: BinaryIO) -> None:
         """Raises SourceRefused when what was read may not be what stands there."""

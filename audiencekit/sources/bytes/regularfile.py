@@ -10,6 +10,7 @@ from typing import BinaryIO, Final, Self
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.shown import shown
+from audiencekit.sources.bytes.rawbytes import Identity
 
 SHOWN_NAME_LENGTH: Final = 200  # characters of a file's name in messages
 
@@ -22,7 +23,7 @@ def shown_path(path: str | os.PathLike[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FileIdentity:
+class FileFacts:
     """The facts of a file that must not change between the first and the last byte."""
 
     device: int
@@ -32,21 +33,29 @@ class FileIdentity:
 
     @classmethod
     def of(cls, status: os.stat_result) -> Self:
-        """The identity in a stat result."""
+        """Those in a stat result."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 class RegularFile:
     """A path and the file that it meant at first sight. Opens again and again, refuses when it is another file."""
 
+    seekable = True
+    repeatable = True
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fsdecode(path)
-        self.identity = FileIdentity.of(self._status())
+        self._first_seen = FileFacts.of(self._status())
 
     @property
     def size_bytes(self) -> int:
         """Bytes on disk at first sight."""
-        return self.identity.size
+        return self._first_seen.size
+
+    @property
+    def identity(self) -> Identity:
+        """The same for two paths to one file."""
+        return self._first_seen.device, self._first_seen.inode
 
     def open(self) -> BinaryIO:
         """The file, at its first byte and unbuffered. Raises SourceRefused when it is another file by now."""
@@ -73,7 +82,7 @@ class RegularFile:
         self._compare(self._status())
 
     def _compare(self, status: os.stat_result) -> None:
-        if FileIdentity.of(status) != self.identity:
+        if FileFacts.of(status) != self._first_seen:
             raise SourceRefused("the file changed while it was read", hint="run again when nothing writes to it")
 
     def _status(self) -> os.stat_result:

@@ -16,7 +16,6 @@ SHOWN_NAME: Final = "standard input"
 # More than any look takes: a sample in the widest encoding, and the blocks that it ends in.
 KEPT_BYTES: Final = 8_388_608
 PIPE_BYTES: Final = 65_536  # what a pipe holds: room for more would be taken and given back each time
-CAN_BE_ASKED: Final = hasattr(select, "poll")  # whether more has come; Windows cannot be asked of a pipe
 WAIT_MILLISECONDS: Final = 200  # for more to come, until it is asked whether to wait on
 
 # Asked while nothing comes; raises when it is not waited for any more. A thread that reads is not reached by a signal.
@@ -27,8 +26,11 @@ class StandardInput:
     """The bytes piped in, from its first byte with every `open()` as long as no reader went beyond KEPT_BYTES."""
 
     size_bytes = 0  # unknown
+    seekable = False
+    repeatable = False
 
     def __init__(self, live: BinaryIO | None = None) -> None:
+        self.identity = STANDARD_INPUT if live is None else f"file {id(live)}"
         self._live = _piped_in() if live is None else live
         self._wait_on = WAIT_ON.get()
         self._kept: bytes | None = b""  # None once more was read than is kept
@@ -43,7 +45,7 @@ class StandardInput:
         """Nothing: what came cannot change."""
 
     def _read_on(self, size_bytes: int) -> bytes:
-        data = _read_patiently(self._live, size_bytes, self._wait_on)
+        data = read_patiently(self._live, size_bytes, self._wait_on)
         if self._kept is not None:
             self._kept = self._kept + data if len(self._kept) + len(data) <= KEPT_BYTES else None
         return data
@@ -62,9 +64,9 @@ class Replay(io.RawIOBase, BinaryIO):
         return taken or self._read_on(size)
 
 
-def _read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:
+def read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:
     """`size_bytes`, or less at the end; `wait_on` is called now and then while nothing comes."""
-    if not isinstance(live, io.BufferedReader) or not CAN_BE_ASKED or (number := _file_number(live)) is None:
+    if not isinstance(live, io.BufferedReader) or not hasattr(select, "poll") or (number := _file_number(live)) is None:
         return live.read(size_bytes) or b""
     parts: list[bytes] = []
     missing = size_bytes

@@ -17,7 +17,7 @@ from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
-from audiencekit.sources.bytes.regularfile import RegularFile
+from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.options import SourceOptions
@@ -31,7 +31,7 @@ SAMPLE_CELLS: Final = 500_000
 _LOOK_ROWS: Final = 64  # read at once for the sample, since each may be large
 
 
-def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
+def open_parquet(file: RawFile, options: SourceOptions) -> Look:
     """A Parquet file, looked at; mapped, too, when it is a prepared one and no option says what its columns are.
 
     Raises SourceRefused when its footer or first rows cannot be read.
@@ -63,7 +63,7 @@ def open_parquet(file: RegularFile, options: SourceOptions) -> Look:
 class ParquetTable:
     """The rows of a Parquet file."""
 
-    def __init__(self, file: RegularFile, schema: pa.Schema, rows: int, columns: TypedColumns) -> None:
+    def __init__(self, file: RawFile, schema: pa.Schema, rows: int, columns: TypedColumns) -> None:
         self._file, self._schema, self._rows, self._columns = file, schema, rows, columns
         self.rows_read = 0
 

@@ -9,9 +9,9 @@ import orjson
 
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.keys import Keys, as_updates, to_records
-from audiencekit.destinations.operations import OperationsForm
+from audiencekit.destinations.requests.operations import OperationsForm
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.requestplan import Packing
 from audiencekit.preparation.times import pin_times
 from audiencekit.profile import X
 

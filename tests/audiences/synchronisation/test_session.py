@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
-from audiencekit.preparation.requestplan import Packing
 from tests.audiences.synchronisation.service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
 
 EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "6"))

@@ -10,6 +10,7 @@ from audiencekit.audiences.synchronisation.plan.difference import Horizon
 from audiencekit.audiences.synchronisation.plan.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords
+from audiencekit.destinations.requests.users import EncodedUsers, encode_users
 from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.machine.spool import Spool
@@ -19,7 +20,6 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.times import PlanTimes
-from audiencekit.preparation.users import EncodedUsers, encode_users
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger

@@ -15,7 +15,7 @@ from audiencekit.audiences.synchronisation.plan import rarestkeys, removals, sen
 from audiencekit.audiences.synchronisation.plan.difference import Horizon
 from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
-from audiencekit.destinations.operations import OperationsForm
+from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.batchresults import Gathered
 from audiencekit.preparation.bits import Bits

@@ -1,0 +1,49 @@
+"""The dry run of a renewal: the look at the audience, then the plan by the snapshot as it is."""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+
+from audiencekit.audiences.dryruns.looking import look_and_plan
+from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE, plan_renewal
+from audiencekit.audiences.synchronisation.session import Session
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.destinations.target import Target
+from audiencekit.durations import parse_duration
+from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.progress import Progress
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.store import new_run_id
+from audiencekit.settings import Settings
+
+
+async def dry_renewal_async(
+    *,
+    audience_id: str,
+    before: str = DEFAULT_BEFORE,
+    expires_at: str | None = None,
+    ttl_days: int | None = None,
+    settings: Settings,
+    progress: Progress,
+) -> Plan:
+    """The plan of `renew`, after the look that a run begins with; nothing is sent.
+
+    `before` and the times are those of `renew_async`. Raises what that raises before its first request.
+    """
+    days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
+    target, now = Target.audience(audience_id), datetime.now(UTC)
+
+    def plan(progress: Progress) -> Plan:
+        with ExitStack() as stack:
+            run_id = new_run_id(now.timestamp())
+            stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
+            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
+            keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
+            means = Means(stack=stack, progress=progress)
+            return plan_renewal(session, days, (), Terms.of(keywords, settings, now=now), means).to_plan()
+
+    return await look_and_plan(target.connect(settings), progress, plan)

@@ -1,0 +1,66 @@
+"""The requests of the ads API: a JSON array of operations, at most 2,500 and 5,000,000 bytes (specification 2, 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from audiencekit.destinations.requests.entries import Octets, write_operations
+from audiencekit.destinations.requests.requestplan import (
+    OPERATION_SUFFIX,
+    Packing,
+    PlannedRequest,
+    Sizes,
+    SizesOf,
+    operation_prefix,
+    plan_requests,
+)
+from audiencekit.destinations.requests.users import EncodedUsers, measure_users
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.records import DELETE, UPDATE
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.profile import Profile
+
+if TYPE_CHECKING:
+    from audiencekit.destinations.requests.operationsbody import OperationsBody
+    from audiencekit.packedrequest import PackedRequest
+
+USERS: Final = "users"  # the service counts requests with people together, whatever they go to (part 2, section 8)
+
+_OPEN: Final = b"["
+_CLOSE: Final = b"]"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsForm:
+    """A RequestForm: Updates, then Deletes, spread over as many operations as there is room for."""
+
+    times: PlanTimes
+    profile: Profile
+    packing: Packing = field(default_factory=Packing)
+
+    def measure(self, records: HashedRecords) -> Sizes:
+        """The bytes of the entry of each record, without its comma."""
+        return measure_users(records, self.profile)
+
+    def plan(self, waves: Iterable[int], sizes_of: SizesOf) -> list[PlannedRequest]:
+        """As few requests as hold the records."""
+        return plan_requests(waves, sizes_of, times=self.times, packing=self.packing)
+
+    def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
+        """Put the JSON into `body`; how many bytes it takes."""
+        end = len(_OPEN)
+        verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
+        for verb, users, operations in verbs:
+            if operations:
+                prefix = operation_prefix(verb, self.times)
+                end += write_operations(body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap())
+        body[0], body[end - 1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
+        return end
+
+    def open_body(self, request: PackedRequest) -> OperationsBody:
+        """Where each record of the body stands."""
+        from audiencekit.destinations.requests.operationsbody import OperationsBody  # needed once in a great many runs
+
+        return OperationsBody(request)

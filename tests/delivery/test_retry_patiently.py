@@ -1,0 +1,62 @@
+"""A call that takes no records, with the tries of a request."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.errors import (
+    AudiencekitError,
+    Outcome,
+    RateLimited,
+    RequestRefused,
+    TemporarilyUnavailable,
+    TransportFailed,
+)
+from tests.virtualtime import VirtualClock
+
+AWAY = TemporarilyUnavailable("not available", status=503, outcome=Outcome.UNKNOWN)
+LIMITED = RateLimited("the service asks to wait", status=429)
+LOST = TransportFailed("reset", sent=True)
+REFUSED = RequestRefused("refused", status=400)
+
+
+@pytest.mark.parametrize(
+    ("failures", "calls"), [((), 1), ((AWAY,), 2), ((LOST, LIMITED, AWAY), 4)], ids=["at once", "one", "three"]
+)
+def test_what_passes_is_waited_for(
+    failures: tuple[AudiencekitError, ...], calls: int, virtually: Callable[..., Any], clock: VirtualClock
+) -> None:
+    """And the answer comes back."""
+    made: list[int] = []
+
+    async def call() -> str:
+        made.append(len(made))
+        if len(made) <= len(failures):
+            raise failures[len(made) - 1]
+        return "described"
+
+    policy = RetryPolicy(clock=clock, randomness=random.Random(1))
+    assert virtually(policy.patiently(call)) == "described"
+    assert len(made) == calls
+
+
+@pytest.mark.parametrize(("failure", "calls"), [(REFUSED, 1), (LOST, None)])
+def test_what_does_not_pass_is_raised(
+    failure: AudiencekitError, calls: int | None, virtually: Callable[..., Any], clock: VirtualClock
+) -> None:
+    """At once when asking again is of no use, else when the tries are used up."""
+    made: list[int] = []
+
+    async def call() -> str:
+        made.append(1)
+        raise failure
+
+    policy = RetryPolicy(clock=clock, randomness=random.Random(1), max_attempts=4)
+    with pytest.raises(type(failure)):
+        virtually(policy.patiently(call))
+    assert len(made) == (calls or 4)

@@ -1,0 +1,129 @@
+"""Where bodies are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from audiencekit.destinations.requests.requestplan import Packing, PlannedRequest, Sizes, operation_bytes, plan_requests
+from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
+from audiencekit.preparation.times import pin_times
+
+TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
+BLOCK = 7  # sizes that the plan gets at a time
+EMAIL_ONLY = len('{"email":["') + 64 + len('"]}')
+
+
+def _plan(
+    sizes: list[int], deletes: list[bool] | None = None, waves: list[int] | None = None, packing: Packing | None = None
+) -> list[PlannedRequest]:
+    of_wave: dict[tuple[int, bool], list[int]] = {}
+    for size, delete, wave in zip(sizes, deletes or [False] * len(sizes), waves or [0] * len(sizes), strict=True):
+        of_wave.setdefault((wave, delete), []).append(size)
+
+    def sizes_of(wave: int, is_delete: bool) -> Iterator[Sizes]:
+        own = of_wave.get((wave, is_delete), [])
+        for start in range(0, len(own), BLOCK):
+            block = np.array(own[start : start + BLOCK], dtype=np.int64)
+            yield block.astype(np.min_scalar_type(block.max()))  # as narrow as they are kept
+            yield block[:0]
+
+    numbers = sorted({wave for wave, _ in of_wave})
+    return plan_requests(numbers, sizes_of, times=TIMES, packing=packing or Packing())
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"), [(2_499, [2_499]), (2_500, [2_500]), (2_501, [2_500, 1]), (5_001, [2_500, 2_500, 1])]
+)
+def test_the_cut_by_operations_is_exact(records: int, expected: list[int]) -> None:
+    """With one record an operation, the 2,501st operation starts the next request."""
+    planned = _plan([EMAIL_ONLY] * records, packing=Packing(max_records_per_operation=1))
+    assert [request.operations for request in planned] == expected
+    assert [request.records for request in planned] == expected
+
+
+@pytest.mark.parametrize(("body_bytes", "requests"), [(4_999_999, 1), (5_000_000, 1), (5_000_001, 2)])
+def test_the_cut_by_bytes_is_exact(body_bytes: int, requests: int) -> None:
+    """A body of exactly 5,000,000 bytes is sent whole; one byte more starts the next request."""
+    records = 3_000
+    spare = body_bytes - 1 - records - MAX_OPERATIONS * operation_bytes(TIMES)
+    sizes = [spare // records] * records
+    sizes[0] += spare - sum(sizes)
+    planned = _plan(sizes)
+    assert len(planned) == requests
+    if requests == 1:
+        assert planned[0].body_bytes == body_bytes
+    assert max(request.body_bytes for request in planned) <= MAX_BODY_BYTES
+
+
+def test_a_hundred_thousand_emails_are_two_requests() -> None:
+    """The first is within 1 % of full, its records spread over all 2,500 operations."""
+    first, second = _plan([EMAIL_ONLY] * 100_000)
+    assert 0.99 * MAX_BODY_BYTES <= first.body_bytes <= MAX_BODY_BYTES
+    assert first.operations == MAX_OPERATIONS
+    assert first.records + second.records == 100_000
+
+
+def test_narrow_sizes_add_up_to_more() -> None:
+    """Of sizes that one byte tells, with a comma each, and however many of them."""
+    (planned,) = _plan([255] * 1_000)
+    assert planned.body_bytes == 1 + 1_000 * (256 + operation_bytes(TIMES))
+
+
+@pytest.mark.parametrize("packing", [Packing(max_operations=3, max_body_bytes=9_000), Packing(max_body_bytes=9_000)])
+def test_a_body_is_as_long_as_what_is_in_it(packing: Packing) -> None:
+    """Brackets, users with their commas, operations; also of bodies that begin in the midst of what came at once."""
+    sizes = [80 + number % 7 for number in range(2_000)]
+    begin = 0
+    for request in _plan(sizes, packing=packing):
+        own = sizes[begin : begin + request.records]
+        assert request.body_bytes == 1 + sum(own) + len(own) + request.operations * operation_bytes(TIMES)
+        begin += request.records
+    assert begin == len(sizes)
+
+
+def test_waves_never_share_a_request() -> None:
+    """The second wave starts a request of its own, numbered on."""
+    planned = _plan([80] * 4, deletes=[False, True, False, True], waves=[0, 0, 1, 1])
+    assert [(request.number, request.wave) for request in planned] == [(1, 0), (2, 1)]
+    assert [(request.updates, request.deletes) for request in planned] == [(1, 1), (1, 1)]
+
+
+def test_no_records_are_no_requests() -> None:
+    """An empty plan has nothing to send."""
+    assert _plan([]) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> None:
+    """For any sizes and verbs: all records planned once, no limit passed, and no request that had room for the next."""
+    sizes = data.draw(st.lists(st.integers(60, 900), min_size=1, max_size=60))
+    deletes = data.draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
+    packing = Packing(max_operations=data.draw(st.integers(2, 9)), max_body_bytes=data.draw(st.integers(2_500, 6_000)))
+    planned = _plan(sizes, deletes, packing=packing)
+    assert sum(request.updates for request in planned) == deletes.count(False)
+    assert sum(request.deletes for request in planned) == deletes.count(True)
+    for request in planned:
+        assert request.records >= 1
+        assert request.body_bytes <= packing.max_body_bytes
+        assert 1 <= request.operations <= packing.max_operations
+        assert request.update_operations <= request.updates
+        assert request.delete_operations <= request.deletes
+        assert (request.updates > 0) == (request.update_operations > 0)
+        assert (request.deletes > 0) == (request.delete_operations > 0)
+    ordered = [s for s, d in zip(sizes, deletes, strict=True) if not d] + [
+        s for s, d in zip(sizes, deletes, strict=True) if d
+    ]
+    position = updates = removals = 0
+    for request in planned[:-1]:
+        position += request.records
+        assert (request.first_update, request.first_delete) == (updates, removals)
+        updates, removals = updates + request.updates, removals + request.deletes
+        assert request.body_bytes + ordered[position] + 1 + operation_bytes(TIMES) > packing.max_body_bytes or (
+            request.body_bytes + ordered[position] + 1 > packing.max_body_bytes
+        )
