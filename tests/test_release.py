@@ -86,12 +86,21 @@ def test_the_action_gives_its_command_to_no_shell(tmp_path: Path) -> None:
     tool.chmod(0o755)
     given = f"check\nmy list.csv\n$(touch {tmp_path}/ran); `id`\n"
     environment = {
-        "PATH": f"{tmp_path}:/usr/bin:/bin", "COMMAND": given, "RUNNER_TEMP": str(tmp_path),
+        "PATH": "/usr/bin:/bin", "AUDIENCEKIT": str(tool), "COMMAND": given, "RUNNER_TEMP": str(tmp_path),
         "GITHUB_OUTPUT": str(tmp_path / "output"),
     }  # fmt: skip
     subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], env=environment, check=True)
     assert (tmp_path / "audiencekit-report").read_text() == f"3\n{given}"
     assert not (tmp_path / "ran").exists()
+
+
+def test_actions_of_others_are_named_by_their_commit() -> None:
+    """A tag can be moved. What is run from an index is named by its version."""
+    for path in (*WORKFLOWS, ROOT / "action.yml"):
+        text = path.read_text("utf-8")
+        for action, at in re.findall(r"uses: ([\w./-]+)@(.*)", text):
+            assert action == "OWNER/audiencekit" or re.fullmatch(r"[0-9a-f]{40}  # v\d+\.\d+\.\d+", at), action
+        assert all("==" in tool for tool in re.findall(r"pipx run (\S+)", text))
 
 
 def test_only_the_publishing_job_may_more_than_read() -> None:
