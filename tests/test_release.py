@@ -50,10 +50,13 @@ def test_the_version_stands_in_one_place() -> None:
 
 
 def test_the_sbom_names_every_dependency() -> None:
-    """By the name that the project gives it, and as something that the tool depends on."""
+    """By the name that the project gives it, by its package URL, and as something that the tool depends on."""
     bill = json.loads((ROOT / "audiencekit.cdx.json").read_text("utf-8"))
     assert {component["name"] for component in bill["components"]} == NEEDED | {"rust-std"}
     (of_tool,) = [each for each in bill["dependencies"] if each["ref"].startswith("audiencekit@")]
+    purls = {component["name"]: component.get("purl") for component in bill["components"]}
+    assert purls == {name: f"pkg:pypi/{name}" for name in NEEDED} | {"rust-std": None}
+    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/audiencekit@{__version__}"
     assert set(of_tool["dependsOn"]) == {component["bom-ref"] for component in bill["components"]}
 
 
