@@ -39,11 +39,11 @@ from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report, miscounts_for_report
 from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
+from audiencekit.runs.resumption import forget_spool, given_again, refuse_changes, refuse_what_came_once
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.runs.storedreports import check_report, known_of, updated
 from audiencekit.settings import Settings
-from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, names_of
+from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, kept_path, names_of
 from audiencekit.sources.frames.frames import Frame
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -56,7 +56,8 @@ class Run:
     """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
     `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
-    if there was one. `note` is a line for people on what its start did, empty when that is nothing.
+    if there was one; `earlier_paces` are those of the parts before, as its report kept them. `note` is a line for
+    people on what its start did, empty when that is nothing.
     """
 
     facts: RunFacts
@@ -68,6 +69,7 @@ class Run:
     items: tuple[Item, ...] = ()
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
+    earlier_paces: tuple[dict[str, Any], ...] = ()
     note: str = ""
 
     @classmethod
@@ -103,7 +105,7 @@ class Run:
             target=target,
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[item.mark if isinstance(item, Frame) else item for item in items],
+            sources=[item.mark if isinstance(item, Frame) else kept_path(item) for item in items],
             rejections=asked_for or REJECTIONS,
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -120,15 +122,17 @@ class Run:
         )  # fmt: skip
 
     @classmethod
-    def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
+    def reopen(cls, run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
         """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
+
+        `given` are its sources once more, for addresses of which the journal does not keep all.
 
         What is known of a run that may have sent something is the document of what is raised.
         """
         store = RunStore(settings.state_dir)
         failure: AudiencekitError
         try:
-            return cls._reopen(run_id, store, settings, stack)
+            return cls._reopen(run_id, store, settings, stack, given)
         except AudiencekitError as error:
             failure = error
         if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
@@ -136,7 +140,9 @@ class Run:
         raise failure.bare()
 
     @classmethod
-    def _reopen(cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack) -> Run:
+    def _reopen(
+        cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...]
+    ) -> Run:
         directory = store.directory(run_id)
         journal = JournalFile.open(directory / JOURNAL)
         stack.callback(journal.close)
@@ -144,16 +150,18 @@ class Run:
         if state_key is None:
             raise without_key(directory)
         facts = journal.facts()
+        sources = facts.sources
         key = journal.check_by(run_id, state_key)
         if journal.ending() is None:
             refuse_changes(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
-            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None)
+            sources = given_again(facts.sources, given)
+            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            spool_key=state_key.derive(SPOOL, run_id), items=tuple(facts.sources),
-            earlier=journal.sums(), plan=journal.plan(),
+            spool_key=state_key.derive(SPOOL, run_id), items=tuple(sources),
+            earlier=journal.sums(), plan=journal.plan(), earlier_paces=_paces_of(store, run_id),
         )  # fmt: skip
 
     def ended(self) -> Report | None:
@@ -175,7 +183,7 @@ class Run:
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
         """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
         return (
-            self.facts.sources == [absolute_path(path) for path in paths]
+            self.facts.sources == [kept_path(path) for path in paths]
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
@@ -315,6 +323,7 @@ class Run:
             audience_name=self.facts.target.known_name(self.store.state_dir, self.facts.account_id),
             source_names=names_of(self.items),
             pace=pace or {},
+            earlier_paces=self.earlier_paces,
             **facts,
         )
 
@@ -324,6 +333,14 @@ class Run:
 
     def _how_to_resume(self) -> str:
         return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
+
+
+def _paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
+    """The paces of the parts of a run so far, where a report of it was kept."""
+    with suppress(InputOutputFailed):
+        report = Report.from_json(check_report(store.read_report(run_id)))
+        return report.earlier_paces + ((report.pace,) if report.pace else ())
+    return ()
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
