@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,7 @@ class RunningEmulator:
     account_id: str
     audience_id: str
     env: dict[str, str] = field(repr=False)
+    authority: Path | None = None  # the file with the certificate to trust, with the option `tls`
 
 
 @contextlib.contextmanager
@@ -68,6 +70,7 @@ async def _serve(options: EmulatorOptions | None, started: Future[RunningEmulato
                 account_id=emulator.account_id,
                 audience_id=emulator.audience_id,
                 env=emulator.env,
+                authority=emulator.authority,
             )
         )
         await asyncio.wrap_future(end)

@@ -73,6 +73,18 @@ class Rate(click.ParamType[Any]):
     show_default=True,
     help="Whose token the environment has, such as local_analyst.",
 )
+@click.option("--tls", is_flag=True, help="Serve https, with a certificate of its own authority.")
+@click.option(
+    "--hosts",
+    metavar="NAME,NAME",
+    help="With --tls: hosts that the certificate is for, besides localhost and 127.0.0.1.",
+)
+@click.option(
+    "--authority",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIRECTORY",
+    help="With --tls: a directory to keep the authority in, so that it is trusted once.",
+)
 @click.option("--faults", metavar="FILE", help="Faults to inject: a JSON file, or the name of a rehearsal.")
 def emulator(processing_time: int | None, faults: str | None, **settings: Any) -> None:
     """Run a local ads API.
@@ -81,7 +93,7 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
     """
     import asyncio
 
-    from audiencekit.emulator import EmulatorOptions, StateError, serve
+    from audiencekit.emulator import AuthorityError, EmulatorOptions, StateError, serve
     from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 
     if settings["sink"] and settings["state"] is not None:
@@ -89,6 +101,7 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
     seconds = processing_time or PROCESSING_SECONDS
     settings["webhooks"] = dict(map(_read_receiver, settings["webhooks"]))
     settings["sign_in"] = not settings.pop("no_sign_in")
+    settings["hosts"] = tuple(filter(None, map(str.strip, (settings["hosts"] or "").split(","))))
     settings |= {"webhook_hosts": frozenset(settings.pop("webhook_host")), "outside": frozenset(settings["outside"])}
     try:
         options = EmulatorOptions(processing_seconds=seconds, faults=tuple(faults_of(faults)), **settings)
@@ -96,7 +109,7 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
         raise click.UsageError(str(error)) from None
     try:
         asyncio.run(serve(options, announce=_announce))
-    except StateError as error:
+    except (AuthorityError, StateError) as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
         if settings["port"] == 0 or error.errno not in _NO_SUCH_PORT:

@@ -1,13 +1,15 @@
-"""How often and after how long a request is sent again. It decides and never waits: the uploader does that."""
+"""How often and after how long a request is sent again. It decides; of an upload the uploader waits."""
 
 from __future__ import annotations
 
 import random
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NamedTuple, TypeVar
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.outage import Outage
 from audiencekit.delivery.quota import RetryQuota
+from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.errors import AudiencekitError, RateLimited, TemporarilyUnavailable
 from audiencekit.limits import (
     FARTHEST_RESET_SECONDS,
@@ -24,7 +26,16 @@ from audiencekit.limits import (
     RETRY_GROWTH,
 )
 
+T = TypeVar("T")
+
 MOST_STEPS: Final = 16  # of growth; the cap holds long before
+
+
+class _Uncounted(NamedTuple):
+    """Of a call that takes no records."""
+
+    success_count: int = 0
+    total_count: int = 0
 
 
 class RetryPolicy:
@@ -50,6 +61,26 @@ class RetryPolicy:
         self.outage = outage or Outage(clock=clock)
         self.max_attempts = max_attempts
         self.request_seconds = request_seconds
+
+    async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of `call`, which is no upload; it is made again as an upload is sent again.
+
+        Raises the errors that do not pass.
+        """
+        tries, found = Tries(self), []
+
+        async def attempt() -> Attempted:
+            tries.begin_exchange()
+            try:
+                found.append(await call())
+            except AudiencekitError as error:
+                return error
+            return _Uncounted()
+
+        attempted: Any = await retrying(tries, sleep=self.clock.sleep, is_stopped=lambda: False)(attempt)
+        if isinstance(attempted, AudiencekitError):
+            raise attempted.bare()
+        return found[0]
 
     def succeeded(self, *, began_at: float, after_resend: bool) -> None:
         """Notes that an exchange which began then was confirmed: the budget grows, an outage is over."""

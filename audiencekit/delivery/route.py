@@ -40,9 +40,13 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Hears the result of every request that was taken, and what explains a wait."""
+    """Hears the result of every request that was taken, each exchange that failed, and what explains a wait.
+
+    A part of a request has the number of the whole.
+    """
 
     on_progress: Callable[[RequestResult], None] = lambda result: None
+    on_failure: Callable[[int, str], None] = lambda number, why: None
     tell: Callable[[str], None] = lambda message: None
 
 

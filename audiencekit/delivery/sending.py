@@ -9,10 +9,12 @@ from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
 from audiencekit.delivery.limiter import Pausable
-from audiencekit.delivery.route import Route
+from audiencekit.delivery.results import Counts
+from audiencekit.delivery.route import Listener, Route
 from audiencekit.delivery.stop import Stop
 from audiencekit.delivery.tries import Attempted, Tries, retrying
-from audiencekit.errors import AudiencekitError, Bug, TransportFailed
+from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
+from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
 
@@ -20,8 +22,8 @@ from audiencekit.personal import without_frames
 class Sending:
     """The way to the service that all workers of a delivery share: one gate, one limiter, one patience."""
 
-    def __init__(self, route: Route, *, lanes: Lanes, stop: Stop) -> None:
-        self._route, self._lanes, self._stop = route, lanes, stop
+    def __init__(self, route: Route, *, lanes: Lanes, stop: Stop, listener: Listener) -> None:
+        self._route, self._lanes, self._stop, self._listener = route, lanes, stop, listener
         self._gate = Gate(clock=route.policy.clock)
 
     @property
@@ -61,13 +63,23 @@ class Sending:
 
     async def _exchange(self, request: PackedRequest) -> Attempted:
         try:
-            return await self._route.send(request)
+            return await self._send(request)
         except Exception as error:
             return without_frames(error)
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
             return Bug("an exchange ended as cancelled, and was not cancelled")
+
+    async def _send(self, request: PackedRequest) -> Counts:
+        pass_point("before send")
+        try:
+            counts = await self._route.send(request)
+        except ExchangeError as error:
+            self._listener.on_failure(request.number, str(error))
+            raise
+        pass_point("after send")
+        return counts
 
     async def _turn(self) -> None:
         """Returns when one request may leave: the gate is open and the limiter has given a place."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenacity import AsyncRetrying, RetryCallState
 
 from audiencekit.delivery.faults import CLOCK_OFF, STALE, Reaction, RetryClass, retry_class
 from audiencekit.delivery.results import Counts
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
     CountMismatch,
@@ -20,6 +19,9 @@ from audiencekit.errors import (
     Refused,
     UsageError,
 )
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
 
 # An attempt gives back its error instead of raising it: a traceback would keep the body alive, and show it.
 Attempted = Counts | AudiencekitError

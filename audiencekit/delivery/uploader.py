@@ -71,7 +71,7 @@ class _Delivery:
         self._clock, self._waits, self._stop = route.policy.clock, waits, Stop()
         self._lanes = Lanes(route.concurrency, clock=self._clock, tell=listener.tell)
         self._waves, self._tally = Waves(), Tally()
-        self._sending = Sending(route, lanes=self._lanes, stop=self._stop)
+        self._sending = Sending(route, lanes=self._lanes, stop=self._stop, listener=listener)
         self._isolating = asyncio.Lock()  # an opened body is large: one at a time
         self._settled: dict[int, float] = {}
         self._confirmed_before = 0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from audiencekit.delivery.retriedcall import call_patiently
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
     CertificateRefused,
@@ -23,6 +21,9 @@ from audiencekit.errors import (
     UsageError,
 )
 
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
+
 _NOT_IMPLEMENTED: Final = frozenset({501, 505})
 _FORBIDDEN: Final = 403
 
@@ -34,7 +35,7 @@ async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy
     service does not do it now, but may later, and what else `call` raises.
     """
     try:
-        await call_patiently(lambda: offered(call), policy)
+        await policy.patiently(lambda: offered(call))
     except UsageError:  # a rule of ours that the service's own data does not keep
         return False
     except ExchangeError as error:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from audiencekit.delivery.retriedcall import call_patiently
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.asking import as_of_a_run, offered
 from audiencekit.destinations.knownaudiences import KnownAudiences, the_one
 from audiencekit.errors import ExchangeError
 from audiencekit.serviceids import is_service_id
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
 
 
 class NamedAudiences(Protocol):
@@ -34,7 +35,7 @@ async def find_audience(given: str, client: NamedAudiences, policy: RetryPolicy,
             names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
 
     try:
-        await call_patiently(lambda: offered(ask), policy)
+        await policy.patiently(lambda: offered(ask))
     except ExchangeError as error:
         raise as_of_a_run(error, "the audience was not looked up") from None
     known.note(names)

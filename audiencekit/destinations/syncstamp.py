@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.asking import is_answered
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
 
 _TOLD: Final = {
     UPLOAD: "who is put in now and is not in its source stays until the entry expires",

@@ -1,7 +1,8 @@
 """A local ads API for tests, demos and rehearsals, written from the specification alone."""
 
+from audiencekit.emulator.encryption.hosts import AuthorityError
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.server import Emulator, serve
 from audiencekit.emulator.state import StateError
 
-__all__ = ["Emulator", "EmulatorOptions", "StateError", "serve"]
+__all__ = ["AuthorityError", "Emulator", "EmulatorOptions", "StateError", "serve"]

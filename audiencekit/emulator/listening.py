@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import ssl
 import weakref
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -25,7 +26,10 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Listener:
-    """Serves `handler` at one port of loopback; `admit` looks at each connection; `encrypt` makes it https."""
+    """Serves `handler` at one port of loopback; `admit` looks at each connection.
+
+    `context` makes it https. So does `encrypt`, which chooses for each connection how.
+    """
 
     def __init__(
         self,
@@ -33,8 +37,9 @@ class Listener:
         admit: Callable[[Line], None],
         end: asyncio.Event,
         encrypt: Callable[[Line], asyncio.Protocol] | None = None,
+        context: ssl.SSLContext | None = None,
     ) -> None:
-        self._admit, self._end, self._encrypt = admit, end, encrypt
+        self._admit, self._end, self._encrypt, self._context = admit, end, encrypt, context
         self._web = web.Server(
             handler,
             access_log=None,
@@ -52,13 +57,13 @@ class Listener:
     @property
     def url(self) -> str:
         """The address, once it was opened."""
-        return f"{'https' if self._encrypt else 'http'}://{LOOPBACK}:{self.port}"
+        return f"{'https' if self._encrypt or self._context else 'http'}://{LOOPBACK}:{self.port}"
 
     async def open(self, port: int) -> None:
         """Listens; 0 lets the system choose. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
         self._listening = await loop.create_server(
-            self._make_line, LOOPBACK, port, backlog=_BACKLOG, reuse_address=True
+            self._make_line, LOOPBACK, port, backlog=_BACKLOG, reuse_address=True, ssl=self._context
         )
         self.port = self._listening.sockets[0].getsockname()[1]
 

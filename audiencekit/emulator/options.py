@@ -10,6 +10,7 @@ from typing import Final
 
 from audiencekit.emulator.accounts.gates import GATES
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
+from audiencekit.emulator.encryption.hosts import check_encryption
 from audiencekit.emulator.faults.fault import Fault
 from audiencekit.emulator.people.users import FIRST_NAME, USER_NAMES
 from audiencekit.emulator.streamrules.ruleset import TRACKS
@@ -44,6 +45,9 @@ class EmulatorOptions:
     webhook_hosts: frozenset[str] = frozenset()  # of receivers that are not on loopback
     delivery_waits: tuple[float, ...] = WAITS_SECONDS  # seconds before a delivery is made again
     user: str = FIRST_NAME  # whose token stands in the environment that leads to the emulator
+    tls: bool = False  # https at all three addresses
+    hosts: tuple[str, ...] = ()  # that the certificate names besides this machine, and that `ads_url` answers to
+    authority: Path | None = None  # a directory to keep the certificate authority in
     state: Path | None = None  # a file to continue from; without one everything is in memory
     clock: Callable[[], float] = time.time
     faults: tuple[Fault, ...] = ()
@@ -58,6 +62,7 @@ class EmulatorOptions:
         read_receivers(dict(self.webhooks), self.webhook_hosts)
         if self.user not in USER_NAMES:
             raise ValueError(f"a user is one of {', '.join(USER_NAMES)}")
+        check_encryption(self.tls, self.hosts, self.authority)
         if not 0 <= self.port <= 65_535:
             raise ValueError("a port is a number from 0 to 65,535")
         if self.state is not None and self.sink:

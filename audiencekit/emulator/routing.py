@@ -18,7 +18,25 @@ VERSION: Final = "12"
 EARLIER: Final = frozenset(str(version) for version in range(5, 12))
 # Specification part 0, section 9: Labs v2, and oEmbed of version 1.1.
 _RETIRED: Final = re.compile(r"/labs/2(/.*)?|/1\.1/statuses/oembed(\.json)?", re.ASCII)
+# Paths outside of the ads API: authorization, the data API, and endpoints that were retired.
+_AT_BASE: Final = re.compile(r"/(oauth2?|1\.1|2|labs)/", re.ASCII)
+_PORT: Final = re.compile(r":\d*$", re.ASCII)
 _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
+
+
+def choose_address(host: str, path: str, hosts: Collection[str], otherwise: Address) -> Address:
+    """Return the address that a call is for.
+
+    A client with built-in hosts calls all of them at one port. There the path tells the ads API from the rest, and the
+    word "sandbox" in the name tells the sandbox. For a host that is not among `hosts`, return `otherwise`, the address
+    that the port belongs to.
+    """
+    name = _PORT.sub("", host).strip("[]").lower()
+    if name not in hosts:
+        return otherwise
+    if _AT_BASE.match(path):
+        return Address.BASE
+    return Address.SANDBOX if "sandbox" in name else Address.ADS
 
 
 class Credential(Enum):

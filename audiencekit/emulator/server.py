@@ -8,8 +8,11 @@ import functools
 import json
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+from aiohttp import web
 
 from audiencekit.emulator.calls import Address
 from audiencekit.emulator.clock import Clock
@@ -19,9 +22,13 @@ from audiencekit.emulator.faults.sites import FaultSites
 from audiencekit.emulator.listening import Listener
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.reception import Reception
+from audiencekit.emulator.routing import choose_address
 from audiencekit.emulator.store import Store
 from audiencekit.emulator.webhooks.courier import Courier
 from audiencekit.machine.loopsignals import on_ending
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.encryption.authority import Encryption
 
 
 class Emulator:
@@ -35,11 +42,13 @@ class Emulator:
         self.store.webhooks.receivers.update(self.options.webhooks)
         secret = self.store.origin.credentials.consumer_secret
         self._courier = Courier(self.store.webhooks, secret, self.options.delivery_waits)
+        self._encryption: Encryption | None = None
         answer = functools.partial(self._reception.answer, address=Address.ADS)
         self._sites = FaultSites(self._reception.faults, answer, self._reception.admit, self._end, self._ports)
 
     async def __aenter__(self) -> Self:
         try:
+            self._encryption = _encrypt(self.options)
             for address in Address:
                 await self._open(address, self.options.port if address is Address.ADS else 0)
             await self._sites.prepare()
@@ -75,6 +84,11 @@ class Emulator:
         return self._listeners[Address.BASE].url
 
     @property
+    def authority(self) -> Path | None:
+        """The file with the certificate to trust; None without `tls`."""
+        return self._encryption.authority if self._encryption else None
+
+    @property
     def account_id(self) -> str:
         """The account that is there from the start."""
         return self.store.origin.account_id
@@ -108,6 +122,7 @@ class Emulator:
             "AUDIENCEKIT_CONSUMER_SECRET": credentials.consumer_secret,
             "AUDIENCEKIT_ACCESS_TOKEN": user.access_token,
             "AUDIENCEKIT_ACCESS_TOKEN_SECRET": user.access_token_secret,
+            **({"AUDIENCEKIT_CA_BUNDLE": str(self.authority)} if self.authority else {}),
         }
 
     def ready_line(self) -> str:
@@ -119,6 +134,7 @@ class Emulator:
                 "base_url": self.base_url,
                 "account_id": self.account_id,
                 "audience_id": self.audience_id,
+                **({"authority": str(self.authority)} if self.authority else {}),
                 "env": self.env,
             }
         )
@@ -126,9 +142,14 @@ class Emulator:
     async def _open(self, address: Address, port: int) -> None:
         # The doors at the third address answer whatever befalls connections to the others.
         admit = self._reception.admit if address is not Address.BASE else lambda line: None
-        answer = functools.partial(self._reception.answer, address=address)
-        listener = self._listeners[address] = Listener(answer, admit, self._end)
+        answer = functools.partial(self._answer, address=address)
+        context = self._encryption.context if self._encryption else None
+        listener = self._listeners[address] = Listener(answer, admit, self._end, context=context)
         await listener.open(port)
+
+    async def _answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
+        called = choose_address(request.host, request.raw_path, self.options.hosts, otherwise=address)
+        return await self._reception.answer(request, called)
 
     async def _prepare(self) -> dict[str, str]:
         return await self._sites.prepare()
@@ -149,6 +170,16 @@ class Emulator:
         await self._sites.close()
         while self._listeners:
             await self._listeners.popitem()[1].close()
+        if self._encryption is not None:
+            self._encryption.close()
+
+
+def _encrypt(options: EmulatorOptions) -> Encryption | None:
+    if not options.tls:
+        return None
+    from audiencekit.emulator.encryption.authority import Encryption
+
+    return Encryption(options.hosts, options.authority)
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:

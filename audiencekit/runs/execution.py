@@ -13,16 +13,16 @@ from datetime import UTC, datetime
 
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.results import Counts, Delivered, PackedRequest
+from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Earlier, Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
-from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.machine.heap import give_back
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import Planner, plan_run
@@ -141,9 +141,8 @@ def _earlier_runs(run: Run, settings: Settings, time: _Time) -> EarlierRuns:
 def _check_bodies(run: Run, planned: PlannedRun) -> None:
     """Makes the bodies that may have left before once more; raises ResumeRefused when one is other bytes."""
     known = run.journal.digests()
-    last = max(known, default=0)
-    for request in pack_requests(planned.requests[:last], planned.users_of, planned.form):
-        if request.number in known and body_digest(request, run.key) != known[request.number]:
+    for request in _packed(planned, known.__contains__):
+        if body_digest(request, run.key) != known[request.number]:
             raise other_bytes(request.number)
 
 
@@ -209,25 +208,13 @@ async def _deliver(
     sending: Sending,
 ) -> Delivered:
     """Pass two: pack what was planned and send it."""
-    progress = sending.progress
-
-    async def send(request: PackedRequest) -> Counts:
-        # A part of a request has the number of the whole.
-        pass_point("before send")
-        try:
-            counts = await session.send(request)
-        except ExchangeError as error:
-            progress.tell(f"request {request.number}: {error}")
-            raise
-        pass_point("after send")
-        return counts
-
+    confirmed = run.journal.confirmed_numbers()
     async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
-            _unconfirmed(planned, run.journal.confirmed_numbers()),
-            Route(send, planned.form.open_body, limiter, time.retry_policy(), settings.concurrency),
+            _packed(planned, lambda number: number not in confirmed),
+            Route(session.send, planned.form.open_body, limiter, time.retry_policy(), settings.concurrency),
             journal=journal,
-            listener=Listener(on_progress=sending.add, tell=progress.tell),
+            listener=Listener(on_progress=sending.add, on_failure=sending.tell_failure, tell=sending.progress.tell),
             earlier=None if run.plan is None else _earlier(run, time),
         )
 
@@ -237,8 +224,7 @@ def _earlier(run: Run, time: _Time) -> Earlier:
     return Earlier(run.earlier.confirmed, left_seconds_ago)
 
 
-def _unconfirmed(planned: PlannedRun, confirmed: frozenset[int]) -> Iterator[PackedRequest]:
-    """The requests that are not confirmed yet, in order."""
-    for request in pack_requests(planned.requests, planned.users_of, planned.form):
-        if request.number not in confirmed:
-            yield request
+def _packed(planned: PlannedRun, is_wanted: Callable[[int], bool]) -> Iterator[PackedRequest]:
+    """The requests whose number is wanted, in order."""
+    wanted = (request for request in planned.requests if is_wanted(request.number))
+    return pack_requests(wanted, planned.users_of, planned.form)

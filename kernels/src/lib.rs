@@ -12,6 +12,7 @@ mod door;
 mod doubts;
 mod emails;
 mod filter;
+mod forms;
 mod hexadecimal;
 mod international;
 mod letters;

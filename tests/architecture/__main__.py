@@ -1,9 +1,14 @@
 """`python -m tests.architecture`: the way of an address from its cell to the socket, and that of a 429, as traced.
 
-One invented person is uploaded to an emulator, to an audience and to a do-not-reach list. A module is on the way of the
-address when one of its functions is handed the address, or its hash, in whatever form: text, bytes, an Arrow buffer, a
-wrapper. A module is on the way of a 429 when it is handed the error or the answer that says so. The order is that of
-the first time. A change of folder is upward when the layers in `pyproject.toml` have the next one above.
+An invented list is uploaded to an emulator, to an audience and to a do-not-reach list. Its last row is followed, which
+stands behind the part that is sampled to recognise the file. A module is on the way of the address when one of its
+functions is handed the address or its hash, in whatever form (text, bytes, an Arrow buffer, a wrapper), and hands on
+what comes to the socket; functions that look at it and answer something else are beside the way (see `trace`). A module
+is on the way of a 429 when it is handed the error or the answer that says so.
+
+The order is that of the first time. Pools, caches and guards call what they are given, as the standard library does:
+they are modules of the way, and no folder of it. A call is upward when the layers in `pyproject.toml` have the folder
+that is called above the one that calls; a value that comes back, or is asked of an iterator, is none.
 """
 
 from __future__ import annotations
@@ -12,14 +17,14 @@ import argparse
 import asyncio
 import dataclasses
 import hashlib
+import re
 import sys
 import tempfile
-import threading
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -33,39 +38,15 @@ from audiencekit.errors import RateLimited
 from audiencekit.personal import Personal
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import load_settings
+from tests.architecture.trace import BETWEEN, ROOT, Trace
 
-ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "only.one.person@canarymail.com"
+SOCKET = "api/payload"  # hands the body to the HTTP library
 _DIGEST = hashlib.sha256(ADDRESS.encode()).digest()
-_FORMS = (ADDRESS.encode(), _DIGEST, _DIGEST.hex().encode())
-_DEPTH, _MOST_BYTES, _MOST_MEMBERS = 4, 1 << 20, 64
+_FORM = re.compile(b"|".join(map(re.escape, (ADDRESS.encode(), _DIGEST, _DIGEST.hex().encode()))))
+_DEPTH, _MOST_BYTES, _MOST_MEMBERS = 8, 1 << 22, 64
+_ROWS_BEFORE, _REMARK = 2200, "-" * 500  # more than what is sampled
 _TOO_MANY = {"fault": 4, "nth": 1, "match": {"path": "*/users"}, "reset": 1}
-
-
-class Trace:
-    """Notes modules of ours, in order, when one of their functions is handed what `is_sought` says."""
-
-    def __init__(self, is_sought: Callable[[Any], bool]) -> None:
-        self._is_sought = is_sought
-        self._folder = str(ROOT / "audiencekit") + "/"
-        self.modules: list[str] = []
-
-    def __enter__(self) -> Trace:
-        threading.setprofile(self._look)
-        sys.setprofile(self._look)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
-        threading.setprofile(None)
-
-    def _look(self, frame: FrameType, event: str, argument: Any) -> None:
-        path = frame.f_code.co_filename
-        if event not in ("call", "return") or not path.startswith(self._folder) or "/emulator/" in path:
-            return
-        name = path.removeprefix(self._folder).removesuffix(".py")
-        if name not in self.modules and any(map(self._is_sought, [*frame.f_locals.values(), argument])):
-            self.modules.append(name)
 
 
 def holds_address(value: Any, depth: int = _DEPTH) -> bool:
@@ -74,17 +55,17 @@ def holds_address(value: Any, depth: int = _DEPTH) -> bool:
         return ADDRESS in value.lower() or _DIGEST.hex() in value
     octets = _octets_of(value)
     if octets is not None:
-        return any(form in octets for form in _FORMS)
+        return _FORM.search(octets) is not None
     return depth > 0 and any(holds_address(member, depth - 1) for member in _members_of(value))
 
 
-def _octets_of(value: Any) -> bytes | None:
-    if isinstance(value, np.ndarray) and value.dtype != object and value.nbytes <= _MOST_BYTES:
-        return value.tobytes()
-    if isinstance(value, bytes | bytearray | memoryview | pa.Buffer):
-        view = memoryview(value)
-        return bytes(view) if view.nbytes <= _MOST_BYTES and view.contiguous else b""
-    return None
+def _octets_of(value: Any) -> memoryview | None:
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        value = value.data if value.flags.c_contiguous else value.tobytes()
+    if not isinstance(value, bytes | bytearray | memoryview | pa.Buffer):
+        return None
+    view = memoryview(value)
+    return view.cast("B") if view.nbytes <= _MOST_BYTES and view.c_contiguous and view.nbytes else memoryview(b"")
 
 
 def _members_of(value: Any) -> Iterable[Any]:
@@ -113,36 +94,69 @@ def is_too_many_requests(value: Any) -> bool:
 
 def folders_of(modules: Iterable[str]) -> list[str]:
     """The rooms that are entered one after another: the top folder, or the module where there is none."""
-    rooms = [module.partition("/")[0] for module in modules]
+    rooms = [module.partition("/")[0] for module in modules if module not in BETWEEN]
     return rooms[:1] + [room for before, room in pairwise(rooms) if room != before]
 
 
-def upward(folders: list[str]) -> int:
-    """How many changes of folder lead to a higher layer."""
+def upward(calls: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those calls whose module is in a higher layer than the module that calls."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = [layer.replace("audiencekit.", "").split(" | ") for layer in contracts[0]["layers"]]
     place = {room: number for number, layer in enumerate(layers) for room in layer}
-    return sum(place.get(after, 0) < place.get(before, 0) for before, after in pairwise(folders))
+
+    def height(module: str) -> int:
+        return -place.get(module.partition("/")[0], len(layers))
+
+    return sorted((caller, called) for caller, called in calls if height(called) > height(caller))
 
 
-def told(name: str, modules: list[str]) -> str:
-    folders = folders_of(modules)
-    lines = [f"{name}: {len(modules)} modules, {len(folders) - 1} changes of folder, {upward(folders)} upward"]
-    return "\n".join([*lines, *(f"  {module}" for module in modules)])
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The modules that a value passes, in order, and the calls between them."""
+
+    modules: list[str]
+    calls: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, trace: Trace, modules: list[str]) -> Way:
+        """The way through these `modules`."""
+        return cls(modules, frozenset(call for call in trace.calls if set(call) <= set(modules)))
+
+    @property
+    def figures(self) -> tuple[int, int, int]:
+        """Modules, changes of folder, calls upward."""
+        return len(self.modules), len(folders_of(self.modules)) - 1, len(upward(self.calls))
+
+    def to_text(self, name: str) -> str:
+        """The figures, a line a module, and the calls upward."""
+        figures = "{} modules, {} changes of folder, {} calls upward".format(*self.figures)
+        up = [f"  upward: {caller} calls {called}" for caller, called in upward(self.calls)]
+        return "\n".join([f"{name}: {figures}", *(f"  {module}" for module in self.modules), *up])
 
 
 # --- what is traced ---
 
 
-async def _traced(send: Callable[..., Awaitable[Any]], is_sought: Callable[[Any], bool], *faults: Any) -> list[str]:
+async def _traced(send: Callable[..., Awaitable[Any]], is_sought: Callable[[Any], bool], *faults: Any) -> Trace:
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "list.csv"
-        source.write_text(f"email\n{ADDRESS}\n")
+        others = "".join(f"{number}@example.com,{_REMARK}\n" for number in range(_ROWS_BEFORE))
+        source.write_text(f"email,remark\n{others}{ADDRESS},-\n")
         async with Emulator(EmulatorOptions(faults=tuple(read_faults(list(faults))))) as emulator:
             settings = load_settings(emulator.env, directory=Path(directory), state_dir=Path(directory) / "state")
             with Trace(is_sought) as trace:
                 await send(source, emulator, settings)
-    return trace.modules
+    return trace
+
+
+async def _of_address(send: Callable[..., Awaitable[Any]]) -> Way:
+    trace = await _traced(send, holds_address)
+    return Way.of(trace, trace.way_to(SOCKET))
+
+
+async def _of_too_many_requests() -> Way:
+    trace = await _traced(_to_audience, is_too_many_requests, _TOO_MANY)
+    return Way.of(trace, trace.modules())
 
 
 async def _to_audience(source: Path, emulator: Emulator, settings: Any) -> None:
@@ -153,17 +167,21 @@ async def _to_list(source: Path, emulator: Emulator, settings: Any) -> None:
     await do_not_reach_upload_async(source, settings=settings)
 
 
-WAYS = {
-    "an address to an audience": lambda: _traced(_to_audience, holds_address),
-    "an address to the do-not-reach list": lambda: _traced(_to_list, holds_address),
-    "a 429": lambda: _traced(_to_audience, is_too_many_requests, _TOO_MANY),
+WAYS: dict[str, Callable[[], Awaitable[Way]]] = {
+    "an address to an audience": lambda: _of_address(_to_audience),
+    "an address to the do-not-reach list": lambda: _of_address(_to_list),
+    "a 429": _of_too_many_requests,
 }
+
+
+async def _way_of(trace: Callable[[], Awaitable[Way]]) -> Way:
+    return await trace()
 
 
 def main() -> int:
     argparse.ArgumentParser(prog="python -m tests.architecture", description=__doc__).parse_args()
     for name, trace in WAYS.items():
-        print(told(name, asyncio.run(trace())))  # noqa: T201
+        print(asyncio.run(_way_of(trace)).to_text(name))  # noqa: T201
     return 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import ssl
+import stat
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -91,3 +93,41 @@ def test_what_cannot_be_started_is_a_usage_error(
     result = CliRunner().invoke(cli, ["emulator", *arguments])
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+def test_it_serves_https(begin: Begin, tmp_path: Path) -> None:
+    """The ready line names the file to trust; the key beside it is for its owner alone."""
+    place = tmp_path / "authority"
+    process = begin("emulator", "--tls", "--hosts", "ads-api.example.com, api.example.com", "--authority", str(place))
+    assert process.stdout is not None
+    ready = json.loads(process.stdout.readline())
+    try:
+        assert ready["authority"] == ready["env"]["AUDIENCEKIT_CA_BUNDLE"] == str(place / "authority.pem")
+        assert stat.S_IMODE((place / "authority-key.pem").stat().st_mode) == 0o600
+        trusting = ssl.create_default_context(cafile=ready["authority"])
+        with urllib.request.urlopen(f"{ready['base_url']}/__users", context=trusting) as answer:
+            assert b"local_user" in answer.read()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--hosts", "ads-api.example.com"], "need"),
+        (["--tls", "--hosts", "https://example.com"], "such as ads-api.example.com"),
+        (["--tls", "--authority", "."], "not an emulator's"),
+    ],
+)
+def test_https_that_cannot_be_is_a_usage_error(
+    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, and nothing on stdout."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("authority.pem", "authority-key.pem"):
+        Path(name).write_text("notes")
+    result = CliRunner().invoke(cli, ["emulator", *arguments])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr

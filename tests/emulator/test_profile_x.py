@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ import pytest
 from oauthlib.oauth1 import Client  # type: ignore[import-untyped]
 
 from tests.emulator.conftest import Caller, Opener, Reply
+from tests.emulator.media.builder import media_keys
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -76,3 +78,19 @@ async def test_a_first_funding_instrument(open_emulator: Opener, profile: str, c
     """Examples of clients take the first that there is."""
     async with open_emulator(profile=profile) as caller:
         assert len((await caller.call("GET", caller.account + "/funding_instruments")).body["data"]) == count
+
+
+@pytest.mark.parametrize(("profile", "status"), [("x", 200), ("spec", 400)])
+async def test_a_card_comes_back_with_what_is_known_of_its_media(
+    open_emulator: Opener, profile: str, status: int
+) -> None:
+    """Clients send components as they came, `media_metadata` among them."""
+    async with open_emulator(profile=profile) as caller:
+        key = (await media_keys(caller, "VIDEO"))[0]
+        destination = {"type": "WEBSITE", "url": "https://example.com/"}
+        media = {"type": "MEDIA", "media_key": key, "media_metadata": {key: {"type": "VIDEO", "width": 640}}}
+        components = [media, {"type": "DETAILS", "title": "Sea", "destination": destination}]
+        body = json.dumps({"name": "By the sea", "components": components}).encode()
+        headers = {"Content-Type": "application/json"}
+        reply = await caller.call("POST", caller.account + "/cards", data=body, headers=headers)
+        assert reply.status == status

@@ -1,29 +1,41 @@
 """Which posts a rule of the filtered stream matches.
 
-The specification does not show the language of rules. These are the public service's plainest words: a keyword, a
-"phrase", #hashtag, @mention, from:handle, each also after a minus; side by side all must hold, between them OR, and
-parentheses.
+The specification does not show the language of rules. This is the public service's, as far as posts here can answer
+it: a keyword, a "phrase", #hashtag, @mention, and the operators of `OPERATORS`, each also after a minus. Terms side by
+side must all hold; OR and parentheses combine them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.emulator.tweets.entities import find_entities
 
-_TOKEN: Final = re.compile(r'\s*(-?(?:"[^"]+"|\(|from:@?\w{1,15}\b|[#@]\w+|[\w\'.&]+)|\))', re.IGNORECASE)
+_TOKEN: Final = re.compile(r'\s*(-?(?:"[^"]+"|\(|[a-z_]+:@?[\w-]+|[#@]\w+|[\w\'.&]+)|\))', re.IGNORECASE)
+# The values that an operator knows; None for any.
+OPERATORS: Final[Mapping[str, frozenset[str] | None]] = {
+    "from": None,
+    "to": None,
+    "retweets_of": None,
+    "conversation_id": None,
+    "lang": None,
+    "is": frozenset({"retweet", "reply", "quote", "nullcast"}),
+    "has": frozenset({"hashtags", "mentions", "links", "media", "images", "videos"}),
+}
+# Alone they would match nearly everything: the rule must have another term beside them.
+_NEVER_ALONE: Final = frozenset({"is", "has", "lang"})
 _MAX_DEPTH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """The part of a post that a rule looks at: the text, and the author by handle and number."""
+    """The part of a post that a rule looks at: its text, and facts such as `from:local_user`, without case."""
 
     text: str
-    author: frozenset[str]
+    facts: frozenset[str]
 
     def words(self) -> frozenset[str]:
         """The words of the text, without case."""
@@ -34,12 +46,20 @@ Matcher = Callable[[Post], bool]
 
 
 def read_rule(value: str) -> Matcher:
-    """The posts that a rule is about. Raises ValueError for a text that is no rule."""
+    """Return the posts that a rule is about. Raises ValueError for a text that is no rule."""
     tokens = list(_tokens(value))
     matcher, rest = _read_any(tokens, 0)
     if rest:
         raise ValueError("a parenthesis is closed that was not opened")
+    if not any(map(_stands_alone, tokens)):
+        raise ValueError(
+            "a rule needs a word, a phrase, a hashtag, a mention or a person beside is:, has:, lang: and minus"
+        )
     return matcher
+
+
+def _stands_alone(term: str) -> bool:
+    return term[0] not in "-()" and term != "OR" and term.partition(":")[0].casefold() not in _NEVER_ALONE
 
 
 def _tokens(value: str) -> Iterator[str]:
@@ -90,9 +110,9 @@ def _negated(term: Matcher) -> Matcher:
 
 def _read_term(token: str) -> Matcher:
     word = token.casefold()
-    if word.startswith("from:"):
-        author = word.removeprefix("from:").removeprefix("@")
-        return lambda post: author in post.author
+    name, colon, value = word.partition(":")
+    if colon and word[0] != '"':
+        return _read_operator(name, value.removeprefix("@"))
     if word[0] in "#@":
         kind = "hashtag" if word[0] == "#" else "mention"
         return lambda post: any(
@@ -102,3 +122,13 @@ def _read_term(token: str) -> Matcher:
         phrase = word.strip('"')
         return lambda post: phrase in post.text.casefold()
     return lambda post: word in post.words()
+
+
+def _read_operator(name: str, value: str) -> Matcher:
+    if name not in OPERATORS:
+        raise ValueError(f"the operators are {', '.join(OPERATORS)}")
+    known = OPERATORS[name]
+    if known is not None and value not in known:
+        raise ValueError(f"{name}: takes {', '.join(sorted(known))}")
+    fact = f"{name}:{value}"
+    return lambda post: fact in post.facts

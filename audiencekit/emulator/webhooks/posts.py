@@ -10,10 +10,9 @@ from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.data_api.showing import Found, describe, include
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.store import Store
-from audiencekit.emulator.streamrules.matching import Post
+from audiencekit.emulator.streamrules.facts import read_post
 from audiencekit.emulator.tweets.kinds import TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due
-from audiencekit.emulator.tweets.statuses import name_author
 
 
 class NewPosts:
@@ -41,7 +40,7 @@ class NewPosts:
         self._has_looked = True
 
     def _tell(self, account: Account, tweet: Record, now: float) -> None:
-        rules = self._store.stream_rules.matching(self._read(tweet))
+        rules = self._store.stream_rules.matching(read_post(account, tweet, self._store.origin.user_id))
         if not rules:
             return
         found: Found = (account, tweet)
@@ -55,8 +54,3 @@ class NewPosts:
                 ],
             }
             self._store.webhooks.tell(webhook_id, orjson.dumps(document), now)
-
-    def _read(self, tweet: Record) -> Post:
-        user_id = tweet.fields["user_id"]
-        _, handle = name_author(self._store.origin.user_id, user_id)
-        return Post(tweet.fields["text"], frozenset({user_id, handle}))

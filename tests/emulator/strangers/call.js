@@ -1,8 +1,12 @@
 // Calls an emulator with clients of npm, whose packages NODE_PATH leads to. Prints one line of JSON.
-const http = require('http');
-const https = require('https');
+// They call the hosts that are built into them; every connection is led to the port of the emulator.
+const tls = require('tls');
 
 const env = process.env;
+const connect = tls.connect;
+tls.connect = (options, ...rest) =>
+  connect({ ...options, host: '127.0.0.1', port: Number(env.EMULATOR_PORT) }, ...rest);
+
 const keys = {
   consumer_key: env.AUDIENCEKIT_CONSUMER_KEY,
   consumer_secret: env.AUDIENCEKIT_CONSUMER_SECRET,
@@ -18,22 +22,19 @@ const campaign = (funding) => ({
 });
 
 async function throughTwitterApi() {
-  https.request = http.request; // it knows https alone
   const { TwitterApi } = require('twitter-api-v2');
-  const client = new TwitterApi({
+  const { ads } = new TwitterApi({
     appKey: keys.consumer_key, appSecret: keys.consumer_secret,
     accessToken: keys.access_token, accessSecret: keys.access_token_secret,
   });
-  client.setPrefix(`${env.AUDIENCEKIT_ADS_URL}/12/`);
-  const funding = await client.get(`accounts/${env.AUDIENCEKIT_ACCOUNT_ID}/funding_instruments`);
-  const made = await client.post(campaigns, campaign(funding.data[0].id), { forceBodyMode: 'url' });
-  const changed = await client.put(`${campaigns}/${made.data.id}`, { name: 'Summer' }, { forceBodyMode: 'url' });
-  const listed = await client.get(campaigns, { with_deleted: true });
+  const funding = await ads.get(`accounts/${env.AUDIENCEKIT_ACCOUNT_ID}/funding_instruments`);
+  const made = await ads.post(campaigns, campaign(funding.data[0].id), { forceBodyMode: 'url' });
+  const changed = await ads.put(`${campaigns}/${made.data.id}`, { name: 'Summer' }, { forceBodyMode: 'url' });
+  const listed = await ads.get(campaigns, { with_deleted: true });
   return [made.data.name, changed.data.name, listed.data.length];
 }
 
 async function throughTwitterAds() {
-  require('twitter-ads/lib/constants').API_HOST = `${env.AUDIENCEKIT_ADS_URL}/`;
   const Client = require('twitter-ads');
   const client = new Client({ ...keys, sandbox: false, api_version: '12' });
   const call = (method, path, query) => new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-"""Clients of npm work against an emulator with profile `x`; NODE_PATH leads to their packages."""
+"""Clients of npm work against an emulator with profile `x`, unchanged; NODE_PATH leads to their packages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.emulator import EmulatorOptions
 from audiencekit.testing import run_emulator
+from tests.emulator.strangers.leading import OPTIONS, environment_of
 
 pytestmark = pytest.mark.strangers
 SCRIPT = Path(__file__).with_name("call.js")
@@ -25,11 +25,11 @@ def _has(package: str) -> bool:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_it_makes_and_changes_a_campaign(package: str) -> None:
-    """The first with parameters in a form, the second in the query; both in their own signatures."""
+    """The first with parameters in a form, the second in the query; each signs in its own way."""
     if not _has(package):
         pytest.skip(f"node, or the package {package} of npm, is missing")
-    with run_emulator(EmulatorOptions(profile="x")) as emulator:
-        environment = {**os.environ, **emulator.env, "NODE_NO_WARNINGS": "1"}
+    with run_emulator(OPTIONS) as emulator:
+        environment = {**os.environ, **environment_of(emulator), "NODE_NO_WARNINGS": "1"}
         done = subprocess.run(
             ["node", SCRIPT, package], env=environment, capture_output=True, text=True, timeout=60, check=False
         )

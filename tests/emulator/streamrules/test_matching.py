@@ -7,7 +7,10 @@ from hypothesis import given, strategies as st
 
 from audiencekit.emulator.streamrules.matching import Post, read_rule
 
-POST = Post("Spring has come to the #harbour, says @friend_1", frozenset({"7", "local_user"}))
+POST = Post(
+    "Spring has come to the #harbour, says @friend_1",
+    frozenset({"from:7", "from:local_user", "is:reply", "has:links", "lang:en"}),
+)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +31,16 @@ POST = Post("Spring has come to the #harbour, says @friend_1", frozenset({"7", "
         ("from:@local_user", True),
         ("from:7", True),
         ("from:8", False),
-        ("-autumn", True),
-        ("-spring", False),
+        ("spring -autumn", True),
+        ("harbour -spring", False),
+        ("spring -is:retweet", True),
+        ("Spring -IS:Reply", False),
+        ("spring is:reply has:links lang:en", True),
+        ("spring has:images", False),
+        ("spring lang:de", False),
+        ("to:local_user", False),
+        ("(is:retweet OR is:reply) spring", True),
+        ('"says @friend"', True),
         ("spring -(autumn OR winter)", True),
         ("spring -(autumn OR harbour)", False),
         ("(autumn OR spring) (#harbour OR #ship)", True),
@@ -43,7 +54,26 @@ def test_a_rule_matches_what_it_says(rule: str, is_matched: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ["", " ", "OR", "spring OR", "OR spring", "(spring", "spring)", "()", '"', "-", "~", "(" * 30]
+    "rule",
+    [
+        "",
+        " ",
+        "OR",
+        "spring OR",
+        "OR spring",
+        "(spring",
+        "spring)",
+        "()",
+        '"',
+        "-",
+        "~",
+        "(" * 30,
+        "-spring",
+        "is:retweet",
+        "lang:en has:media",
+        "spring is:nothing",
+        "spring place:here",
+    ],
 )
 def test_what_is_no_rule_is_refused(rule: str) -> None:
     """With words that say what is wrong."""

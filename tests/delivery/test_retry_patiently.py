@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.retriedcall import call_patiently
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
@@ -42,7 +41,7 @@ def test_what_passes_is_waited_for(
         return "described"
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1))
-    assert virtually(call_patiently(call, policy)) == "described"
+    assert virtually(policy.patiently(call)) == "described"
     assert len(made) == calls
 
 
@@ -59,5 +58,5 @@ def test_what_does_not_pass_is_raised(
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1), max_attempts=4)
     with pytest.raises(type(failure)):
-        virtually(call_patiently(call, policy))
+        virtually(policy.patiently(call))
     assert len(made) == (calls or 4)
