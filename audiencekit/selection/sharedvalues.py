@@ -201,7 +201,7 @@ def _grouped(*columns: npt.NDArray[np.uint64]) -> tuple[Places, Places]:
 
 def _begins(order: Places, *columns: npt.NDArray[np.uint64]) -> Bools:
     """Of each line in `order`, whether it differs from the one before."""
-    begins = np.arange(len(order)) == 0
+    begins: Bools = np.arange(len(order)) == 0
     for column in columns:
         ordered = column[order]
         begins[1:] |= ordered[1:] != ordered[:-1]

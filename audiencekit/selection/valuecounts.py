@@ -96,8 +96,8 @@ class ValueCounts:
 
     def _at(self, places: Places) -> npt.NDArray[np.uint8]:
         """The counters at `places`; even ones are the low half of a byte."""
-        counters: npt.NDArray[np.uint8] = self._counters[places // 2] >> (places % 2 * 4).astype(np.uint8) & 15
-        return counters
+        counters = self._counters[places // 2] >> (places % 2 * 4).astype(np.uint8)
+        return counters & np.uint8(15)
 
     def _places(self, slots: Slots) -> tuple[Places, Places]:
         """The two counters of each slot, as the kernel chooses them."""
