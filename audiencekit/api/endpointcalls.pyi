@@ -253,10 +253,10 @@ class CreateFundingInstrument(TypedDict, total=False):
 class ListLineItems(TypedDict, total=False):
     account_id: str | None
     line_item_ids: str | Sequence[str] | None
-    campaign_ids: str | Sequence[str] | None
-    funding_instrument_ids: str | Sequence[str] | None
     count: int | None
     cursor: str | None
+    campaign_ids: str | Sequence[str] | None
+    funding_instrument_ids: str | Sequence[str] | None
     q: str | None
     sort_by: str | Sequence[str] | None
     with_deleted: bool | None
