@@ -466,6 +466,9 @@ class CreateTargetingCriterion(TypedDict, total=False):
     targeting_value: Required[str]
     operator_type: Required[Literal["EQ", "NE", "GTE", "LT"]]
 
+class BatchTargetingCriteria(TypedDict, total=False):
+    account_id: str | None
+
 class DeleteTargetingCriterion(TypedDict, total=False):
     account_id: str | None
     targeting_criterion_id: Required[str]
@@ -1209,6 +1212,10 @@ class CallByName(Protocol):
     @overload
     async def __call__(
         self, name: Literal["create_targeting_criterion"], parameters: CreateTargetingCriterion
+    ) -> Answer: ...
+    @overload
+    async def __call__(
+        self, name: Literal["batch_targeting_criteria"], parameters: BatchTargetingCriteria | None, body: Any
     ) -> Answer: ...
     @overload
     async def __call__(
