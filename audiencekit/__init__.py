@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
+    from audiencekit.sources.databases.databasequery import DatabaseQuery as DatabaseQuery, from_sql as from_sql
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
     from audiencekit.values import hash_identifier as hash_identifier, normalize as normalize
 
@@ -80,6 +81,7 @@ _NAMES = {
     "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Report",
     "audiencekit.settings": "Settings load_settings",
+    "audiencekit.sources.databases.databasequery": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",
     "audiencekit.destinations.audience": "AUDIENCE",
     "audiencekit.destinations.destination": "Destination",

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from benchmarks.machine import describe_machine, list_versions
 from benchmarks.measures import known_measures
+from benchmarks.mixes import CONTACTS as PLAIN_MIX, MIXES
 from benchmarks.series import Series, Spread
 from benchmarks.trials import ROOT, Contestant
 
@@ -120,6 +121,13 @@ def benchmark_parser(name: str, description: str, *, rows: int | None, runs: int
     return parser
 
 
+def add_mix(parser: argparse.ArgumentParser) -> None:
+    """The option that says what the contact list is made of: see `contacts.MIXES`."""
+    parser.add_argument(
+        "--mix", choices=MIXES, default=PLAIN_MIX, help="what the list is made of (default %(default)s)"
+    )
+
+
 def settings_of(given: argparse.Namespace) -> dict[str, Any]:
     """What was measured: every option but those that say where something is put."""
     return {name: value for name, value in vars(given).items() if name not in ("json", "lists", "corpora")}
@@ -137,22 +145,25 @@ def write_options(settings: Mapping[str, Any]) -> list[str]:
 
 
 @contextmanager
-def contact_list(rows: int, seed: int, columns: str = CONTACTS, *, lists: Path | None = None) -> Iterator[Path]:
+def contact_list(
+    rows: int, seed: int, columns: str = CONTACTS, *, lists: Path | None = None, mix: str = PLAIN_MIX
+) -> Iterator[Path]:
     """A contact list that is gone afterwards, or, in the directory `lists`, is kept and found again."""
     with TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         folder = (lists or Path(directory)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{columns.replace(',', '-')}-{rows}-{seed}.csv"
+        of_mix = "" if mix == PLAIN_MIX else f"{mix}-"
+        path = folder / f"{of_mix}{columns.replace(',', '-')}-{rows}-{seed}.csv"
         if not path.exists():
-            _make_list(path, rows, seed, columns)
+            _make_list(path, rows, seed, columns, mix)
         yield path
 
 
-def _make_list(path: Path, rows: int, seed: int, columns: str) -> None:
+def _make_list(path: Path, rows: int, seed: int, columns: str, mix: str) -> None:
     """Another process makes it: the memory of a process stands in what the system says of those that it starts."""
     tell(f"making {rows:,} rows")
     part = path.with_name(f"{path.name}.part")
-    options = ["--rows", str(rows), "--seed", str(seed), "--columns", columns]
+    options = ["--rows", str(rows), "--seed", str(seed), "--columns", columns, "--mix", mix]
     subprocess.run([sys.executable, "-m", "benchmarks.contacts", *options, str(part)], cwd=ROOT, check=True)
     part.replace(path)
 

@@ -1,6 +1,9 @@
 """Contact lists of invented people, as they come: mixed phone formats, and a fifth of the rows dirty.
 
     python -m benchmarks.contacts --rows 200000 contacts.csv
+    python -m benchmarks.contacts --rows 200000 --mix exports exports.csv
+
+The other mix is that of `exports.py`: numbers of every region in all the spellings that slow a reader down.
 
 The seed decides every byte, and the first rows of a longer list are those of a shorter one.
 """
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +21,8 @@ import pyarrow.compute as pc
 
 from benchmarks.draws import Draws
 from benchmarks.emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS, Emails
+from benchmarks.exports import Exports
+from benchmarks.mixes import CONTACTS, EXPORTS, MIXES
 from benchmarks.phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNumbers
 
 COLUMNS: Final = ("email", "phone", "country")
@@ -28,19 +34,20 @@ _BROKEN_EMAILS: Final = ("no at sign", "two@@signs.example", "double..dot@larchp
 _BROKEN_NUMBERS: Final = ("12", "call the office", "+49 151", "555-01", "+999 123 456 789", "(020")
 
 
-def write_contacts(path: Path, *, rows: int, seed: int = SEED, columns: tuple[str, ...] = COLUMNS) -> None:
-    """Write a CSV file of `rows` rows with `columns`, some of COLUMNS; lines end in LF."""
+def write_contacts(
+    path: Path, *, rows: int, seed: int = SEED, columns: tuple[str, ...] = COLUMNS, mix: str = CONTACTS
+) -> None:
+    """Write a CSV file of `rows` rows with `columns`, some of COLUMNS; lines end in LF. `mix` is one of MIXES."""
     with path.open("wb") as file:
         file.write(",".join(columns).encode() + b"\n")
-        file.writelines(contact_blocks(rows, seed, columns))
+        file.writelines(contact_blocks(rows, seed, columns, mix))
 
 
-def contact_blocks(rows: int, seed: int, columns: tuple[str, ...] = COLUMNS) -> Iterator[bytes]:
+def contact_blocks(rows: int, seed: int, columns: tuple[str, ...] = COLUMNS, mix: str = CONTACTS) -> Iterator[bytes]:
     """The lines of the file after its header, some thousands at a time."""
-    emails, numbers = Emails(), PhoneNumbers()
+    draw = Exports().cells if mix == EXPORTS else partial(_contacts, emails=Emails(), numbers=PhoneNumbers())
     for chunk, start in enumerate(range(0, rows, _CHUNK_ROWS)):
-        draws = Draws(seed, chunk, _CHUNK_ROWS)
-        cells = _contacts(draws, emails, numbers)
+        cells = draw(Draws(seed, chunk, _CHUNK_ROWS))
         yield _lines([cells[name].slice(0, rows - start) for name in columns])
 
 
@@ -90,8 +97,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--columns", type=_columns, default=COLUMNS, help="some of email,phone,country")
+    parser.add_argument("--mix", choices=MIXES, default=CONTACTS, help="what the list is made of (default %(default)s)")
     given = parser.parse_args()
-    write_contacts(given.path, rows=given.rows, seed=given.seed, columns=given.columns)
+    write_contacts(given.path, rows=given.rows, seed=given.seed, columns=given.columns, mix=given.mix)
 
 
 def _columns(text: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ MEASURES: Final = {
     "requests": Measure("requests"),
     "fill_ratio": Measure("fill ratio", "{:.4f}"),
     "decided_in_bulk": Measure("of values decided in bulk", "{:.4f}"),
+    "process_seconds": Measure("s of the whole process", "{:,.2f}"),
     "cpu_seconds": Measure("s of processor time", "{:,.2f}"),
     "peak_bytes": Measure("MB of memory at the peak", scale=1e6),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
+from benchmarks.benchmark import Benchmark, add_mix, benchmark_parser, contact_list, settings_of, tell
 from benchmarks.emulator_process import run_with_emulator
 from benchmarks.series import run_series
 from benchmarks.trials import Contestant, Figures, run_trial
@@ -22,8 +22,10 @@ IN_FLIGHT: Final = 16
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run both in turn, print medians, and write the JSON that was asked for."""
-    given = benchmark_parser("memory", "Resident memory at its peak.", rows=200_000, runs=2).parse_args(arguments)
-    with contact_list(given.rows, given.seed, lists=given.lists) as path:
+    parser = benchmark_parser("memory", "Resident memory at its peak.", rows=200_000, runs=2)
+    add_mix(parser)
+    given = parser.parse_args(arguments)
+    with contact_list(given.rows, given.seed, lists=given.lists, mix=given.mix) as path:
         in_flight = {"AUDIENCEKIT_CONCURRENCY": str(IN_FLIGHT)}
         contestants = [
             Contestant(name=PREPARE, module="benchmarks.live_prepare", is_ours=True, arguments=(str(path),)),

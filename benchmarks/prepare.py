@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, count, settings_of, split_available, tell
+from benchmarks.benchmark import (
+    Benchmark,
+    add_mix,
+    benchmark_parser,
+    contact_list,
+    count,
+    settings_of,
+    split_available,
+    tell,
+)
 from benchmarks.series import Series, Spread, run_series
 from benchmarks.trials import Contestant
 
@@ -28,11 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--loop-rows", type=count, default=200_000, help="rows that the loops get at most (default %(default)s)"
     )
+    add_mix(parser)
     given = parser.parse_args(arguments)
     loop_rows = min(given.rows, given.loop_rows)
     with (
-        contact_list(given.rows, given.seed, lists=given.lists) as path,
-        contact_list(loop_rows, given.seed, lists=given.lists) as loop_path,
+        contact_list(given.rows, given.seed, lists=given.lists, mix=given.mix) as path,
+        contact_list(loop_rows, given.seed, lists=given.lists, mix=given.mix) as loop_path,
     ):
         contestants, left_out = split_available(_contestants(path, loop_path))
         series = run_series(contestants, given.runs, tell=tell)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from benchmarks.benchmark import CONTACTS, EMAILS, Benchmark, write_options
 from benchmarks.machine import describe_machine, list_versions
+from benchmarks.mixes import CONTACTS as PLAIN_MIX, EXPORTS, MIXES
 
 MAIN_ROWS: Final = 2_000_000
 LOOP_ROWS: Final = 200_000
@@ -58,9 +59,9 @@ def _lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
     return {name: fact for name, fact in machine.items() if name != "load"}
 
 
-def prepare_step(rows: int) -> str:
+def prepare_step(rows: int, mix: str = PLAIN_MIX) -> str:
     """The name of the step that compares `prepare` with others."""
-    return f"prepare-{rows}"
+    return f"prepare-{_of_mix(mix)}{rows}"
 
 
 def cores_step(rows: int) -> str:
@@ -73,9 +74,13 @@ def upload_step(rows: int, columns: str) -> str:
     return f"upload-{columns.replace(',', '-')}-{rows}"
 
 
-def memory_step(rows: int) -> str:
+def memory_step(rows: int, mix: str = PLAIN_MIX) -> str:
     """The name of the step that looks at memory."""
-    return f"memory-{rows}"
+    return f"memory-{_of_mix(mix)}{rows}"
+
+
+def _of_mix(mix: str) -> str:
+    return "" if mix == PLAIN_MIX else f"{mix}-"
 
 
 def duplicates_step(rows: int) -> str:
@@ -92,12 +97,15 @@ def list_steps(sizes: Sizes, *, runs: int, long_runs: int) -> Iterator[Step]:
     main, largest = sizes.main, sizes.largest
     yield Step(CORPORA, "corpora", {"runs": 1})
     for rows in sorted({*sizes.every} - {largest}):
-        yield Step(prepare_step(rows), "prepare", settings(rows, loop_rows=LOOP_ROWS))
+        yield Step(prepare_step(rows), "prepare", settings(rows, loop_rows=LOOP_ROWS, mix=PLAIN_MIX))
     for columns in (CONTACTS, EMAILS):
         yield Step(upload_step(main, columns), "upload", settings(main, columns=columns, sink=True))
     for rows in sorted({main, largest}):
-        yield Step(memory_step(rows), "memory", settings(rows))
+        yield Step(memory_step(rows), "memory", settings(rows, mix=PLAIN_MIX))
     for rows in sorted({main, largest}):
         yield Step(cores_step(rows), "cores", {**settings(rows), "runs": _MORE_ROUNDS * runs})
-    yield Step(prepare_step(largest), "prepare", {**settings(largest, loop_rows=LOOP_ROWS), "runs": runs})
+    for mix in MIXES:
+        prepared = {**settings(largest, loop_rows=LOOP_ROWS, mix=mix), "runs": runs}
+        yield Step(prepare_step(largest, mix), "prepare", prepared)
+    yield Step(memory_step(largest, EXPORTS), "memory", settings(largest, mix=EXPORTS))
     yield Step(duplicates_step(largest), "duplicates", {**settings(largest), "runs": runs})

@@ -11,6 +11,7 @@ from benchmarks.cores import ALL, APART, ONE
 from benchmarks.corpora import LISTS
 from benchmarks.duplicates import CHECK, WITHOUT
 from benchmarks.memory import IN_FLIGHT, PREPARE, UPLOAD
+from benchmarks.mixes import EXPORTS
 from benchmarks.prepare import DATAFUSION, DUCKDB, OURS, PLAIN_LOOP, SDK_LOOP
 from benchmarks.series import Series, Spread
 from benchmarks.steps import CORPORA, Sizes, cores_step, duplicates_step, memory_step, prepare_step, upload_step
@@ -62,6 +63,7 @@ def list_targets(finished: Finished, sizes: Sizes) -> list[Target]:
     """Every figure that must be reached, in the order of the table."""
     return [
         *(target for rows in sorted({sizes.main, sizes.largest}) for target in _speed(finished, rows)),
+        *_exports(finished, sizes.largest),
         *_bodies(finished, sizes),
         *_memory(finished, sizes),
         *_exactness(finished, sizes),
@@ -71,14 +73,32 @@ def list_targets(finished: Finished, sizes: Sizes) -> list[Target]:
 def _speed(finished: Finished, of_list: int) -> Iterator[Target]:
     series = _series(finished, prepare_step(of_list))
     rows, speed = f"{of_list:,} rows to finished bodies", "rows_per_second"
-    limits = [ratio for name in (DATAFUSION, DUCKDB) if (ratio := _ratio(series, OURS, name, speed))]
-    bare = min(limits, key=lambda ratio: ratio.median, default=None)
     yield Target(figure=f"{rows} / {PLAIN_LOOP}", bound=60, digits=1, reached=_ratio(series, OURS, PLAIN_LOOP, speed))
     yield Target(figure=f"{rows} / {SDK_LOOP}", bound=4, reached=_ratio(series, OURS, SDK_LOOP, speed))
-    yield Target(figure=f"{rows} / the faster bare limit", bound=0.3, reached=bare)
+    yield Target(figure=f"{rows} / the faster bare limit", bound=0.3, reached=_of_faster_limit(series, speed))
     cores = _series(finished, cores_step(of_list))
     yield Target(figure=f"{rows}, {ALL} / {ONE}", bound=1.7, reached=_ratio(cores, ALL, ONE, speed))
     yield Target(figure=f"{rows}, {APART} / {ONE}: what the machine gives", reached=_ratio(cores, APART, ONE, speed))
+
+
+def _exports(finished: Finished, of_list: int) -> Iterator[Target]:
+    """The list of exports at their worst, of whole processes with their start."""
+    series = _series(finished, prepare_step(of_list, EXPORTS))
+    rows, speed = f"{of_list:,} rows of exports at their worst", "process_rows_per_second"
+    yield Target(figure=f"{rows} / {PLAIN_LOOP}", bound=60, digits=1, reached=_ratio(series, OURS, PLAIN_LOOP, speed))
+    yield Target(figure=f"{rows} / {SDK_LOOP}", reached=_ratio(series, OURS, SDK_LOOP, speed))
+    yield Target(figure=f"{rows} / the faster bare limit", bound=0.2, reached=_of_faster_limit(series, speed))
+    of, megabytes = f"of the {CEILING:.0f} MB/s that the service allows", "process_megabytes_per_second"
+    written = _series(finished, memory_step(of_list, EXPORTS))
+    yield Target(figure=f"{rows}, bodies in memory, {of}", bound=1, reached=_share(series, OURS, megabytes))
+    yield Target(figure=f"{rows}, bodies on disk, {of}", bound=1, reached=_share(written, PREPARE, megabytes))
+    in_bulk = _spread(series, OURS, "decided_in_bulk")
+    yield Target(figure=f"{rows}, values decided in bulk", digits=4, reached=in_bulk)
+
+
+def _of_faster_limit(series: Series, measure: str) -> Spread | None:
+    limits = [ratio for name in (DATAFUSION, DUCKDB) if (ratio := _ratio(series, OURS, name, measure))]
+    return min(limits, key=lambda ratio: ratio.median, default=None)
 
 
 def _bodies(finished: Finished, sizes: Sizes) -> Iterator[Target]:

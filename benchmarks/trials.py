@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,7 +58,7 @@ class Contestant:
 
 
 def run_trial(contestant: Contestant) -> Figures:
-    """What the contestant printed, and of its whole process with its start: `cpu_seconds`, and `peak_bytes` of memory.
+    """What the contestant printed, and of its whole process with its start: seconds, speeds, `peak_bytes` of memory.
 
     The peak is the largest resident size of the process or of one of its children, not of all together. The files that
     it is given are read once before, so that nobody waits for the disk who comes after a long trial of another. Raises
@@ -66,17 +67,29 @@ def run_trial(contestant: Contestant) -> Figures:
     for argument in contestant.arguments:
         _read_ahead(Path(argument))
     cores = None if contestant.cores is None else core_numbers()[: contestant.cores]
+    started = time.perf_counter()
     process = start(contestant.command, environment=contestant.environment, cores=cores)
     assert process.stdout is not None
     with process.stdout:
         printed = process.stdout.read()
     # `wait4` tells of this one child; getrusage(RUSAGE_CHILDREN) knows only the largest of all there ever were.
     _, status, usage = os.wait4(process.pid, 0)
+    process_seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{contestant.name} ended with {process.returncode}")
     cpu_seconds, peak_bytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _MAXRSS_UNIT_BYTES
-    return {**json.loads(printed), "cpu_seconds": cpu_seconds, "peak_bytes": peak_bytes}
+    told = {**json.loads(printed), "process_seconds": process_seconds}
+    return {**told, **_speeds(told), "cpu_seconds": cpu_seconds, "peak_bytes": peak_bytes}
+
+
+def _speeds(told: Figures) -> Figures:
+    """Rows and megabytes of bodies a second, of the whole process, as far as it told of them."""
+    seconds = told["process_seconds"]
+    speeds = {"process_rows_per_second": told["rows"] / seconds} if "rows" in told else {}
+    if "body_bytes" in told:
+        speeds["process_megabytes_per_second"] = told["body_bytes"] / seconds / 1e6
+    return speeds
 
 
 def _read_ahead(path: Path) -> None:

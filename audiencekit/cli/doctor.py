@@ -28,6 +28,10 @@ _CREDENTIALS: Final = 77
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
     ("queries over lists", "datafusion", "sql"),
+    ("queries to PostgreSQL", "adbc_driver_postgresql", "postgresql"),
+    ("queries to Snowflake", "adbc_driver_snowflake", "snowflake"),
+    ("queries to BigQuery", "adbc_driver_bigquery", "bigquery"),
+    ("queries to Flight SQL", "adbc_driver_flightsql", "flightsql"),
 )
 # The same of those that a program of the machine reads.
 OPTIONAL_PROGRAMS: Final = (("lists encrypted with PGP", "gpg", "GnuPG"),)
@@ -107,6 +111,7 @@ def _lists() -> Iterator[Check]:
     from audiencekit.sources.formats import FORMATS
 
     packed = ", ".join(packing.name for packing in PACKINGS)
+    yield Check("queries to SQLite", "ok", "available")
     yield Check("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
     for name, package, extra in OPTIONAL_FORMS:
         if find_spec(package) is not None:

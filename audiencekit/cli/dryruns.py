@@ -23,8 +23,8 @@ def foresee_upload(source: tuple[str, ...], audience: str, given: dict[str, Any]
     """Of `upload`; `given` are its options."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
+        from audiencekit.audiences.dryruns.upload import plan_upload_async
         from audiencekit.destinations.target import Target
-        from audiencekit.runs.dryrun import plan_upload_async
 
         target = Target.audience(await audience_id_of(audience, settings))
         return await plan_upload_async(target, source, settings=settings, progress=progress, **as_keywords(rest))
@@ -37,7 +37,7 @@ def foresee_do_not_reach(source: tuple[str, ...], given: dict[str, Any]) -> NoRe
     """Of `do-not-reach upload`."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Plan]:
-        from audiencekit.audiences.donotreachdryrun import dry_upload_async
+        from audiencekit.audiences.dryruns.donotreach import dry_upload_async
 
         return dry_upload_async(source, settings=settings, progress=progress, **as_keywords(rest))
 
@@ -49,7 +49,7 @@ def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any]) 
     """Of `sync`."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
-        from audiencekit.audiences.synchronisation.drysync import dry_sync_async
+        from audiencekit.audiences.dryruns.sync import dry_sync_async
 
         keywords, audience_id = as_keywords(rest), await audience_id_of(audience, settings)
         return await dry_sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
@@ -62,7 +62,7 @@ def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **se
     """Of `renew`, with its `times`."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
-        from audiencekit.audiences.synchronisation.dryrenewal import dry_renewal_async
+        from audiencekit.audiences.dryruns.renewal import dry_renewal_async
 
         audience_id = await audience_id_of(audience, settings)
         return await dry_renewal_async(audience_id=audience_id, settings=settings, progress=progress, **times)
@@ -74,7 +74,7 @@ def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> 
     """Of `forget`."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Preview]:
-        from audiencekit.audiences.erasure.dryrun import dry_forget_async
+        from audiencekit.audiences.dryruns.erasure import dry_forget_async
         from audiencekit.audiences.erasure.lines import standard_input_lines
 
         lines = None if given["source"] else standard_input_lines().unwrap()

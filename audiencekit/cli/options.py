@@ -18,6 +18,7 @@ from audiencekit.cli.commandhelp import (
     service_option,
     suppression_option,
 )
+from audiencekit.cli.databasesource import needs_source, perhaps_from_database
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
 
@@ -130,22 +131,33 @@ def reading_options(function: F) -> F:
         reading_option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         reading_option("--encoding", help="Encoding of the file, when it is not UTF-8."),
         reading_option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
+        reading_option("--sheet", metavar="NAME", help="Sheet of a workbook, where several hold cells."),
         reading_option(
-            "--sql", type=QueryFile(), metavar="@FILE", help="FILE with one SELECT over the table `source`."
+            "--sql",
+            type=QueryFile(),
+            metavar="@FILE",
+            help="FILE with one SELECT over the table `source`, or for the database of --from-sql.",
+        ),
+        reading_option(
+            "--from-sql",
+            metavar="URL",
+            help="Database that executes --sql, in place of files: postgresql://HOST/DATABASE, sqlite:///FILE …",
         ),
         reading_option("--no-header", is_flag=True, help="The file has no header; its columns are column1, column2 …"),
+        perhaps_from_database,
     )(function)
 
 
 def source_options(function: F) -> F:
     """SOURCE, which is one file, several, or - for standard input, how to read it, and how strictly."""
     return stacked(
-        click.argument("source", metavar="SOURCE...", nargs=-1, required=True, type=SourcePath()),
+        click.argument("source", metavar="SOURCE...", nargs=-1, type=SourcePath()),
         reading_options,
         reading_option(
             "--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True,
             help="Take phone numbers in assigned ranges only, or all of a possible length.",
         ),
+        needs_source,
     )(function)  # fmt: skip
 
 
@@ -236,6 +248,7 @@ def suppression_options(function: F) -> F:
         suppression_option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
         suppression_option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
         suppression_option("--suppress-no-header", is_flag=True, help="They have no header."),
+        suppression_option("--suppress-sheet", metavar="NAME", help="Sheet of those that are workbooks."),
         suppression_option(
             "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
             help="Share of their rows that may be unreadable; none by default.",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PARTITION_ROWS: Final = 2**33
 # What is about files, about the moment of sending, about the list as a whole, or about a query that Spark can run.
 _NOT_HERE: Final = frozenset(
-    {"encoding", "delimiter", "header", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
+    {"encoding", "delimiter", "header", "sheet", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
     | {"suppress", "consent_column"}
 )
 

@@ -24,7 +24,10 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
         return "the run can be resumed: its records are kept, sealed, until it ends"
     if is_repeatable:
         return "the run can be resumed as long as its source is unchanged"
-    return "standard input and data frames can be read only once: give `keep_spool=True` to be able to resume"
+    return (
+        "standard input, data frames and queries to a database can be read only once: "
+        "give `keep_spool=True` to be able to resume"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

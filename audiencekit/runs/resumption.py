@@ -13,6 +13,7 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
+from audiencekit.sources.databases.databasequery import DatabaseQuery
 from audiencekit.sources.frames.frames import Frame, OpenFile
 
 KEPT: Final = "spool.sealed"
@@ -21,6 +22,7 @@ _CAME_ONCE: Final = {
     STANDARD_INPUT: ("standard input", "standard_input"),
     Frame.mark: ("a data frame", "data_frame"),
     OpenFile.mark: ("an open file", "open_file"),
+    DatabaseQuery.mark: ("a query to a database", "database"),
 }
 
 

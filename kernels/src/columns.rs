@@ -18,6 +18,31 @@ pub struct Reasons {
     pub invisible_character: i8,
     pub too_long: i8,
     pub excel_mangled: i8,
+    pub already_hashed: i8,
+    pub extension: i8,
+    pub display_name: i8,
+    pub special_use_domain: i8,
+}
+
+#[cfg(test)]
+impl Reasons {
+    /// A number for each.
+    pub const fn numbered() -> Self {
+        Self {
+            empty: 1,
+            placeholder: 2,
+            invalid_syntax: 3,
+            not_possible: 4,
+            no_country: 5,
+            invisible_character: 6,
+            too_long: 7,
+            excel_mangled: 8,
+            already_hashed: 9,
+            extension: 10,
+            display_name: 11,
+            special_use_domain: 12,
+        }
+    }
 }
 
 /// Texts one behind the other in `data`; `offsets` are one more than there are texts.

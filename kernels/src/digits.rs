@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub const MAX_WRITTEN: usize = 100; // signs
-const MAX_PLUSES: usize = 2; // in front; both are one to the definition
+pub const MAX_PLUSES: usize = 2; // in front; both are one to the definition
 const MIN_DIGITS: usize = 3;
-pub const MAX_DIGITS: usize = 20;
+pub const MAX_DIGITS: usize = 30; // far beyond any number with all that is dialled before it
 pub const ROOM: usize = 32; // for digits; of texts with more the last ones stand in it, which nobody asks
 const RUN: usize = 5; // equal digits at the end are perhaps the whole number
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
@@ -77,7 +77,7 @@ pub fn read_digits(text: &[u8]) -> Option<Written> {
 }
 
 /// `text` from where none of `signs` stands any more.
-fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
+pub fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
     let begin = text.iter().position(|byte| !signs.contains(byte)).unwrap_or(text.len());
     &text[begin..]
 }
@@ -118,7 +118,8 @@ mod tests {
             assert_eq!(&written.digits[..written.count], digits.as_bytes());
             assert!(!written.is_doubtful, "{text}");
         }
-        for text in ["1", "1 2", "49+301234567", "+++49301234567", "tel:0301234567", "123456789012345678901"] {
+        for text in ["1", "1 2", "49+301234567", "+++49301234567", "tel:0301234567", "1234567890123456789012345678901"]
+        {
             assert!(read_digits(text.as_bytes()).is_none(), "{text}");
         }
     }

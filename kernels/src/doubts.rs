@@ -27,6 +27,12 @@ impl Doubts<'_> {
         let may_be = address.last().is_some_and(|letter| ends >> (letter & 31) & 1 != 0);
         may_be && self.special_use.iter().any(|name| is_at_or_below(address, name))
     }
+
+    /// Whether the last label of `address`, which has a domain, is for special use.
+    pub fn has_special_top(&self, address: &[u8]) -> bool {
+        let top = address.rsplit(|byte| matches!(byte, b'@' | b'.')).next().unwrap_or(&[]);
+        self.special_use.iter().any(|name| name == top)
+    }
 }
 
 fn is_at_or_below(address: &[u8], name: &[u8]) -> bool {

@@ -12,8 +12,15 @@ use crate::sha256::Hasher;
 
 /// Up to here no part of an address can be too long, and no text is a hash.
 const MAX_SHORT: usize = 63;
-/// Longer texts are not looked at: no address is half as long, with all that may stand around it.
-const MAX_TEXT: usize = 1_024;
+/// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
+const MOST_SHRUNK: usize = 16 * MAX_ADDRESS;
+/// And so many characters may become of one.
+const MOST_GROWN: usize = 4;
+const HASH_DIGITS: usize = 64;
+/// The one letter beyond ASCII that is one of ASCII in lower case.
+const KELVIN: char = '\u{212a}';
+/// What makes other signs of `<` and `>`.
+const STROKE: char = '\u{338}';
 
 /// Where in an address the reading stands.
 const LOCAL_BEGINS: u8 = 0; // at the front, or behind a dot of the local part
@@ -68,12 +75,11 @@ pub fn decide(
     mut hasher: Hasher,
 ) {
     let ends = doubts.special_ends();
-    let mut buffer = [0; MAX_TEXT];
+    let mut buffer = Vec::new();
     for (row, text) in texts.iter().enumerate() {
         codes[row] = match trimmed(text, letters) {
             None => PENDING,
             Some([]) => reasons.empty,
-            Some(text) if text.len() > MAX_TEXT => PENDING,
             Some(text) => {
                 let text = match unmarked(text, doubts, letters, reasons) {
                     Ok(address) => address,
@@ -82,10 +88,10 @@ pub fn decide(
                         continue;
                     }
                 };
-                let lowered = &mut buffer[..text.len()];
-                lowered.copy_from_slice(text);
-                lowered.make_ascii_lowercase();
-                decide_one(lowered, doubts, ends, letters, reasons, |address| hasher.add(row, address))
+                buffer.clear();
+                buffer.extend_from_slice(text);
+                buffer.make_ascii_lowercase();
+                decide_one(&buffer, doubts, ends, letters, reasons, |address| hasher.add(row, address))
             }
         };
     }
@@ -135,88 +141,85 @@ fn decide_one(
     add: impl FnOnce(&[u8]),
 ) -> i8 {
     if !is_plain(lowered) {
-        return match international(lowered, letters, doubts) {
-            Some(address) => {
+        return match international(lowered, letters, doubts, reasons) {
+            Ok(address) => {
                 add(&address);
                 VALID
             }
-            None => match refuse(lowered, doubts, letters, reasons) {
+            Err(PENDING) => match refuse(lowered, doubts, letters, reasons) {
                 VALID => {
                     add(lowered);
                     VALID
                 }
                 code => code,
             },
+            Err(code) => code,
         };
     }
     if is_placeholder(lowered, doubts) {
         return reasons.placeholder;
     }
-    if lowered.len() > MAX_SHORT && is_too_long(lowered) {
-        return too_long_as(lowered, doubts, reasons);
+    let is_long = lowered.len() > MAX_SHORT;
+    if is_long && is_too_long(lowered) {
+        return reasons.too_long;
     }
-    if doubts.is_special(lowered, ends) {
-        return PENDING;
+    if let Some(code) = refuse_special(lowered, doubts, ends, reasons) {
+        return code;
+    }
+    if is_long && has_long_label(lowered) {
+        return reasons.too_long;
     }
     add(lowered);
     VALID
 }
 
-/// Whether an address is too long, or one of its parts.
+/// Whether an address is too long, or its local part.
 fn is_too_long(address: &[u8]) -> bool {
-    let mut parts = address.split(|&byte| byte == b'@');
-    let (local, domain) = (parts.next().unwrap_or(&[]), parts.next().unwrap_or(&[]));
-    is_whole_too_long(local, address) || domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL)
-}
-
-fn is_whole_too_long(local: &[u8], address: &[u8]) -> bool {
+    let local = address.split(|&byte| byte == b'@').next().unwrap_or(&[]);
     local.len() > MAX_LOCAL || address.len() > MAX_ADDRESS
 }
 
-/// The reason for an address that is too long: domains for special use have their own before that of long labels.
-fn too_long_as(address: &[u8], doubts: &Doubts, reasons: &Reasons) -> i8 {
-    let local = address.split(|&byte| byte == b'@').next().unwrap_or(&[]);
-    if !is_whole_too_long(local, address) && doubts.is_special(address, u32::MAX) {
-        return PENDING;
-    }
-    reasons.too_long
+/// Whether a label behind the at sign is too long.
+fn has_long_label(address: &[u8]) -> bool {
+    let domain = address.rsplit(|&byte| byte == b'@').next().unwrap_or(&[]);
+    domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL)
 }
 
-fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<Vec<u8>> {
-    if lowered.is_ascii() {
+/// The reason for a domain for special use: that of its top is certain, one of several labels is left.
+fn refuse_special(address: &[u8], doubts: &Doubts, ends: u32, reasons: &Reasons) -> Option<i8> {
+    if !doubts.is_special(address, ends) {
         return None;
     }
-    international::normalized(lowered, letters, doubts)
+    Some(if doubts.has_special_top(address) { reasons.special_use_domain } else { PENDING })
+}
+
+fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts, reasons: &Reasons) -> Result<Vec<u8>, i8> {
+    if lowered.is_ascii() {
+        return Err(PENDING);
+    }
+    international::normalized(lowered, letters, doubts, reasons)
 }
 
 /// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
 /// an address whose domain has one of the rarer forms.
 fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
     if !is_visible(text) {
-        return refuse_foreign(std::str::from_utf8(text).unwrap_or(""), letters, reasons);
+        return refuse_foreign(std::str::from_utf8(text).unwrap_or(""), doubts, letters, reasons);
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
     }
-    if text.contains(&b'<') || text.starts_with(b"mailto:") {
-        return PENDING;
+    if text.len() == HASH_DIGITS && text.iter().all(u8::is_ascii_hexdigit) {
+        return reasons.already_hashed;
     }
-    let mut parts = text.split(|&byte| byte == b'@');
-    let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else {
-        return if is_perhaps_hash(text) { PENDING } else { reasons.invalid_syntax };
-    };
-    if local.is_empty() || domain.is_empty() {
-        return reasons.invalid_syntax;
+    if has_display_name(text) {
+        return reasons.display_name;
     }
-    if doubts.nobody.has(local) {
+    let Some((local, domain)) = parts(text) else { return reasons.invalid_syntax };
+    if doubts.nobody.has(local) || is_doubled(local, domain, doubts) {
         return reasons.placeholder;
     }
-    // A word in front of itself, and a domain for special use, are for the rules to tell.
-    let is_doubled = domain.strip_prefix(local).is_some_and(|behind| behind.starts_with(b"."));
-    if is_doubled || doubts.is_special(text, u32::MAX) {
-        return PENDING;
-    }
-    if is_whole_too_long(local, text) {
+    if is_too_long(text) {
         return reasons.too_long;
     }
     if doubts.carriers.has(domain) && is_local_of_carrier(local) {
@@ -225,27 +228,70 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
     if !is_dot_atom(local) {
         return reasons.invalid_syntax;
     }
-    judge_domain(domain, letters, reasons)
+    refuse_special(text, doubts, u32::MAX, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
+}
+
+/// What stands on both sides of the one at sign, if neither is empty.
+fn parts(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut parts = text.split(|&byte| byte == b'@');
+    let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else { return None };
+    (!local.is_empty() && !domain.is_empty()).then_some((local, domain))
+}
+
+/// Whether an address stands in brackets at the end, or behind `mailto:`.
+fn has_display_name(text: &[u8]) -> bool {
+    let opened = text.iter().position(|&byte| byte == b'<');
+    let inner = opened.and_then(|place| text[place + 1..].strip_suffix(b">"));
+    match inner.filter(|inner| !inner.iter().any(|byte| b"<>".contains(byte))) {
+        Some(inner) => inner.contains(&b'@'),
+        None => text.strip_prefix(b"mailto:").is_some_and(|behind| behind.contains(&b'@')),
+    }
 }
 
 /// The same of a text that has other characters than those of ASCII, or invisible ones.
-fn refuse_foreign(text: &str, letters: &Letters, reasons: &Reasons) -> i8 {
+fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
     if !letters.signs.knows(text) {
         return PENDING;
     }
     if letters.signs.hides(text) {
         return reasons.invisible_character;
     }
-    // A single sign may stand for a missing value; NFC makes none of these of others.
-    let may_be_other = text.chars().nth(1).is_none() || text.contains(['@', '<']) || text.starts_with("mailto:");
-    if !may_be_other && letters.signs.has_foreign(text) {
-        return reasons.invalid_syntax;
+    // A single sign may stand for a missing value.
+    if text.is_ascii() || text.chars().nth(1).is_none() || text.contains('<') && text.contains(STROKE) {
+        return PENDING;
     }
-    PENDING
+    if has_display_name(text.as_bytes()) {
+        return reasons.display_name;
+    }
+    let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
+    if doubts.nobody.has(local) || doubts.doubled.has(local) || text.contains(KELVIN) {
+        return PENDING;
+    }
+    if text.len() > MOST_SHRUNK {
+        return reasons.too_long;
+    }
+    if may_be_too_long(local, domain) {
+        return PENDING;
+    }
+    let is_refused = match std::str::from_utf8(local).ok().and_then(|local| local.chars().next()) {
+        Some(first) if !local.is_ascii() => letters.is_mark(first),
+        // No domain with letters beyond ASCII is that of a carrier.
+        _ => !is_dot_atom(local),
+    };
+    if is_refused {
+        reasons.invalid_syntax
+    } else {
+        PENDING
+    }
 }
 
-fn is_perhaps_hash(text: &[u8]) -> bool {
-    text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit)
+/// Whether Unicode's normal form may make more of the parts of an address than there may be.
+fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
+    let grown = |byte: &u8| if byte.is_ascii() { 1 } else { MOST_GROWN };
+    let begins_letter = |byte: &&u8| !matches!(byte, 0x80..=0xbf); // the others go on with one
+    let most_letters: usize = local.iter().filter(begins_letter).map(grown).sum();
+    let most_bytes: usize = local.iter().chain(domain).map(grown).sum();
+    most_letters > MAX_LOCAL || most_bytes >= MAX_ADDRESS
 }
 
 /// What an address is whose local part is right and whose `domain` has no plain form.
@@ -310,9 +356,21 @@ fn is_plain(text: &[u8]) -> bool {
 fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
     let Some(at) = address.iter().position(|&byte| byte == b'@') else { return false };
     let (local, domain) = (&address[..at], &address[at + 1..]);
+    is_doubled(local, domain, doubts) || local.starts_with(b"n") && doubts.nobody.has(local)
+}
+
+/// Whether `domain` is one of some words, which is the `local` part, too, with one or two labels behind it.
+fn is_doubled(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
     let tops = domain.strip_prefix(local).and_then(|behind| behind.strip_prefix(b"."));
-    let is_doubled = tops.is_some_and(|tops| tops.iter().filter(|&&byte| byte == b'.').count() < 2);
-    is_doubled && doubts.doubled.has(local) || local.starts_with(b"n") && doubts.nobody.has(local)
+    let are_tops = tops.is_some_and(|tops| {
+        let mut labels = tops.split(|&byte| byte == b'.');
+        labels.clone().count() <= 2 && labels.all(|label| !label.is_empty() && !label.iter().any(is_space))
+    });
+    are_tops && doubts.doubled.has(local)
+}
+
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 #[cfg(test)]

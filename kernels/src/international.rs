@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::classes::is_atom;
+use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::punycode;
 use crate::signs::Signs;
@@ -37,6 +38,11 @@ impl Letters<'_> {
         self.local.get(letter as usize).copied().unwrap_or(0)
     }
 
+    /// Whether `letter` is a mark that joins others, and never the first.
+    pub fn is_mark(&self, letter: char) -> bool {
+        self.local(letter) >= MARK
+    }
+
     fn fold(&self, first: char, second: char) -> Option<char> {
         let key = i64::from(u32::from(first)) << BITS | i64::from(u32::from(second));
         let place = self.folds.partition_point(|fold| fold >> BITS < key);
@@ -48,17 +54,16 @@ impl Letters<'_> {
     fn folded(&self, text: &str) -> String {
         let mut folded = String::with_capacity(text.len());
         for letter in text.chars() {
-            let joined = if letter.is_ascii() {
-                None
-            } else {
-                folded.chars().next_back().and_then(|before| self.fold(before, letter))
-            };
-            match joined {
+            // A certain letter is no capital, and no mark that NFC joins to another one.
+            if letter.is_ascii() || self.local(letter) == LETTER {
+                folded.push(letter);
+                continue;
+            }
+            match folded.chars().next_back().and_then(|before| self.fold(before, letter)) {
                 Some(joined) => {
                     folded.pop();
                     folded.push(joined);
                 }
-                None if letter.is_ascii() => folded.push(letter),
                 None => folded.push(self.fold(letter, '\0').unwrap_or(letter)),
             }
         }
@@ -66,43 +71,54 @@ impl Letters<'_> {
     }
 }
 
-/// The address that `lowered` is to be hashed as; None where that is not certain.
-pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(lowered).ok().filter(|text| text.len() <= MAX_ADDRESS)?;
+/// The address that `lowered` is to be hashed as, or why it is none; PENDING where that is not certain.
+pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts, reasons: &Reasons) -> Result<Vec<u8>, i8> {
+    let text = std::str::from_utf8(lowered).ok().filter(|text| text.len() <= MAX_ADDRESS).ok_or(PENDING)?;
     let folded = letters.folded(text);
-    let (local, domain) = folded.split_once('@')?;
+    let (local, domain) = folded.split_once('@').ok_or(PENDING)?;
     let written = local.replace(DOTTED_I, DOTTED_I_LOWERED);
     let is_certain = written.chars().count() <= MAX_LOCAL
         && written.len() + 1 + domain.len() <= MAX_ADDRESS
-        && letters.local(local.chars().next()?) < MARK
+        && local.chars().next().is_some_and(|first| !letters.is_mark(first))
         && local.split('.').all(|atom| is_certain_atom(atom, letters))
         && !doubts.nobody.has(local.as_bytes())
         && !(domain.starts_with(local) && doubts.doubled.has(local.as_bytes()))
-        && has_plain_top(domain);
+        && has_plain_top(domain)
+        && domain.split('.').all(|label| is_certain_label(label, letters));
     if !is_certain {
-        return None;
+        return Err(PENDING);
     }
     let mut address = Vec::with_capacity(2 * lowered.len());
     address.extend_from_slice(written.as_bytes());
-    let mut mark = b'@';
+    let is_too_long = push_domain(domain, &mut address) > MAX_LABEL || address.len() > MAX_ADDRESS;
+    if doubts.has_special_top(&address) {
+        return Err(reasons.special_use_domain);
+    }
+    if is_too_long {
+        return Err(reasons.too_long);
+    }
+    // Domains for special use are listed as they stand in the name system.
+    if doubts.is_special(&address, u32::MAX) {
+        return Err(PENDING);
+    }
+    Ok(address)
+}
+
+/// Appends an at sign and `domain` as it stands in the name system, and gives the size of its longest label.
+fn push_domain(domain: &str, address: &mut Vec<u8>) -> usize {
+    let (mut mark, mut longest) = (b'@', 0);
     for label in domain.split('.') {
-        if !is_certain_label(label, letters) {
-            return None;
-        }
         address.push(mark);
         let begin = address.len();
         if label.is_ascii() {
             address.extend_from_slice(label.as_bytes());
         } else {
-            punycode::encode(label, &mut address);
+            punycode::encode(label, address);
         }
-        if address.len() - begin > MAX_LABEL {
-            return None;
-        }
+        longest = longest.max(address.len() - begin);
         mark = b'.';
     }
-    // Domains for special use are listed as they stand in the name system.
-    (address.len() <= MAX_ADDRESS && !doubts.is_special(&address, u32::MAX)).then_some(address)
+    longest
 }
 
 /// Whether `atom` is of certain characters, with marks in their canonical order.
@@ -147,7 +163,9 @@ mod tests {
     use super::*;
     use crate::columns::Texts;
 
-    fn of(text: &str) -> Option<String> {
+    const REASONS: Reasons = Reasons::numbered();
+
+    fn of(text: &str) -> Result<String, i8> {
         let (mut local, mut domain) = ([0; 0xe80], [0; 0x80]);
         for letter in "\u{fc}\u{df}\u{e9}\u{130}\u{e19}\u{e32}".chars() {
             local[letter as usize] = LETTER;
@@ -165,7 +183,7 @@ mod tests {
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
         let doubts = Doubts { words: none(), nobody, doubled: none(), carriers: none(), special_use };
         let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain, folds: &folds };
-        normalized(text.as_bytes(), &letters, &doubts).map(|address| String::from_utf8(address).unwrap())
+        normalized(text.as_bytes(), &letters, &doubts, &REASONS).map(|address| String::from_utf8(address).unwrap())
     }
 
     #[test]
@@ -179,8 +197,17 @@ mod tests {
             ("a@b\u{dc}cher.example", "a@xn--bcher-kva.example"),
             ("\u{df}.b@x-\u{e9}.b\u{fc}.example", "\u{df}.b@xn--x--cja.xn--b-eha.example"),
         ] {
-            assert_eq!(of(text).as_deref(), Some(expected), "{text}");
+            assert_eq!(of(text).as_deref(), Ok(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn domains_for_special_use_and_long_ones_have_their_reasons() {
+        let long = "\u{fc}".repeat(60);
+        assert_eq!(of(&format!("a@{long}.example")), Err(REASONS.too_long));
+        assert_eq!(of(&format!("a@{long}.test")), Err(REASONS.special_use_domain));
+        assert_eq!(of("a@\u{fc}.test"), Err(REASONS.special_use_domain));
+        assert_eq!(of("a..b@\u{fc}.test"), Err(PENDING));
     }
 
     #[test]
@@ -198,7 +225,6 @@ mod tests {
             "a@x--\u{fc}.example",
             "a..b@\u{fc}.example",
             "nobody@\u{fc}.example",
-            "a@\u{fc}.test",
             "a@\u{e9}.com",
             "a@b.\u{e9}.com",
             "a@b@\u{fc}.example",
@@ -211,7 +237,7 @@ mod tests {
             "a\u{301}@b.example",
             "a@\u{130}.example",
         ] {
-            assert_eq!(of(text), None, "{text}");
+            assert_eq!(of(text), Err(PENDING), "{text}");
         }
     }
 }

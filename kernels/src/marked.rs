@@ -1,31 +1,59 @@
 //! Numbers behind what spreadsheets and programs put around them, or in signs that stand for those of ASCII.
 #![forbid(unsafe_code)]
 
-use crate::columns::Reasons;
+use crate::columns::{Reasons, Texts, PENDING};
 use crate::digits::{read_digits, Written, MAX_WRITTEN};
+use crate::forms;
 use crate::signs::Signs;
 
-/// The digits of `text`, as the definition reads it; Err with its reason, or with None where that is not certain.
-pub fn read_marked(text: &[u8], signs: &Signs, reasons: &Reasons) -> Result<Written, Option<i8>> {
-    let trimmed = signs.trim(text).ok_or(None)?;
+const MAX_WORD: usize = 63; // bytes, and more than any word has
+const HASH_DIGITS: usize = 64;
+
+/// The digits of the trimmed `text`, as the definition reads it; Err with its reason, or with PENDING where that is not
+/// certain. `words` stand for a missing value.
+pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons) -> Result<Written, i8> {
+    let trimmed = signs.trim(text).ok_or(PENDING)?;
     if trimmed.is_empty() {
-        return Err(Some(reasons.empty));
+        return Err(reasons.empty);
+    }
+    if let Some(reason) = refuse_at_once(trimmed, words, reasons) {
+        return Err(reason);
     }
     if signs.hides(trimmed) {
-        return Err(Some(reasons.invisible_character));
+        return Err(reasons.invisible_character);
     }
     if trimmed.chars().take(MAX_WRITTEN + 1).count() > MAX_WRITTEN {
-        return Err(Some(reasons.invalid_syntax));
+        return Err(reasons.invalid_syntax);
     }
-    // All words for a missing value that are not ASCII are a single sign; a formula or a rounded number has its own reason.
-    let may_be_other =
-        trimmed.chars().nth(1).is_none() || trimmed.starts_with('=') || signs.ends_in_decimal_zero(trimmed);
-    if !may_be_other && signs.has_foreign(trimmed) {
-        return Err(Some(reasons.invalid_syntax));
+    // A formula or a rounded number has its own reason.
+    if !trimmed.starts_with('=') && !signs.ends_in_decimal_zero(trimmed) && signs.has_foreign(trimmed) {
+        return Err(reasons.invalid_syntax);
     }
     let mut room = [0; MAX_WRITTEN];
-    let plain = signs.plain(unmarked(trimmed, signs), &mut room).ok_or(None)?;
-    read_digits(without_scheme(plain)).ok_or(None)
+    let number = without_scheme(signs.plain(unmarked(trimmed, signs), &mut room).ok_or(PENDING)?);
+    let found = read_digits(number);
+    match found {
+        Some(written) if !written.is_doubtful => Ok(written),
+        // The definition takes no dash of Unicode for a sign of a spreadsheet's number.
+        _ if !trimmed.is_ascii() && number.contains(&b'-') && forms::is_mangled(number) => Err(PENDING),
+        _ => forms::refuse(number, reasons).map_or(found.ok_or(PENDING), Err),
+    }
+}
+
+/// Why `text` is of no kind: a word for a missing value, or a hash. All such words that are not ASCII are a single sign,
+/// of which nothing is certain.
+fn refuse_at_once(text: &str, words: &Texts, reasons: &Reasons) -> Option<i8> {
+    if !text.is_ascii() {
+        return text.chars().nth(1).is_none().then_some(PENDING);
+    }
+    if text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Some(reasons.already_hashed);
+    }
+    let mut room = [0; MAX_WORD];
+    let lowered = room.get_mut(..text.len())?;
+    lowered.copy_from_slice(text.as_bytes());
+    lowered.make_ascii_lowercase();
+    words.has(lowered).then_some(reasons.placeholder)
 }
 
 /// `text` without one apostrophe in front, or the `="…"` around it.
@@ -52,19 +80,11 @@ mod tests {
     use super::*;
     use crate::signs::tests::table;
 
-    const REASONS: Reasons = Reasons {
-        empty: 1,
-        placeholder: 2,
-        invalid_syntax: 3,
-        not_possible: 4,
-        no_country: 5,
-        invisible_character: 6,
-        too_long: 7,
-        excel_mangled: 8,
-    };
+    const REASONS: Reasons = Reasons::numbered();
 
-    fn digits_of(text: &str) -> Result<String, Option<i8>> {
-        let written = read_marked(text.as_bytes(), &Signs(&table()), &REASONS)?;
+    fn digits_of(text: &str) -> Result<String, i8> {
+        let words = Texts { offsets: &[0, 3], data: b"n/a" };
+        let written = read_marked(text.as_bytes(), &words, &Signs(&table()), &REASONS)?;
         Ok(String::from_utf8(written.digits[..written.count].to_vec()).unwrap())
     }
 
@@ -87,23 +107,29 @@ mod tests {
 
     #[test]
     fn what_is_none_or_not_certain_is_told() {
+        let hash = "0a".repeat(32);
         for (text, reason) in [
-            ("\u{200b}\u{a0}", Some(1)),
-            ("201\u{ad}5550123", Some(6)),
-            ("''2015550123", None),
-            ("tel:'2015550123", None),
-            ("tel:tel:2015550123", None),
-            ("=\"201\"5550123\"", None),
-            ("=2015550123", None),
-            ("201\n5550123", None),
-            ("tel:", None),
-            ("\u{e9}2015550123", Some(3)),
-            ("\u{2026}", None),
-            ("=\u{e9}", None),
-            ("\u{e9}1.0", None),
+            ("\u{200b}\u{a0}", REASONS.empty),
+            ("201\u{ad}5550123", REASONS.invisible_character),
+            ("\u{200b}N/A", REASONS.placeholder),
+            (&hash, REASONS.already_hashed),
+            ("''2015550123", REASONS.invalid_syntax),
+            ("tel:'2015550123", REASONS.invalid_syntax),
+            ("tel:tel:2015550123", REASONS.invalid_syntax),
+            ("=\"201\"5550123\"", REASONS.excel_mangled),
+            ("=2015550123", REASONS.excel_mangled),
+            ("\u{661}\u{662}\u{660}15550123.0", REASONS.excel_mangled),
+            ("'2015550123 x1", REASONS.extension),
+            ("\u{2013}2015550123.00", PENDING),
+            ("201\n5550123", PENDING),
+            ("tel:", REASONS.invalid_syntax),
+            ("\u{e9}2015550123", REASONS.invalid_syntax),
+            ("\u{2026}", PENDING),
+            ("=\u{e9}", PENDING),
+            ("\u{e9}1.0", PENDING),
         ] {
             assert_eq!(digits_of(text), Err(reason), "{text:?}");
         }
-        assert_eq!(digits_of(&format!("'2015550123{}", "-".repeat(90))), Err(Some(3)));
+        assert_eq!(digits_of(&format!("'2015550123{}", "-".repeat(90))), Err(REASONS.invalid_syntax));
     }
 }

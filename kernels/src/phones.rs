@@ -2,8 +2,8 @@
 //! Every other text is left to the columnar rules in Python (`columnar/phone_numbers.py`), whose tables are read here.
 #![forbid(unsafe_code)]
 
-use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
-use crate::digits::{are_equal, ends_in_run, read_digits, value_of, Written, MAX_DIGITS, MAX_WRITTEN};
+use crate::columns::{trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
+use crate::digits::{are_equal, ends_in_run, read_digits, value_of, Written, MAX_DIGITS};
 use crate::marked::read_marked;
 use crate::sha256::Hasher;
 use crate::signs::Signs;
@@ -15,8 +15,6 @@ const WIDTH: usize = 16; // places of a row of `following`
 const STAY: u8 = 15; // the place of a row that leads to itself
 const CODE_DIGITS: usize = 3;
 const OPENINGS: usize = 10_000;
-const MAX_WORD: usize = 63; // bytes; no text up to here is a hash
-const MIN_WRITTEN: usize = 7; // digits before an extension
 const MAX_HEAD: usize = 4; // plus sign and calling code
 
 /// The compiled numbering plans, as `columnar/phones/tables.py` has them, and what else the columnar rules know.
@@ -94,47 +92,9 @@ struct Number {
 
 /// The digits of `text`, or the code of the reason why it is no number, PENDING where that is not certain.
 fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
-    if let Some(written) = read_digits(text) {
-        return Ok(written);
-    }
-    if !text.is_ascii() || matches!(text[0], b'\'' | b'=' | b't' | b'T') {
-        match read_marked(text, &plans.signs, reasons) {
-            Ok(written) => return Ok(written),
-            Err(Some(code)) => return Err(code),
-            Err(None) => (),
-        }
-    }
-    Err(refuse(text, plans, reasons))
-}
-
-/// Why `text`, which is not read as digits, is no number: a word, or a phrase. PENDING unless that is certain.
-fn refuse(text: &[u8], plans: &Plans, reasons: &Reasons) -> i8 {
-    if !is_visible(text) {
-        return PENDING;
-    }
-    if text.len() > MAX_WRITTEN {
-        return reasons.invalid_syntax;
-    }
-    if text.len() > MAX_WORD {
-        return PENDING;
-    }
-    let mut buffer = [0; MAX_WORD];
-    let lowered = &mut buffer[..text.len()];
-    lowered.copy_from_slice(text);
-    lowered.make_ascii_lowercase();
-    if plans.words.has(lowered) {
-        return reasons.placeholder;
-    }
-    // Signs of spreadsheets and `tel:` in front, an exponent, and decimal places are other forms of numbers.
-    let may_be_marked = matches!(lowered[0], b'\'' | b'=' | b'#' | b't');
-    // A whole number and an extension has a reason of its own.
-    let digits = lowered.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let may_be_extended = digits > MIN_WRITTEN && lowered[lowered.len() - 1].is_ascii_digit();
-    let has_letter = lowered.iter().any(|byte| byte.is_ascii_lowercase() && *byte != b'e');
-    if has_letter && !may_be_marked && !may_be_extended && !lowered.ends_with(b"0") {
-        reasons.invalid_syntax
-    } else {
-        PENDING
+    match read_digits(text) {
+        Some(written) if !written.is_doubtful => Ok(written),
+        _ => read_marked(text, &plans.words, &plans.signs, reasons),
     }
 }
 
@@ -205,9 +165,6 @@ impl Plans<'_> {
         reasons: &Reasons,
     ) -> Answer {
         let digits = &written.digits[..written.count];
-        if written.is_doubtful {
-            return Err(PENDING);
-        }
         if opening_of(digits).is_none_or(|opening| openings[opening]) && self.placeholders.has(digits) {
             return Err(reasons.placeholder);
         }

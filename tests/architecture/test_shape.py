@@ -37,7 +37,7 @@ PARAMETERS = {
 }
 IMPORTS = {
     # the public list, and the commands
-    "audiencekit/__init__.py": 24,
+    "audiencekit/__init__.py": 25,
     "audiencekit/cli/runs.py": 16,
     # to be divided
     "audiencekit/audiences/do_not_reach.py": 16,

@@ -23,7 +23,7 @@ def test_everybody_who_is_there_is_measured_in_turn(tmp_path: Path, capsys: pyte
     names = [run.contestant for run in found.series.runs]
     assert (names[0], names[-1]) == (OURS, PLAIN_LOOP)
     assert len(names) == 5 - len(found.left_out)
-    assert found.settings == {"rows": 300, "seed": 1, "runs": 1, "loop_rows": 200}
+    assert found.settings == {"rows": 300, "seed": 1, "runs": 1, "loop_rows": 200, "mix": "contacts"}
     rows = {run.contestant: run.figures["rows"] for run in found.series.runs}
     assert all(count == (200 if name.endswith("loop") else 300) for name, count in rows.items())
     printed = capsys.readouterr().out

@@ -42,6 +42,8 @@ def test_long_lists_have_fewer_rounds() -> None:
         "cores-2000000": 15,
         "cores-20000000": 15,
         "prepare-20000000": 5,
+        "prepare-exports-20000000": 5,
+        "memory-exports-20000000": 2,
         "duplicates-20000000": 5,
     }
 
@@ -49,7 +51,7 @@ def test_long_lists_have_fewer_rounds() -> None:
 def test_one_size_is_enough() -> None:
     """No step comes twice."""
     names = [step.name for step in list_steps(Sizes((300,)), runs=1, long_runs=1)]
-    assert len(names) == len(set(names)) == 7
+    assert len(names) == len(set(names)) == 9
 
 
 def test_every_benchmark_takes_its_options(capsys: pytest.CaptureFixture[str]) -> None:

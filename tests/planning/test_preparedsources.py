@@ -141,7 +141,7 @@ def test_a_prepared_list_suppresses(tmp_path: Path) -> None:
 
 def test_a_frame_does_not_suppress_unnoticed() -> None:
     """Suppression takes paths, and what is no path is not left out in silence."""
-    with pytest.raises(UsageError, match="a data frame is not taken here"):
+    with pytest.raises(UsageError, match="rows that come once are not taken here"):
         check(SAMPLES / "contacts.csv", suppress=pa.table(PEOPLE))  # type: ignore[typeddict-item]
 
 

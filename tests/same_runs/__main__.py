@@ -28,7 +28,7 @@ SECONDS = 120.0
 # What a run says of itself: its id, when it was, and what is random in the memory of erased people.
 _OF_THE_RUN = re.compile(
     r"(forget-)?\d{8}-\d{6}-[0-9a-f]{6,8}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"
-    r"|/\S*/(?=[\w.-]+)|in \d+(\.\d+)? s|\"(identity|digest)\": \"[0-9a-f]{32}\""
+    r"|\"pace\": \{[^}]*\}|/\S*/(?=[\w.-]+)|in \d+(\.\d+)? s|\"(identity|digest)\": \"[0-9a-f]{32}\""
 )
 
 

@@ -15,12 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from audiencekit.audiences.dryruns.sync import dry_sync_async
+from audiencekit.audiences.dryruns.upload import plan_upload_async
 from audiencekit.audiences.naming import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.pace import one_pace
 from audiencekit.audiences.setups.result import AudienceResult, SetupReport
 from audiencekit.audiences.setups.setup import AudienceSetup
-from audiencekit.audiences.synchronisation.drysync import dry_sync_async
 from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.target import Target
@@ -28,7 +29,6 @@ from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.eventloop import blocking
 from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress, heard_by
-from audiencekit.runs.dryrun import plan_upload_async
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 

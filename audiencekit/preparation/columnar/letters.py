@@ -1,7 +1,8 @@
 """Letters of local parts that are not ASCII: judged one by one when a list first has them, then known to the kernels.
 
 A letter is certain when lower case and NFC leave it as it is, whatever stands beside it, and the definition takes it. A
-capital is known by its small letter, a letter and the mark behind it by the one letter that NFC makes of them.
+capital is known by its small letter, one of two codes by the other, a letter and the mark behind it by the one letter
+that NFC makes of them.
 """
 
 from __future__ import annotations
@@ -94,8 +95,8 @@ class KnownLetters:
             self._folds[_DOTTED_I_LOWERED[0], _DOTTED_I_LOWERED[1]] = DOTTED_I
         elif letter in composing():
             self._folds.update(self._compositions(letter))
-        elif _is_capital(letter):
-            small = letter.lower()
+        elif _becomes_another(letter):
+            small = lower(letter)
             self._judge(small)
             if self.kinds[ord(small)] == CERTAIN_LETTER:
                 self._folds[letter, "\0"] = small
@@ -126,11 +127,10 @@ def _packed(base: str, mark: str, folded: str) -> int:
     return (ord(base) << _BITS | ord(mark)) << _BITS | ord(folded)
 
 
-def _is_capital(letter: str) -> bool:
-    """Whether `letter` has a small one, always the same, and is not changed by NFC."""
-    small = letter.lower()
-    is_single = len(small) == 1 and small != letter and letter != _FINAL_SIGMA
-    return is_single and ord(letter) < CODE_POINTS and unicodedata.is_normalized("NFC", letter)
+def _becomes_another(letter: str) -> bool:
+    """Whether lower case and NFC always make the same other letter of `letter`, a capital or one of two codes."""
+    other = lower(letter)
+    return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(letter) < CODE_POINTS
 
 
 def _stays(letter: str) -> bool:

@@ -2,6 +2,7 @@
 
 Text and binary stay as they are (binary must be UTF-8), dictionaries count as their values, integers are written out,
 decimals too and without a fraction of zeros, UUIDs in their usual form, lists hold any of these. Null stays null.
+A type that Arrow does not have, and gives as text (NUMERIC of PostgreSQL), is read as decimals are.
 Floating-point numbers are no text by their type; `whole_numbers` says whether those of a column are integers.
 """
 
@@ -25,6 +26,8 @@ from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.sources.arrow.textcolumns import TEXTS
 
 UUID_EXTENSION: Final = "arrow.uuid"
+OPAQUE_EXTENSION: Final = "arrow.opaque"  # a type of a database that Arrow has not: NUMERIC of PostgreSQL, as text
+_ZEROS: Final = r"\.0+$"
 _LISTS: Final = (pt.is_list, pt.is_large_list, pt.is_fixed_size_list)
 _BYTES: Final = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary, pt.is_binary_view)
 _TEXTS: Final = (pt.is_string, pt.is_large_string, pt.is_string_view)
@@ -83,11 +86,13 @@ def plain(array: pa.Array) -> pa.Array:
     """`array` without dictionaries, its texts and bytes in a form that Arrow's functions know; so in lists, too."""
     if pt.is_dictionary(array.type):
         array = _decoded(array)
+    if _is_opaque_text(array.type):
+        return pc.replace_substring_regex(array.storage, _ZEROS, "")
     if pt.is_string_view(array.type):
         return array.cast(pa.string())
     if pt.is_binary_view(array.type):
         return array.cast(pa.binary())
-    if not is_list(array.type) or not _any(array.type.value_type, _ENCODED):
+    if not is_list(array.type) or not _any(array.type.value_type, (*_ENCODED, _is_opaque_text)):
         return array
     counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
@@ -213,11 +218,17 @@ def _narrow(array: pa.Array) -> pa.Array:
 def _value_type(kind: pa.DataType) -> pa.DataType:
     """The type of one value: lists hold values, but not lists of them."""
     inner = kind.value_type if is_list(kind) else kind
+    if _is_opaque_text(inner):
+        return inner.storage_type
     return inner.value_type if pt.is_dictionary(inner) else inner
 
 
 def _is_uuid(kind: pa.DataType) -> bool:
     return getattr(kind, "extension_name", None) == UUID_EXTENSION
+
+
+def _is_opaque_text(kind: pa.DataType) -> bool:
+    return getattr(kind, "extension_name", None) == OPAQUE_EXTENSION and _any(kind.storage_type, _TEXTS)
 
 
 def _any(kind: pa.DataType, tests: tuple[_Test, ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar, runtime_c
 
 import pyarrow as pa
 
-from audiencekit.errors import SourceRefused
+from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.limits import BATCH_ROWS, SAMPLE_ROWS
 from audiencekit.personal import Personal, is_failure
 from audiencekit.sources.frames.soundarrays import refuse_unsound
@@ -41,6 +41,24 @@ class ArrowArray(Protocol):
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> Any:
         """Schema and array, as Arrow's PyCapsule interface has them."""
+
+
+class BatchReader:
+    """The schema of rows, and their batches of Arrow one by one."""
+
+    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:
+        self.schema, self._batches = schema, batches
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+
+@runtime_checkable
+class Opened(Protocol):
+    """Rows that are fetched when the frame is opened, by a reader that says itself why it failed."""
+
+    def open_reader(self) -> BatchReader:
+        """The rows, begun."""
 
 
 FrameSource: TypeAlias = ArrowStream | ArrowArray
@@ -190,7 +208,7 @@ def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
     """The result of `work`. The maker of the frame may quote cells in its errors, which are left behind."""
     try:
         return work()
-    except SourceRefused:
+    except AudiencekitError:
         raise  # it is ours, and quotes nothing
     except BaseException as error:
         if not is_failure(error):
@@ -200,6 +218,8 @@ def attempt(work: Callable[[], T], *, hint: str = _READ_IT) -> T:
 
 
 def _reader_of(frame: Any) -> Any:
+    if isinstance(frame, Opened):
+        return frame.open_reader()
     if isinstance(frame, ArrowStream):
         return pa.RecordBatchReader.from_stream(frame)
     batch = pa.record_batch(frame)

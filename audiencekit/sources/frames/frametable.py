@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,18 +13,16 @@ from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_COLUMNS
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.faults import Faults
-from audiencekit.sources.frames.batchmerging import gathered
 from audiencekit.sources.frames.frames import Frame, FrameColumns, attempt, open_columns
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
-
-FRAME_FORMAT: Final = "data frame"
 
 
 @guarded
@@ -39,7 +37,7 @@ def open_frame(frame: Frame, options: SourceOptions) -> Look:
     sample = Sample(columns.names, tuple(column if column else ("",) * longest for column in cells))
     lists = frozenset(place for place, column in enumerate(head) if is_list(column.type))
     header = Header.of(columns.names, len(columns.names), options.wanted_names)
-    table = FrameTable(columns, options.split_cells, whole_columns(column.chunks for column in head))
+    table = FrameTable(columns, options.split_cells, whole_columns(column.chunks for column in head), frame.mark)
     return Look(table, header, sample, lists)
 
 
@@ -56,8 +54,9 @@ class FrameTable:
 
     bytes_read = 0  # unknown how many there will be
 
-    def __init__(self, columns: FrameColumns, split_cells: str | None, whole: frozenset[int]) -> None:
+    def __init__(self, columns: FrameColumns, split_cells: str | None, whole: frozenset[int], shown: str) -> None:
         self._columns, self._split_cells, self._whole = columns, split_cells, whole
+        self._format = shown
         self.rows_read = 0
 
     def __repr__(self) -> str:
@@ -66,7 +65,7 @@ class FrameTable:
     @property
     def description(self) -> Description:
         """The sort of the rows, for people."""
-        return {"format": FRAME_FORMAT, "columns": len(self._columns.names)}
+        return {"format": self._format, "columns": len(self._columns.names)}
 
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused for mapped columns that are no text."""

@@ -66,7 +66,7 @@ def wrapped(source: object) -> Frame | None:
     if any(callable(getattr(source, name, None)) for name in _ARROW_READERS):
         return Frame(_Stream(_fetched, source))
     if callable(getattr(source, "fetchmany", None)) and hasattr(source, "description"):
-        return Frame(_Stream(_rows_of, source))
+        return Frame(_Stream(rows_of, source))
     if callable(getattr(source, "read", None)):
         return _open_file(source)
     if isinstance(source, Iterator):
@@ -128,7 +128,7 @@ def _batches_of(piece: Any) -> Iterable[Any]:
     raise SourceRefused("it yields something that is no batch of Arrow", hint="give batches, tables or data frames")
 
 
-def _rows_of(cursor: RowCursor) -> Any:
+def rows_of(cursor: RowCursor) -> Any:
     """A reader of the rows of a cursor, all columns as text: drivers give objects of any type, row by row."""
     if not cursor.description:
         raise SourceRefused("the cursor has no result", hint="execute a SELECT first")

@@ -20,7 +20,8 @@ MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 
 _REASONS: Final = (
     *("empty", "placeholder", "invalid_syntax", "not_possible", "no_country"),
-    *("invisible_character", "too_long", "excel_mangled"),
+    *("invisible_character", "too_long", "excel_mangled", "already_hashed"),
+    *("extension", "display_name", "special_use_domain"),
 )
 
 

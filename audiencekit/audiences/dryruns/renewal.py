@@ -6,6 +6,7 @@ import math
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
+from audiencekit.audiences.dryruns.looking import look_and_plan
 from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE, plan_renewal
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.clock import SystemClock
@@ -14,9 +15,7 @@ from audiencekit.durations import parse_duration
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.firstlook import look_first
-from audiencekit.runs.inthread import in_thread
+from audiencekit.reporting.progress import Progress
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.store import new_run_id
 from audiencekit.settings import Settings
@@ -37,16 +36,14 @@ async def dry_renewal_async(
     """
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     target, now = Target.audience(audience_id), datetime.now(UTC)
-    await look_first(target.connect(settings), progress)
-    stoppable = Stoppable(progress)
 
-    def plan() -> Plan:
+    def plan(progress: Progress) -> Plan:
         with ExitStack() as stack:
             run_id = new_run_id(now.timestamp())
             stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
-            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=stoppable)
+            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
-            means = Means(stack=stack, progress=stoppable)
+            means = Means(stack=stack, progress=progress)
             return plan_renewal(session, days, (), Terms.of(keywords, settings, now=now), means).to_plan()
 
-    return await in_thread(plan, stoppable)
+    return await look_and_plan(target.connect(settings), progress, plan)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from audiencekit.audiences.dryruns.looking import look_and_plan
 from audiencekit.audiences.synchronisation.sync import plan_sync
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.firstlook import look_first
-from audiencekit.runs.inthread import in_thread
+from audiencekit.reporting.progress import Progress
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource
 
@@ -19,7 +18,6 @@ async def dry_sync_async(
     source: AnySource, *, audience_id: str, settings: Settings, progress: Progress, **given: Any
 ) -> Plan:
     """The plan of `sync`, after the look that it would begin with. Raises what either raises; nothing is sent."""
-    await look_first(Target.audience(audience_id).connect(settings), progress)
-    stoppable = Stoppable(progress)
-    work = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, progress=stoppable, **given)
-    return await in_thread(work, stoppable)
+    session = Target.audience(audience_id).connect(settings)
+    plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
+    return await look_and_plan(session, progress, lambda progress: plan(progress=progress))

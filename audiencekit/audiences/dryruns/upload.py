@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Unpack
 
 from audiencekit.api.paths import check_identifier
+from audiencekit.audiences.dryruns.looking import look_and_plan
 from audiencekit.destinations.target import Target
 from audiencekit.machine.heap import give_back
 from audiencekit.planning.knownmembers import known_members
@@ -16,9 +16,7 @@ from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import Progress, Stoppable, heard_by
-from audiencekit.runs.firstlook import look_first
-from audiencekit.runs.inthread import in_thread
+from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
@@ -41,16 +39,14 @@ async def plan_upload_async(
     read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
     session = target.connect(settings)
     check_identifier(target.destination.noun, target.id)
-    await look_first(session, progress)
-    terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
-    terms = replace(terms, members=known_members(target, settings))
-    stoppable = Stoppable(progress)
-    plan = await in_thread(partial(_plan, source, terms, rejections, stoppable), stoppable)
+
+    def plan_source(progress: Progress) -> Plan:
+        terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
+        terms = replace(terms, members=known_members(target, settings))
+        with ExitStack() as stack:
+            means = Means(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
+            return plan_run(source, terms, means).to_plan()
+
+    plan = await look_and_plan(session, progress, plan_source)
     give_back()
     return plan
-
-
-def _plan(source: AnySource, terms: Terms, rejections: FilePath | None, progress: Progress) -> Plan:
-    with ExitStack() as stack:
-        means = Means(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
-        return plan_run(source, terms, means).to_plan()

@@ -1,0 +1,51 @@
+"""`--from-sql`: the query to a database in the place of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import click
+
+from audiencekit.cli.output import leave_with
+from audiencekit.errors import AudiencekitError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def perhaps_from_database(function: F) -> F:
+    """`function` with the query to a database as its source, where there is one."""
+
+    @wraps(function)
+    def call(source: tuple[str, ...], from_sql: str | None, **given: Any) -> Any:
+        return function(source=source if from_sql is None else _query(source, from_sql, given), **given)
+
+    return cast("F", call)
+
+
+def needs_source(function: F) -> F:
+    """`function`, which needs files or a query."""
+
+    @wraps(function)
+    def call(source: Any, **given: Any) -> Any:
+        if not source:
+            raise click.UsageError("Missing argument 'SOURCE...'.")
+        return function(source=source, **given)
+
+    return cast("F", call)
+
+
+def _query(source: tuple[str, ...], url: str, given: dict[str, Any]) -> Any:
+    """The query, whose text is taken out of `given`."""
+    from audiencekit.sources.databases.databasequery import from_sql
+
+    sql = given.pop("sql", None)
+    if source:
+        raise click.UsageError("--from-sql stands in the place of files: give one of them.")
+    if sql is None:
+        raise click.UsageError("--from-sql needs --sql @FILE with the query that the database executes.")
+    try:
+        return from_sql(url, sql)
+    except AudiencekitError as error:
+        leave_with(error, as_json=given.get("as_json", False))

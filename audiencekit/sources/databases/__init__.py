@@ -1,0 +1,1 @@
+"""The result of one query to a database: read only, of one moment, in batches."""

@@ -1,0 +1,109 @@
+"""One query by a driver of ADBC: connected, begun read only, its rows fetched in batches of Arrow."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Generator
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.shown import shown
+from audiencekit.sources.databases.databaseurl import SECRETS, DatabaseUrl
+from audiencekit.sources.databases.failures import failure_of
+from audiencekit.sources.frames.frames import BatchReader
+
+_SHOWN_LENGTH: Final = 200  # letters of what a driver says of a connection
+
+
+@dataclass(frozen=True, slots=True)
+class Connecting:
+    """How a driver reaches its database: the arguments of its `connect`, and the statements before the query."""
+
+    driver: str
+    arguments: dict[str, Any] = field(repr=False)
+    begin: tuple[str, ...] = ()
+
+
+def read_by_adbc(connecting: Connecting, url: DatabaseUrl, sql: str) -> BatchReader:
+    """The rows of the query, begun. Raises UsageError for a driver that is not installed and for a query that the
+    database does not take, InputOutputFailed when it cannot be reached."""
+    if importlib.util.find_spec(connecting.driver) is None:
+        raise UsageError(
+            f"a query to {url.database} needs the package {connecting.driver.replace('_', '-')}",
+            hint=f"pip install 'audiencekit[{url.database}]'",
+        )
+    with ExitStack() as stack:
+        connection = stack.enter_context(_closing(_connected(connecting, url)))
+        cursor = stack.enter_context(_closing(connection.cursor()))
+        reader = stack.enter_context(_closing(_begun(cursor, connecting, sql)))
+        return BatchReader(reader.schema, _batches(reader, sql, stack.pop_all()))
+
+
+def _connected(connecting: Connecting, url: DatabaseUrl) -> Any:
+    driver = importlib.import_module(f"{connecting.driver}.dbapi")
+    told = ""
+    try:
+        return driver.connect(**connecting.arguments)
+    except driver.Error as error:
+        # There are no rows yet. It names hosts and users, and never a password.
+        first_line = str(error).strip().partition("\n")[0]
+        told = shown(first_line.rpartition("Failed to connect: ")[2])[:_SHOWN_LENGTH]
+    raise InputOutputFailed(f"the database cannot be reached: {told}", hint=SECRETS[url.database])
+
+
+def _begun(cursor: Any, connecting: Connecting, sql: str) -> Any:
+    failure = None
+    try:
+        for statement in connecting.begin:
+            cursor.execute(statement)
+        cursor.execute(sql)
+        return _reader_of(cursor)
+    except _errors() as error:
+        failure = failure_of(error, sql)
+    raise failure
+
+
+def _reader_of(cursor: Any) -> Any:
+    """The rows. The reader of pyarrow would lose the SQLSTATE of a query that fails late; the one of ADBC keeps it."""
+    try:
+        from adbc_driver_manager._reader import AdbcRecordBatchReader
+    except ImportError:
+        return cursor.fetch_record_batch()
+    stream = cursor.fetch_arrow()  # it is released with this object, unless the reader has it by then
+    return AdbcRecordBatchReader._import_from_c(stream.address)
+
+
+def _batches(reader: Any, sql: str, stack: ExitStack) -> Generator[Any, None, None]:
+    """The batches; the connection is closed behind the last, and when it is not wanted any more."""
+    with stack:
+        while (batch := _next(reader, sql)) is not None:
+            yield batch
+
+
+def _next(reader: Any, sql: str) -> Any:
+    failure = None
+    try:
+        return reader.read_next_batch()
+    except StopIteration:
+        return None
+    except _errors() as error:
+        failure = failure_of(error, sql)
+    raise failure
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    import adbc_driver_manager
+    import pyarrow as pa
+
+    return (adbc_driver_manager.Error, pa.ArrowException, OSError)
+
+
+class _closing(closing[Any]):  # noqa: N801
+    """As `contextlib.closing`, for a connection that may be lost by then: its rows are here, or are refused."""
+
+    def __exit__(self, *exc_info: object) -> None:
+        with suppress(*_errors()):
+            super().__exit__(*exc_info)

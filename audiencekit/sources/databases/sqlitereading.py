@@ -1,0 +1,85 @@
+"""One query to a file of SQLite, by the module of Python: cells of one column may be of several types there.
+
+The driver of ADBC takes the type of a column from the first thousand rows, and fails at a later one of another type.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
+from audiencekit.sources.databases.databaseurl import DatabaseUrl
+from audiencekit.sources.frames.frames import BatchReader
+from audiencekit.sources.frames.wrapping import rows_of
+
+# All that a SELECT needs, and nothing that writes, attaches a file or changes a setting.
+_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, 33})  # 33: recursion
+_DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_TAKEN: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_NOMEM", "SQLITE_PERM")
+_WRONG: Final = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_READONLY")
+
+
+def read_sqlite(url: DatabaseUrl, sql: str) -> BatchReader:
+    """The rows of the query, begun. Raises SourceRefused for a file that is not there or no database, UsageError for a
+    query that it does not take."""
+    if url.parts.netloc or url.parts.query or not url.parts.path.strip("/"):
+        raise UsageError("`from_sql=` names no file", hint="write sqlite:///FILE, or sqlite:////DIRECTORY/FILE")
+    path = Path(unquote(url.parts.path.removeprefix("/")))
+    if not path.is_file():
+        raise SourceRefused(
+            "there is no such file of SQLite", hint="a path from the root has four slashes: sqlite:////DIRECTORY/FILE"
+        )
+    rows = _rows(path, sql)
+    reader = next(rows)
+    return BatchReader(reader.schema, _batches(rows, reader))
+
+
+def _rows(path: Path, sql: str) -> Generator[Any, None, None]:
+    """A reader of the rows, and nothing more; the file is closed when the generator is."""
+    failure = None
+    try:
+        # Read in the thread of the source, which is not the one that opened it.
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, check_same_thread=False)
+    except sqlite3.Error as error:
+        failure = _failure_of(error)
+    if failure is not None:
+        raise failure
+    with closing(connection):
+        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        yield _attempt(lambda: rows_of(connection.execute(sql)))
+
+
+def _batches(rows: Generator[Any, None, None], reader: Any) -> Iterator[Any]:
+    with closing(rows):
+        while (batch := _attempt(lambda: next(reader, None))) is not None:
+            yield batch
+
+
+def _attempt(work: Any) -> Any:
+    failure = None
+    try:
+        return work()
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        failure = _failure_of(error)
+    raise failure
+
+
+def _failure_of(error: Exception) -> AudiencekitError:
+    """Its text quotes; its name does not."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(_DAMAGED):
+        return SourceRefused("the file of SQLite is damaged, or is none", hint="sqlite3 FILE 'PRAGMA integrity_check'")
+    if name.startswith(_TAKEN):
+        return InputOutputFailed(
+            f"the file of SQLite cannot be read ({name})", hint="run again when it is not written to"
+        )
+    if name.startswith(_WRONG) or isinstance(error, sqlite3.ProgrammingError | sqlite3.Warning):
+        return UsageError(
+            "SQLite does not take the query", hint="execute it with `sqlite3 -readonly FILE`, whose message says more"
+        )
+    return SourceRefused("the query failed on a row: it is no text in UTF-8, or no value that a function wants")

@@ -1,0 +1,72 @@
+"""Cells of real exports that hold no identifier, or half of one: notes, cut values, the neighbour's column."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+import phonenumbers
+from phonenumbers import PhoneNumber, PhoneNumberFormat
+
+from benchmarks.values.spellings import EMAIL_SPELLINGS, Spell
+
+_MISSING: Final = ("", "", "n/a", "unknown", "-", "none", "NULL", "TBD", "?", "keine", "nicht bekannt", "s/n", "no")
+_NOTES: Final = ("(office)", "home", "after 6 pm", "do not call", "Anna", "/ Fax", "WhatsApp", "mobil")
+
+
+def _plain(chance: random.Random) -> str:
+    return EMAIL_SPELLINGS["plain"](chance)
+
+
+def _written(number: PhoneNumber) -> str:
+    return phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL)
+
+
+def _digits(number: PhoneNumber) -> str:
+    return phonenumbers.format_number(number, PhoneNumberFormat.E164)[1:]
+
+
+def _rounded(number: PhoneNumber) -> str:
+    digits = _digits(number)
+    return f"{digits[0]}.{digits[1:6]}E+{len(digits) - 1}"
+
+
+# By name.
+DIRTY_NUMBERS: Final[dict[str, Spell]] = {
+    "missing": lambda chance, number: chance.choice(_MISSING),
+    "repeated": lambda chance, number: chance.choice("0129") * chance.randrange(6, 12),
+    "counted": lambda chance, number: chance.choice(("1234567890", "0123456789", "123456", "12345")),
+    "cut": lambda chance, number: _written(number)[: -chance.randrange(2, 7)],
+    "too long": lambda chance, number: f"{_written(number)}{chance.randrange(10, 999)}",
+    "noted": lambda chance, number: f"{_written(number)} {chance.choice(_NOTES)}",
+    "two in a cell": lambda chance, number: (
+        f"{_written(number)}{chance.choice((' / ', ', ', ' ', '; '))}{_digits(number)}"
+    ),
+    "rounded": lambda chance, number: _rounded(number),
+    "stray sign": lambda chance, number: f"{_written(number)}{chance.choice(',;:*?')}",
+    "an address": lambda chance, number: _plain(chance),
+    "a day": lambda chance, number: (
+        f"{chance.randrange(1950, 2026)}-0{chance.randrange(1, 10)}-{chance.randrange(10, 29)}"
+    ),
+    "an id": lambda chance, number: f"C{chance.randrange(10**6)}",
+    "a hash": lambda chance, number: f"{chance.randrange(16**64):064x}",
+    "formula": lambda chance, number: chance.choice(("#REF!", "#N/A", "=A1", "########")),
+}
+DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
+    "missing": lambda chance: chance.choice(_MISSING),
+    "nobody's": lambda chance: chance.choice(("test@test.com", "noemail@noemail.com", "no-reply@none", "a@a.com")),
+    "no at sign": lambda chance: _plain(chance).replace("@", chance.choice(("", ".", " at ", "(at)"))),
+    "two at signs": lambda chance: _plain(chance).replace("@", "@@"),
+    "two in a cell": lambda chance: f"{_plain(chance)}{chance.choice((';', ', ', ' / '))}{_plain(chance)}",
+    "no domain": lambda chance: _plain(chance).partition("@")[0] + "@",
+    "no top": lambda chance: _plain(chance).rpartition(".")[0],
+    "double dot": lambda chance: _plain(chance).replace("@", ".@" if chance.randrange(2) else "@."),
+    "stray sign": lambda chance: f"{_plain(chance)}{chance.choice('.,;:>')}",
+    "space inside": lambda chance: _plain(chance).replace("@", chance.choice((" @", "@ ", " @ "))),
+    "noted": lambda chance: f"{_plain(chance)} {chance.choice(_NOTES)}",
+    "a number": lambda chance: f"+49 151 {chance.randrange(10**7, 10**8)}",
+    "a name": lambda chance: chance.choice(("Anna Birk", "BIRK, Bo", "Zoë", "田中", "Иван")),
+    "an address of the web": lambda chance: f"https://www.larchpost{chance.randrange(500)}.example/",
+    "a hash": lambda chance: f"{chance.randrange(16**64):064x}",
+}
