@@ -39,7 +39,7 @@ class Batch:
 
     @property
     def operation_types(self) -> tuple[str, ...]:
-        """What can be done to a record."""
+        """The operations that it takes."""
         return ("Create", "Update", "Delete") if self.update else ("Create", "Delete")
 
     def handle(self, call: Call) -> Answer:
