@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from audiencekit.cli.candidates import setup_names
 from audiencekit.cli.commandhelp import Command, plan_option, service_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryrun import DRY_RUN_NOTE
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, examples=("run spring-customers", "run --all --plan --setup audiences/audiencekit.toml"))
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=setup_names)
 @plan_option("--all", "everything", is_flag=True, help="Carry out all audiences of the setup.")
 @plan_option("--plan", "only_plan", is_flag=True, help="Say what would change, and send nothing.")
 @plan_option("--setup", metavar="FILE", help="The setup; audiencekit.toml here, when it was named before.")
