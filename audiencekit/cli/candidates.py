@@ -50,17 +50,6 @@ def audiences(context: click.Context, parameter: click.Parameter, incomplete: st
     return [CompletionItem(one, help=names[one]) for one in sorted(found)]
 
 
-def setup_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Names of the audiences of the setup that is named, or was named before."""
-    names: list[str] = []
-    with contextlib.suppress(Exception):
-        from audiencekit.cli.setupfile import setup_of
-
-        setup = setup_of(context.params.get("setup"), remember=False, profile=context.params.get("profile"))
-        names = [one.name for one in setup.audiences]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
 def columns(context: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
     """Names of the columns of the list."""
     return [CompletionItem(name) for name in _names(None) if name.startswith(incomplete)]
