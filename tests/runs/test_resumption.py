@@ -1,4 +1,4 @@
-"""What a run can be resumed from, by where its rows came from and what was kept of them."""
+"""The origins that a run can be resumed from: its source, or the spool that was kept of it."""
 
 from __future__ import annotations
 

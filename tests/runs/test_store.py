@@ -82,7 +82,7 @@ def test_open_directory_of_runs_is_closed(store: RunStore, tmp_path: Path) -> No
 
 
 def test_report_comes_back(store: RunStore) -> None:
-    """What was written is read; a second writing replaces the first and leaves nothing beside it."""
+    """A report is read as it was written; a second writing replaces the first and leaves nothing beside it."""
     directory = store.create(NEW)
     store.write_report(NEW, {"state": "incomplete"})
     store.write_report(NEW, REPORT)
