@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import zipfile
 import zlib
@@ -21,6 +22,7 @@ _OFFICE: Final = "[Content_Types].xml"  # of every document of Office
 _OPEN_DOCUMENT: Final = frozenset({"mimetype", "content.xml"})
 SHOWN_MEMBERS: Final = 5
 _ENCRYPTED: Final = 0x1
+_END, _END_BYTES = b"PK\x05\x06", 22  # of the record at its end, without the comment (APPNOTE, section 4.3.16)
 _WRONG: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
 _PADDING: Final = ("__MACOSX/", ".DS_Store")  # what macOS adds to an archive
 
@@ -56,6 +58,8 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
 def _opened(reading: Reading) -> IO[bytes]:
     try:
         archive = zipfile.ZipFile(reading)
+        if has_more_behind(reading, archive):
+            raise damaged(ZIP, "bytes follow its end")
         return archive.open(_only_member(archive))
     except AudiencekitError:
         raise
@@ -66,6 +70,12 @@ def _opened(reading: Reading) -> IO[bytes]:
     if unknown:
         raise SourceRefused("the zip file is packed by a method that is not read", hint="unpack it, or pack it as gz")
     raise reading.failure or damaged(ZIP, "its directory cannot be read")
+
+
+def has_more_behind(reading: Reading, archive: zipfile.ZipFile) -> bool:
+    """Whether bytes follow the end of the archive, which `zipfile` passes over."""
+    reading.seek(-_END_BYTES - len(archive.comment), io.SEEK_END)
+    return reading.read(len(_END)) != _END
 
 
 def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:

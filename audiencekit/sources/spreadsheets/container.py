@@ -12,6 +12,7 @@ from typing import Final, Self, TypeVar
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
 from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.zipmember import has_more_behind
 
 T = TypeVar("T")
 BLOCK_BYTES: Final = 1_048_576
@@ -87,7 +88,10 @@ class Container:
         return entry
 
     def _opened(self) -> zipfile.ZipFile:
-        return zipfile.ZipFile(self._reading)
+        archive = zipfile.ZipFile(self._reading)
+        if has_more_behind(self._reading, archive):
+            raise damaged("bytes follow its end")
+        return archive
 
     def _attempt(self, work: Callable[[], T]) -> T:
         """The result of `work`. The errors of the libraries quote names and values, and are left behind."""
