@@ -72,6 +72,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._serve(manner)
 
+    do_HEAD = do_GET  # noqa: N815  # the name that http.server wants
+
     def _serve(self, manner: Manner) -> None:
         asked, match = self.headers.get("Range"), self.headers.get("If-Match")
         headers = {"ETag": manner.etag} if manner.etag else {}
@@ -81,6 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if manner.packs:
             body, headers["Content-Encoding"] = gzip.compress(body, mtime=0), "gzip"
+        headers["Last-Modified"] = "Tue, 24 Nov 2026 11:00:00 GMT"
         if asked is None or not manner.ranges:
             self._answer(200, headers, body)
             return
@@ -100,7 +103,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        is_cut = len(body) > 1 and manner.takes("cut")
+        has_body = self.command != "HEAD"
+        is_cut = has_body and len(body) > 1 and manner.takes("cut")
         if manner.chunked:
             self.send_header("Transfer-Encoding", "chunked")
         elif manner.length:
@@ -109,6 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.send_header("Connection", "close")
         self.end_headers()
+        if not has_body:
+            return
         sent = body[: len(body) // 2] if is_cut else body
         if manner.chunked:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent) + (b"" if is_cut else b"0\r\n\r\n"))
