@@ -35,6 +35,7 @@ class Manner:
     packs: bool = False
     length: bool = True
     chunked: bool = False
+    changes_at: int | None = None  # the number of the request from which on another file lies there
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -61,6 +62,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         manner: Manner = self.server.manner
         manner.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+        if manner.changes_at is not None and len(manner.requests) >= manner.changes_at:
+            manner.body, manner.changes_at = manner.body.swapcase(), None
         spoiled = next((name for name in ("silent", "busy") if manner.takes(name)), "")
         if spoiled == "silent":
             self.server.closing.wait()
