@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
-from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed
+from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
 from audiencekit.planning.options import Keywords, SyncKeywords, read_keywords
 from audiencekit.profile import SPEC
@@ -43,6 +43,8 @@ from audiencekit.settings import (
     SECRET_NAMES,
     SETUP_TABLES,
 )
+from audiencekit.sources.files import FilePath
+from audiencekit.sources.remote.address import is_address, is_kept_whole, kept_address
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
@@ -206,8 +208,8 @@ class _Reader:
             self.problems.append((f"{place}.sql", "the file of the query cannot be read"))
             return "SELECT 1"
 
-    def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[Path, ...]:
-        """Paths from the directory of the file on."""
+    def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[FilePath, ...]:
+        """Paths from the directory of the file on, and addresses as they are."""
         value = given.get(key, [])
         paths = [value] if isinstance(value, str) else value
         if not isinstance(paths, list) or not all(isinstance(path, str) and path.strip() for path in paths):
@@ -215,7 +217,9 @@ class _Reader:
             return ()
         if "-" in paths:
             self.problems.append((f"{place}.{key}", "standard input cannot be named in a setup"))
-        return tuple(self._directory / path for path in paths)
+        addresses = [path for path in paths if is_address(path)]
+        self.problems += [(f"{place}.{key}", why) for path in addresses if (why := _wrong_address(path))]
+        return tuple(path if path in addresses else self._directory / path for path in paths)
 
     def _refuse_unknown(self, place: str, content: Mapping[str, Any], known: frozenset[str]) -> None:
         told = {place for place, _ in self.problems}
@@ -225,6 +229,16 @@ class _Reader:
             near = get_close_matches(key, known, n=1)
             instead = f"perhaps {near[0]}" if near else f"allowed: {', '.join(sorted(known))}"
             self.problems.append((f"{place}.{key}".lstrip("."), f"this is not known here; {instead}"))
+
+
+def _wrong_address(text: str) -> str:
+    """Why an address cannot stand in a setup; an empty text where it can."""
+    try:
+        if is_kept_whole(kept_address(text)):
+            return ""
+    except UsageError as error:
+        return str(error)
+    return "an address with a query does not belong in this file: it may be a signature, which is a secret"
 
 
 def _forbidden(content: Any, place: str = "") -> Iterator[tuple[str, str]]:
