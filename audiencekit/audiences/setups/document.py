@@ -42,6 +42,7 @@ from audiencekit.settings import (
     RULES,
     SECRET_NAMES,
     SETUP_TABLES,
+    variable_part,
 )
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.remote.address import is_address, is_kept_whole, kept_address
@@ -111,6 +112,7 @@ class _Reader:
         self.problems += _forbidden(content)
         self._refuse_unknown("", content, FILE_KEYS | SETUP_TABLES)
         accounts, lists, audiences = (self._tables(content, kind) for kind in ("accounts", "lists", "audiences"))
+        self._refuse_alike(accounts)
         for name, account in accounts.items():
             self._refuse_unknown(f"accounts.{name}", account, _ACCOUNT_KEYS)
             if not is_service_id(account.get("account_id")):
@@ -121,6 +123,13 @@ class _Reader:
             self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
         found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
         return tuple(one for one in found if one is not None)
+
+    def _refuse_alike(self, accounts: Mapping[str, Any]) -> None:
+        """Two names that stand for the same variables of the environment would share their credentials."""
+        known: dict[str, str] = {}
+        for name in accounts:
+            if (other := known.setdefault(variable_part(name), name)) != name:
+                self.problems.append((f"accounts.{name}", f"in variables it reads like {other!r}: rename one of them"))
 
     def _tables(self, content: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
         tables = content.get(kind, {})
