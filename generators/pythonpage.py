@@ -28,7 +28,7 @@ import audiencekit
 
 plan = audiencekit.check("customers.csv", country="DE")
 print(plan)
-report = audiencekit.upload("customers.csv", audience_id="h1ab2", country="DE")
+report = audiencekit.upload("customers.csv", audience_id="dlzxk", country="DE")
 ```
 
 Functions whose names end in `_async` are awaited. The others wait for the result; inside a running event loop, as in a

@@ -28,12 +28,17 @@ def _bill(project: dict[str, Any]) -> Any:
 
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
+    from packageurl import PackageURL
 
     reference = f"{project['name']}@{__version__}"
     bill = Bom(serial_number=uuid5(NAMESPACE_DNS, reference))
     bill.metadata.timestamp = None  # type: ignore[assignment]
     bill.metadata.component = Component(
-        name=project["name"], version=__version__, type=ComponentType.APPLICATION, bom_ref=reference
+        name=project["name"],
+        version=__version__,
+        type=ComponentType.APPLICATION,
+        bom_ref=reference,
+        purl=PackageURL("pypi", name=project["name"], version=__version__),
     )
     needed = [_dependency(requirement) for requirement in project["dependencies"]]
     # The kernels have no dependency, but hold parts of the standard library of their compiler.
@@ -46,6 +51,7 @@ def _bill(project: dict[str, Any]) -> Any:
 def _dependency(text: str) -> Any:
     from cyclonedx.model import Property
     from cyclonedx.model.component import Component, ComponentType
+    from packageurl import PackageURL
     from packaging.requirements import Requirement
 
     requirement = Requirement(text)
@@ -53,5 +59,6 @@ def _dependency(text: str) -> Any:
         name=requirement.name,
         type=ComponentType.LIBRARY,
         bom_ref=requirement.name,
+        purl=PackageURL("pypi", name=requirement.name),  # a kind of package; where it comes from is the installer's
         properties=[Property(name=_NAMESPACE, value=str(requirement.specifier))],
     )

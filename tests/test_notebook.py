@@ -65,7 +65,7 @@ def test_an_upload_works_in_the_loop_of_the_kernel_and_shows_its_progress(cells:
     assert "sending" in bars[0], "the place is updated, from the thread that works"
     assert len(bars) == 1
     assert "complete" in report
-    assert "<td>25</td>" in report
+    assert 'data-key="rows.sent">25</td>' in report
 
 
 def test_a_date_is_taken(cells: list[Any]) -> None:

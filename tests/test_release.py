@@ -50,10 +50,13 @@ def test_the_version_stands_in_one_place() -> None:
 
 
 def test_the_sbom_names_every_dependency() -> None:
-    """By the name that the project gives it, and as something that the tool depends on."""
+    """By the name that the project gives it, by its package URL, and as something that the tool depends on."""
     bill = json.loads((ROOT / "audiencekit.cdx.json").read_text("utf-8"))
     assert {component["name"] for component in bill["components"]} == NEEDED | {"rust-std"}
     (of_tool,) = [each for each in bill["dependencies"] if each["ref"].startswith("audiencekit@")]
+    purls = {component["name"]: component.get("purl") for component in bill["components"]}
+    assert purls == {name: f"pkg:pypi/{name}" for name in NEEDED} | {"rust-std": None}
+    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/audiencekit@{__version__}"
     assert set(of_tool["dependsOn"]) == {component["bom-ref"] for component in bill["components"]}
 
 
@@ -86,12 +89,21 @@ def test_the_action_gives_its_command_to_no_shell(tmp_path: Path) -> None:
     tool.chmod(0o755)
     given = f"check\nmy list.csv\n$(touch {tmp_path}/ran); `id`\n"
     environment = {
-        "PATH": f"{tmp_path}:/usr/bin:/bin", "COMMAND": given, "RUNNER_TEMP": str(tmp_path),
+        "PATH": "/usr/bin:/bin", "AUDIENCEKIT": str(tool), "COMMAND": given, "RUNNER_TEMP": str(tmp_path),
         "GITHUB_OUTPUT": str(tmp_path / "output"),
     }  # fmt: skip
     subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], env=environment, check=True)
     assert (tmp_path / "audiencekit-report").read_text() == f"3\n{given}"
     assert not (tmp_path / "ran").exists()
+
+
+def test_actions_of_others_are_named_by_their_commit() -> None:
+    """A tag can be moved. What is run from an index is named by its version."""
+    for path in (*WORKFLOWS, ROOT / "action.yml"):
+        text = path.read_text("utf-8")
+        for action, at in re.findall(r"uses: ([\w./-]+)@(.*)", text):
+            assert action == "OWNER/audiencekit" or re.fullmatch(r"[0-9a-f]{40}  # v\d+\.\d+\.\d+", at), action
+        assert all("==" in tool for tool in re.findall(r"pipx run (\S+)", text))
 
 
 def test_only_the_publishing_job_may_more_than_read() -> None:

@@ -50,9 +50,9 @@ ALL = pytest.mark.parametrize(
     ("name", "keywords", "counts"), [CONTACTS, HASHED, CHANGES], ids=lambda value: str(value)[:8]
 )
 FLEXIBLE = {
-    "Spring visitors": "People in 1nmth (at least once in the last 30 days).",
+    "Spring visitors": "People in dlzxk (at least once in the last 30 days).",
     "Lapsed buyers": (
-        "People in 1nmth (at least once in the last 30 days) and not in 1nmtj (more than 2 times in the last 7 days)."
+        "People in dlzxk (at least once in the last 30 days) and not in dlzxk (more than 2 times in the last 7 days)."
     ),
     "Shop or app, no staff": (
         "People (in 1nmtk (at least 3 times in the last 14 days) or in 1nmtm (at least once in the last day))"

@@ -1,10 +1,8 @@
-"""The documentation site: it is whole, asks no other host for anything, and its shell commands run as printed."""
+"""The documentation site: it is whole, asks no other host for anything, and its pictures show what is printed."""
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.processes import COMMAND, PIPE, environment
 from tests.terminal_pictures import COMMANDS, picture
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PAGES = ("tutorial.md", "schedules.md")
 
 
 @pytest.fixture(scope="module")
@@ -56,37 +52,6 @@ def test_the_search_has_an_index(site: Path) -> None:
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     assert '"docs/tutorial"' in index
     assert "excel_mangl" in index
-
-
-def _commands_of(page: str) -> list[str]:
-    blocks = re.findall(
-        r"^```sh\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line.startswith("audiencekit ")]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path) -> None:
-    """One after the other, against the emulator, in a folder that has the samples."""
-    (tmp_path / "samples").symlink_to(ROOT / "samples")
-    state = tmp_path / "state"
-    with subprocess.Popen([*COMMAND, "emulator"], env=environment(state), cwd=tmp_path, stdout=PIPE) as emulator:
-        assert emulator.stdout is not None
-        try:
-            env = environment(state, json.loads(emulator.stdout.readline())["env"])
-            for line in _commands_of(page):
-                command = [*COMMAND, *shlex.split(line)[1:]]
-                done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-                assert done.returncode == 0, f"{line}: {done.stderr}"
-        finally:
-            emulator.terminate()
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_has_commands(page: str) -> None:
-    """So that the test of them is about something."""
-    assert _commands_of(page)
 
 
 def _words(svg: str) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,7 @@ _OF_POSIX = (
     "test_files_are_not_overwritten_or_followed",
     "test_a_full_disk_is_said",
 )
+_AUDIENCEKIT = ("-m", "tests.withoutposix", "audiencekit")
 _HOLD = """
 import sys
 from pathlib import Path
@@ -63,20 +66,56 @@ def _environment(home: Path, **more: str) -> dict[str, str]:
     return {**kept, "TMPDIR": str(home), "AUDIENCEKIT_STATE_DIR": str(home / "state"), **more}
 
 
-def _run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+def _run(home: Path, *arguments: str, text: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
-        env=_environment(home, **more), cwd=ROOT, capture_output=True, text=True, timeout=300,
+        env=_environment(home, **more), cwd=ROOT, input=text, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
 
 def test_the_demo_is_complete(tmp_path: Path) -> None:
     """The command line, the emulator, the limiter, the journal: a list is uploaded, and its sums close."""
-    done = _run(tmp_path, "-m", "tests.withoutposix", "audiencekit", "demo", "--rows", "200", "--json")
+    done = _run(tmp_path, *_AUDIENCEKIT, "demo", "--rows", "200", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["state"] == "complete"
     assert report["reconciliation"]["records_sent"] == report["reconciliation"]["total_count"] > 0
+
+
+def test_a_list_is_piped_in(tmp_path: Path) -> None:
+    """Whether more has come cannot be asked there: it is waited for."""
+    done = _run(tmp_path, *_AUDIENCEKIT, "check", "-", "--json", text="email\nada@example.com\n")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"]["read"] == 1
+
+
+def test_what_runs_until_a_signal_ends_in_good_order(tmp_path: Path) -> None:
+    """The emulator, and a command that follows it: by a signal of which the event loop is not told."""
+    with _begin(tmp_path, "emulator") as emulator:
+        assert emulator.stdout is not None
+        ready = json.loads(emulator.stdout.readline())
+        subscribed = _run(tmp_path, *_AUDIENCEKIT, "activity", "subscribe", **ready["env"])
+        assert subscribed.returncode == 0, subscribed.stderr
+        event = json.dumps({"event_type": "profile.update.bio", "payload": {"bio": "spring"}}).encode()
+        urllib.request.urlopen(f"{ready['base_url']}/__activity", event).close()
+        with _begin(tmp_path, "activity", "follow", "--backfill-minutes", "5", **ready["env"]) as follower:
+            assert follower.stdout is not None
+            assert "spring" in follower.stdout.readline()
+            assert _ended(follower) == (0, "ended; 1 events\n")
+        assert _ended(emulator)[0] == 0
+
+
+def _begin(home: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *_AUDIENCEKIT, *arguments],
+        env=_environment(home, **more), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def _ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
@@ -102,7 +141,7 @@ def test_a_state_directory_outside_of_the_profile_is_refused(tmp_path: Path) -> 
     (tmp_path / "profile").mkdir()
     (tmp_path / "elsewhere").mkdir()
     done = _run(
-        tmp_path / "profile", "-m", "tests.withoutposix", "audiencekit", "runs",
+        tmp_path / "profile", *_AUDIENCEKIT, "runs",
         AUDIENCEKIT_STATE_DIR=str(tmp_path / "elsewhere"),
     )  # fmt: skip
     assert done.returncode != 0

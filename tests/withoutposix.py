@@ -14,6 +14,7 @@ import multiprocessing.connection
 import os
 import resource
 import runpy
+import select
 import shutil
 import signal
 import struct
@@ -40,6 +41,7 @@ OF_OS = (
 )
 OF_SIGNAL = ("SIGHUP", "SIGKILL", "SIGXCPU", "pthread_sigmask")
 OF_TIME = ("clock_gettime", "CLOCK_BOOTTIME", "CLOCK_MONOTONIC")
+OF_SELECT = ("poll", "epoll")
 OF_MMAP = ("MAP_PRIVATE", "MAP_ANONYMOUS")
 
 _LOCK = struct.Struct("hhqqi4x")  # struct flock of Linux
@@ -85,7 +87,8 @@ def take_away() -> None:
     sys.meta_path.insert(0, _Refused())
     for name in MODULES:
         sys.modules.pop(name, None)
-    for module, names in ((os, OF_OS), (signal, OF_SIGNAL), (time, OF_TIME), (mmap, OF_MMAP)):
+    gone = ((os, OF_OS), (select, OF_SELECT), (signal, OF_SIGNAL), (time, OF_TIME), (mmap, OF_MMAP))
+    for module, names in gone:
         for name in names:
             if hasattr(module, name):
                 delattr(module, name)

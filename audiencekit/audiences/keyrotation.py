@@ -35,11 +35,13 @@ def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyP
     drawn. A kill leaves all under one key; the next command finishes or undoes it. Raises UsageError, PlanRefused where
     something is unfinished that only the key of now can finish, AudienceBusy, InputOutputFailed.
     """
+    if not state_dir.exists():
+        raise _without_key()
     with changing_key(state_dir):
         settle(state_dir)
         old, place = existing_state_key(state_dir, given), place_of_key(state_dir, given)
         if old is None or place is None:
-            raise UsageError("there is no state key yet", hint="it is made by the first run")
+            raise _without_key()
         _check_fresh(fresh, old, place)
         drawn = fresh or StateKey(secrets.token_bytes(KEY_BYTES))
         new = StateKey(drawn.unwrap(), (old, *old.earlier))
@@ -53,6 +55,10 @@ def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyP
                 undo(state_dir)
             raise
     return place
+
+
+def _without_key() -> UsageError:
+    return UsageError("there is no state key yet", hint="it is made by the first run")
 
 
 def _check_fresh(fresh: StateKey | None, old: StateKey, place: KeyPlace) -> None:

@@ -13,7 +13,8 @@ from typing import Any, Final, Literal, Self
 
 from audiencekit.audiences.readiness import Readiness
 from audiencekit.audiences.synchronisation.expiry import expiry, is_under_sync
-from audiencekit.errors import SnapshotRefused
+from audiencekit.destinations.audiencesizes import AudienceSizes
+from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.store import RunStore
@@ -42,7 +43,9 @@ class Health:
 
     @classmethod
     def of(cls, readiness: Readiness, settings: Settings) -> Self:
-        """With what this state directory knows; a snapshot that cannot be trusted says nothing."""
+        """With what this state directory knows; a snapshot that cannot be trusted says nothing. The size is noted."""
+        now = format_time(datetime.now(UTC))
+        AudienceSizes(settings.state_dir, settings.account_id).note(readiness.audience_id, readiness.size, now)
         provided = None
         with contextlib.suppress(SnapshotRefused):
             provided = count_provided(readiness.audience_id, settings)
@@ -123,3 +126,28 @@ def count_provided(audience_id: str, settings: Settings, now: datetime | None = 
     if not any(put_in):
         return None
     return Provided(least=max(0, largest - taken_out), most=sum(put_in), source="runs")
+
+
+def size_history(audience_id: str, settings: Settings) -> list[dict[str, Any]]:
+    """The sizes that the service told this machine, the oldest first: `seen_at`, `audience_size`, `members`.
+
+    `members` are those that the last complete sync before had left in the audience, and `match_rate` is the size over
+    them; both are None where no sync of this machine tells.
+    """
+    left, found = _members_after_syncs(audience_id, settings), []
+    for seen_at, size in AudienceSizes(settings.state_dir, settings.account_id).of(audience_id).items():
+        members = next((count for finished_at, count in reversed(left) if finished_at <= seen_at), None)
+        rate = round(min(size / members, 1.0), 4) if members else None
+        found.append({"seen_at": seen_at, "audience_size": size, "members": members, "match_rate": rate})
+    return found
+
+
+def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str, int]]:
+    """When each complete sync of the audience ended, and the members after it, the first first."""
+    store, found = RunStore(settings.state_dir), []
+    for run in store.list_runs():
+        if run.get("audience_id") == audience_id and run["state"] == "complete" and run.get("finished_at"):
+            with contextlib.suppress(AudiencekitError, OSError):
+                members = store.read_report(run["run_id"]).get("changes", {}).get("members_after")
+                found += [(str(run["finished_at"]), int(members))] if members is not None else []
+    return sorted(found)

@@ -95,11 +95,12 @@ async def _follow(backfill_minutes: int | None) -> None:
     import signal
 
     from audiencekit.api.opening import open_calls
+    from audiencekit.machine.loopsignals import on_ending
 
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101
     for ending in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(ending, task.cancel)
+        on_ending(loop, ending, task.cancel)
     told = 0
     try:
         async with open_calls(command_settings()) as client:

@@ -136,11 +136,12 @@ def show_health(audience: str, as_json: bool) -> None:
 
 
 def _print_health(readiness: Readiness, *, as_json: bool) -> None:
-    from audiencekit.audiences.matchrate import Health
+    from audiencekit.audiences.matchrate import Health, size_history
 
-    health = Health.of(readiness, command_settings())
+    settings = command_settings()
+    health = Health.of(readiness, settings)
     if as_json:
-        print_told(health.to_json())
+        print_told({**health.to_json(), "history": size_history(readiness.audience_id, settings)})
     else:
         say(health.to_text())
 

@@ -131,6 +131,7 @@ def reading_options(function: F) -> F:
         reading_option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         reading_option("--encoding", help="Encoding of the file, when it is not UTF-8."),
         reading_option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
+        reading_option("--sheet", metavar="NAME", help="Sheet of a workbook, where several hold cells."),
         reading_option(
             "--sql",
             type=QueryFile(),
@@ -247,6 +248,7 @@ def suppression_options(function: F) -> F:
         suppression_option("--suppress-encoding", help="Their encoding, when it is not UTF-8."),
         suppression_option("--suppress-delimiter", metavar="CHAR", help="Their delimiter; recognised by default."),
         suppression_option("--suppress-no-header", is_flag=True, help="They have no header."),
+        suppression_option("--suppress-sheet", metavar="NAME", help="Sheet of those that are workbooks."),
         suppression_option(
             "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
             help="Share of their rows that may be unreadable; none by default.",

@@ -31,10 +31,17 @@ def write_plan_page(path: str, document: Mapping[str, Any]) -> None:
 
 
 def write_report_page(path: str, document: Mapping[str, Any], settings: Settings) -> None:
-    """The page of a run; of an audience under sync with the months in which members expire. Raises as the other."""
+    """The page of a run; of an audience with its sizes, and under sync with the months in which members expire.
+
+    Raises as the other.
+    """
+    from audiencekit.audiences.matchrate import size_history
     from audiencekit.reporting.webpage.page import report_page
 
-    _write(path, report_page(spelled_document(dict(document)), expiry=_expiry(document.get("audience_id"), settings)))
+    audience_id = document.get("audience_id")
+    history = [] if audience_id is None else size_history(audience_id, settings)
+    page = report_page({**spelled_document(dict(document)), "history": history}, expiry=_expiry(audience_id, settings))
+    _write(path, page)
 
 
 def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | None:

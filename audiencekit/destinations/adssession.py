@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,9 +12,11 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
 from audiencekit.destinations.audiencelook import look_at_audience
+from audiencekit.destinations.audiencesizes import AudienceSizes
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.syncstamp import overtake_sync
 from audiencekit.packedrequest import PackedRequest
+from audiencekit.preparation.times import format_time
 
 if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
@@ -46,15 +50,19 @@ class _AdsSession:
 class AudienceSession(_AdsSession):
     """A Session on one audience of an account."""
 
-    def __init__(self, client: AdsClient, account_id: str, place_id: str, known: KnownAudiences | None = None) -> None:
+    def __init__(self, client: AdsClient, account_id: str, place_id: str, state_dir: Path | None = None) -> None:
         super().__init__(client, place_id)
-        self._account_id, self._known = account_id, known
+        self._account_id, self._state_dir = account_id, state_dir
 
     async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """Tell its name, which is known from now on. Raises as `look_at_audience`."""
-        name = await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
-        if name is not None and self._known is not None:
-            self._known.note({self._place_id: name})
+        """Tell its name, which is known from now on, with its size. Raises as `look_at_audience`."""
+        audience = await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
+        if self._state_dir is None:
+            return
+        if name := audience.get("name"):
+            KnownAudiences(self._state_dir, self._account_id).note({self._place_id: str(name)})
+        now = format_time(datetime.fromtimestamp(policy.clock.now(), UTC))
+        AudienceSizes(self._state_dir, self._account_id).note(self._place_id, audience.get("audience_size"), now)
 
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Have the next sync of the audience, from anywhere, know of this run."""

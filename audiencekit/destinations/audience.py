@@ -67,10 +67,8 @@ class Audience:
         """Raises UsageError or CredentialsRefused for settings that lack something."""
         from audiencekit.api.opening import open_client  # only those who send need HTTP
         from audiencekit.destinations.adssession import AudienceSession
-        from audiencekit.destinations.knownaudiences import KnownAudiences
 
-        client, account_id = open_client(settings), settings.require_account()
-        return AudienceSession(client, account_id, place_id, KnownAudiences(settings.state_dir, account_id))
+        return AudienceSession(open_client(settings), settings.require_account(), place_id, settings.state_dir)
 
 
 AUDIENCE: Final[Destination] = Audience()

@@ -40,8 +40,10 @@ _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials ca
 
 async def look_at_audience(
     client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
-) -> str | None:
-    """Tell the name of the audience, and of a clock that is far off; the name comes back. One to three requests.
+) -> Mapping[str, Any]:
+    """Tell the name of the audience, and of a clock that is far off; what the service says of it comes back.
+
+    One to three requests.
 
     A service that does not say what it has, or what the user may do, holds no run back.
 
@@ -59,7 +61,7 @@ async def look_at_audience(
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
-            return None
+            return {}
         except ExchangeError as error:
             raise as_of_a_run(error, _NOTHING) from None
         hint = _LIST if found else await _called_so(client, audience_id) or _LIST
@@ -71,13 +73,14 @@ async def look_at_audience(
         if viewing := await viewing_permissions(client):
             told = f"this user may only look at account {account_id} ({viewing})"
             raise CredentialsRefused(f"{told}: {_NOTHING}", hint=_WHOAMI)
-    name = found[-1].data.get("name")
-    if not name:
-        return None
-    tell(f"audience {audience_id}: {shown(str(name))}")
-    for finding in find_in_name(str(name)):
-        tell(f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it")
-    return str(name)
+    audience: Mapping[str, Any] = found[-1].data
+    if name := audience.get("name"):
+        tell(f"audience {audience_id}: {shown(str(name))}")
+        for finding in find_in_name(str(name)):
+            tell(
+                f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it"
+            )
+    return audience
 
 
 async def _called_so(client: AdsClient, name: str) -> str:

@@ -26,11 +26,11 @@ from audiencekit.personal import HashedRecords, RawColumns, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.records import DELETE, UPDATE, prepare_batch
 from audiencekit.preparation.tally import Tally
+from audiencekit.sources.arrow.batchmerging import gathered_columns
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list
 from audiencekit.sources.faults import Faults
-from audiencekit.sources.frames.batchmerging import gathered_columns
 
 REJECTION_FIELDS: Final = ("column", "reason")
 _KINDS: Final = frozenset(Kind)

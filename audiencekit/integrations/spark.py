@@ -24,7 +24,7 @@ from audiencekit.planning.options import Keywords, Options, read_keywords, with_
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bounds import judge
 from audiencekit.preparation.tally import Tally
-from audiencekit.reporting.counts import identifier_counts
+from audiencekit.reporting.counts import combination_counts, identifier_counts
 from audiencekit.settings import load_settings
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PARTITION_ROWS: Final = 2**33
 # What is about files, about the moment of sending, about the list as a whole, or about a query that Spark can run.
 _NOT_HERE: Final = frozenset(
-    {"encoding", "delimiter", "header", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
+    {"encoding", "delimiter", "header", "sheet", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
     | {"suppress", "consent_column"}
 )
 
@@ -63,7 +63,7 @@ class PreparedFrame:
     _counted: Any = field(repr=False)  # an accumulator of Tallies
 
     def report(self) -> dict[str, Any]:
-        """Counts as `check` has them: `rows`, `identifiers`, `rejections`, and the `problems` that forbid an upload.
+        """Counts as `check` has them: `rows`, `identifiers`, `combinations`, `rejections`; `problems` forbid an upload.
 
         They are of the last job that read all rows. Raises UsageError when there was none.
         """
@@ -72,6 +72,7 @@ class PreparedFrame:
             "columns": self._work.mapping.names_by_kind(),
             "rows": {"read": tally.rows_read, "rejected": tally.rows_rejected, "records": tally.records},
             "identifiers": identifier_counts(tally, self._work.mapping),
+            "combinations": list(combination_counts(tally)),
             "rejections": dict(tally.reasons),
             "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self._refusals(tally)],
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from audiencekit.machine.firstsignals import ENDINGS
@@ -37,6 +37,19 @@ def let_through() -> None:
     """Endings come through again, those that were held back first."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+
+
+@contextlib.contextmanager
+def all_held_back() -> Iterator[None]:
+    """No signal at all comes through to this thread meanwhile, where the system can do so."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wake(loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> None:

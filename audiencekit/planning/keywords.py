@@ -36,6 +36,7 @@ class SourceKeywords(TypedDict, total=False):
     encoding: str | None
     delimiter: str | None
     header: bool | None
+    sheet: str | None
     sql: str | None
     shared_values: int | Literal["keep"]
 
@@ -56,6 +57,7 @@ class SyncKeywords(SourceKeywords, total=False):
     suppress_encoding: str | None
     suppress_delimiter: str | None
     suppress_header: bool | None
+    suppress_sheet: str | None
     suppress_max_rejected_share: float
     consent_column: str | None
     shared_suppression: Literal["stop", "all", "none"]
@@ -91,6 +93,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "encoding": Keyword(None, "Encoding of the file, when it is not UTF-8."),
         "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),
         "header": Keyword(None, "False when the first line is a row; recognised by default."),
+        "sheet": Keyword(None, "Name of the sheet of a workbook; not needed where only one holds cells."),
         "sql": Keyword(None, "One SELECT over the table `source`, as text; see `from_sql` for databases."),
         "shared_values": Keyword(
             SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."
@@ -115,6 +118,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "suppress_encoding": Keyword(None, "As `encoding`, for `suppress`."),
         "suppress_delimiter": Keyword(None, "As `delimiter`, for `suppress`."),
         "suppress_header": Keyword(None, "As `header`, for `suppress`."),
+        "suppress_sheet": Keyword(None, "As `sheet`, for `suppress`."),
         "suppress_max_rejected_share": Keyword(
             DEFAULT_MAX_UNREAD_SHARE, "The share of the rows of `suppress` that may be unreadable, 0 to 1."
         ),

@@ -30,8 +30,8 @@ from audiencekit.sources.files import absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 
 _TEXTS: Final = (
-    *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter"),
-    *("suppress_split_cells", "suppress_encoding", "suppress_delimiter"),
+    *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),
+    *("suppress_split_cells", "suppress_encoding", "suppress_delimiter", "suppress_sheet"),
 )
 _TRUTHS: Final = ("header", "suppress_header", "allow_empty", "confirm_partner_ids", "fail_on_warnings")
 _TIMES: Final = ("expires_at", "effective_at", "plan_time")
@@ -222,6 +222,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         encoding=given["encoding"],
         delimiter=given["delimiter"],
         header=given["header"],
+        sheet=given["sheet"],
         sql=given["sql"],
         one_operation=given["operation"] is not None,
     )
@@ -247,6 +248,7 @@ def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOption
         encoding=given["suppress_encoding"],
         delimiter=given["suppress_delimiter"],
         header=given["suppress_header"],
+        sheet=given["suppress_sheet"],
         every_form=True,
         one_operation=True,
     )

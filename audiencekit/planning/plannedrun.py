@@ -26,7 +26,7 @@ from audiencekit.preparation.losses import Loss, find_losses
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
-from audiencekit.reporting.counts import RowCounts, identifier_counts
+from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 from audiencekit.selection.selection import Layout, Selection, Wave
 from audiencekit.sources.table import Description, Part
@@ -184,6 +184,7 @@ class PlannedRun:
             columns=self.mapping.names_by_kind(),
             rows=self.row_counts(),
             identifiers=identifier_counts(self.tally, self.mapping),
+            combinations=combination_counts(self.tally),
             rejections=dict(self.tally.reasons),
             requests=len(self.requests),
             operations=sum(request.operations for request in self.requests),

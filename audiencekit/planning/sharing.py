@@ -146,6 +146,7 @@ class _Stripping:
         left_out = np.zeros_like(before)
         np.add.at(left_out, (owners, found["kind"]), 1)
         is_gone = left_out.sum(axis=1) == before.sum(axis=1)
+        self._recombine(before, before - left_out)
         places = np.sort(found["place"]).astype(np.int64)
         self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at, owners), is_gone)
         self._count(number, first, records[is_gone].astype(np.int64))
@@ -166,6 +167,14 @@ class _Stripping:
         lengths = self._terms.form.measure(_records_of(np.concatenate([before, after]))).astype(np.int64)
         sizes[records] -= np.subtract(*np.split(lengths, 2)).astype(sizes.dtype)
         return sizes
+
+    def _recombine(self, before: Counts, after: Counts) -> None:
+        """Count records by the kinds that they have now, as `Tally.combinations`, no longer by those of before."""
+        bits = 1 << np.arange(len(Kind))
+        for counts, sign in ((before, -1), (after, 1)):
+            found, records = np.unique((counts > 0) @ bits, return_counts=True)
+            changed = {int(kinds): sign * int(count) for kinds, count in zip(found, records, strict=True) if kinds}
+            self._gathered.tally.combinations.update(changed)
 
     @property
     def _asks(self) -> bool:

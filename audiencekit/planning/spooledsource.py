@@ -96,7 +96,10 @@ def _bits(places: list[int] | None, size: int) -> Bools | None:
 
 def _tally(document: dict[str, Any]) -> Tally:
     columns = {int(position): _column_tally(column) for position, column in document.pop("columns").items()}
-    return Tally(**{**document, "reasons": Counter(document["reasons"])}, columns=columns)
+    # Spools of earlier versions count no combinations.
+    combinations = Counter({int(bits): count for bits, count in document.pop("combinations", {}).items()})
+    reasons = Counter(document.pop("reasons"))
+    return Tally(**document, reasons=reasons, combinations=combinations, columns=columns)
 
 
 def _column_tally(document: dict[str, Any]) -> ColumnTally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -206,19 +206,23 @@ def _decide_in_bulk(texts: Any, column: MappedColumn, countries: Any | None, rul
     """The decisions that are certain in bulk."""
     if column.hashed:
         return decide_hashed(texts)
-    match column.kind:
-        case Kind.EMAIL:
-            return decide_emails(texts)
-        case Kind.PHONE_NUMBER:
-            return decide_phone_numbers(texts, countries, rules)
-        case Kind.DEVICE_ID:
-            return decide_device_ids(texts, rules)
-        case Kind.HANDLE:
-            return decide_handles(texts)
-        case Kind.PLATFORM_ID:
-            return decide_platform_ids(texts)
-        case Kind.PARTNER_USER_ID:
-            return decide_partner_user_ids(texts)
+    decide = _IN_BULK.get(column.kind, _leave)
+    return decide(texts, countries, rules)
+
+
+def _leave(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
+    """Leave every value to the definition: a kind without a rule for whole columns."""
+    return Decisions(pa.nulls(len(texts), pa.string()), arrow_array(np.full(len(texts), UNDECIDED, dtype=np.int8)))
+
+
+_IN_BULK: Final[Mapping[Kind, Callable[[Any, Any | None, Rules], Decisions]]] = {
+    Kind.EMAIL: lambda texts, countries, rules: decide_emails(texts),
+    Kind.PHONE_NUMBER: decide_phone_numbers,
+    Kind.DEVICE_ID: lambda texts, countries, rules: decide_device_ids(texts, rules),
+    Kind.HANDLE: lambda texts, countries, rules: decide_handles(texts),
+    Kind.PLATFORM_ID: lambda texts, countries, rules: decide_platform_ids(texts),
+    Kind.PARTNER_USER_ID: lambda texts, countries, rules: decide_partner_user_ids(texts),
+}
 
 
 def _complete(

@@ -37,6 +37,8 @@ _UNKNOWN_OPERATION: Final = pa.scalar(Reason.UNKNOWN_OPERATION.value, pa.string(
 # Of each kind, what a value is stored as: 32 bytes of hash, or the text of what leaves unhashed.
 VALUE_TYPES: Final = {kind: HASH_TYPE if kind.is_hashed else pa.string() for kind in Kind}
 
+_BITS: Final = {kind: np.uint8(1 << place) for place, kind in enumerate(Kind)}  # in `Tally.combinations`
+
 # One line a record. Within a kind the values are distinct and sorted, so that equal key sets are equal bytes; null
 # where a kind has none.
 RECORD_SCHEMA: Final = pa.schema(
@@ -140,6 +142,15 @@ def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections
     return columns.filter(known), pc.equal(words.filter(known), DELETE)
 
 
+def _combinations(results: list[tuple[Any, ColumnResult]], rows: int) -> Counter[int]:
+    """The rows that have a valid value, by the kinds that they have one of, as `Tally.combinations`."""
+    kinds = np.zeros(rows, dtype=np.uint8)
+    for column, result in results:
+        kinds[result.value_rows] |= _BITS[column.kind]
+    counts = np.bincount(kinds, minlength=1)
+    return Counter({bits: int(counts[bits]) for bits in np.flatnonzero(counts).tolist() if bits})
+
+
 def _tally(batch: TextBatch, results: list[tuple[Any, ColumnResult]], records: int, rejected: pa.RecordBatch) -> Tally:
     read = batch.columns.unwrap().num_rows + batch.faults.num_rows
     counted = pc.value_counts(rejected.column(2)).to_pylist()
@@ -149,4 +160,5 @@ def _tally(batch: TextBatch, results: list[tuple[Any, ColumnResult]], records: i
         records=records,
         columns={column.position: result.tally for column, result in results},
         reasons=Counter({entry["values"]: entry["counts"] for entry in counted}),
+        combinations=_combinations(results, batch.columns.unwrap().num_rows),
     )

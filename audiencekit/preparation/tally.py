@@ -118,13 +118,17 @@ class ColumnTally:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over all batches so far. `rows_read` = `rows_rejected` + `records`."""
+    """Counts over all batches so far. `rows_read` = `rows_rejected` + `records`.
+
+    `combinations` counts the records by the kinds that they have, as bits: the first kind is 1, the second 2.
+    """
 
     rows_read: int = 0
     rows_rejected: int = 0
     records: int = 0
     columns: dict[int, ColumnTally] = field(default_factory=dict)  # by position in the source
     reasons: Counter[str] = field(default_factory=Counter)  # entries of rejections.csv by reason
+    combinations: Counter[int] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
         """Count `other` in."""
@@ -132,5 +136,6 @@ class Tally:
         self.rows_rejected += other.rows_rejected
         self.records += other.records
         self.reasons.update(other.reasons)
+        self.combinations.update(other.combinations)
         for position, column in other.columns.items():
             self.columns.setdefault(position, ColumnTally()).add(column)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from audiencekit.errors import Bug
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.tally import ColumnTally, Tally
 
@@ -58,3 +60,13 @@ def identifier_counts(tally: Tally, mapping: ColumnMapping) -> dict[str, dict[st
         counts["valid"] += seen.valid
         counts["rejected"] += seen.rejected
     return found
+
+
+def combination_counts(tally: Tally) -> tuple[dict[str, Any], ...]:
+    """The rows by the kinds that they have a valid value of: `kinds` and `rows` each, the most rows first."""
+    named = ((_kinds_of(bits), rows) for bits, rows in tally.combinations.items() if rows)
+    return tuple({"kinds": kinds, "rows": rows} for kinds, rows in sorted(named, key=lambda each: (-each[1], each[0])))
+
+
+def _kinds_of(bits: int) -> list[str]:
+    return [kind.value for place, kind in enumerate(Kind) if bits >> place & 1]

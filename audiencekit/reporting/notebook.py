@@ -5,14 +5,20 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib import import_module
-from typing import Any, Final, Protocol
+from importlib.resources import files
+from string import Template
+from typing import Final, Protocol
 
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.report import Report
+from audiencekit.reporting.webpage.listparts import list_parts
+from audiencekit.reporting.webpage.markup import Draw, problems, section
+from audiencekit.reporting.webpage.page import report_parts
+from audiencekit.reporting.webpage.parts import Document, Part, in_words
 from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2
@@ -87,50 +93,33 @@ def _bar(position: Position) -> str:
     return f"<progress{share}></progress>"
 
 
-def report_table(report: Report) -> str:
-    """The counts of a report as HTML."""
+def report_html(report: Report) -> str:
+    """The report as HTML: the parts of its page, with pictures where the extra `html` is installed."""
     document = report.to_json()
     title = f"{report.operation.capitalize()} of {report.target}: {report.state}"
-    return _page(title, document, {"requests": _numbers(document["requests"])}, report)
+    return _fragment(title, document, report_parts(document), report)
 
 
-def plan_table(plan: Plan) -> str:
-    """The counts of a plan as HTML."""
+def plan_html(plan: Plan) -> str:
+    """The same of a plan."""
     document = plan.to_json()
-    title = f"Plan: {plan.verdict.replace('_', ' ')}"
-    return _page(title, document, {"to send": _numbers(document["plan"])}, plan)
+    return _fragment(f"Plan: {in_words(plan.verdict)}", document, list_parts(document), plan)
 
 
-def _page(title: str, document: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]], whole: object) -> str:
-    identifiers = {
-        kind: f"{counts['valid']:,} of {counts['present']:,} valid" for kind, counts in document["identifiers"].items()
-    }
-    groups = {"rows": document["rows"], "identifiers": identifiers, "rejections": document["rejections"], **more}
-    tables = "".join(_table(name, rows) for name, rows in groups.items() if rows)
-    remarks = "".join(f"<li>{escape(text)}</li>" for text in _remarks(document))
-    return (
-        f"<div><b>{escape(shown(title))}</b>"
-        f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">{tables}</div>'
-        + (f"<ul>{remarks}</ul>" if remarks else "")
-        + f"<details><summary>as text</summary><pre>{escape(shown_lines(str(whole)))}</pre></details></div>"
+def _fragment(title: str, document: Document, parts: Sequence[Part], whole: object) -> str:
+    draw = _drawing()
+    template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
+    return Template(template).substitute(
+        title=escape(shown(title)),
+        body=problems(document, shown) + "".join(section(part, draw) for part in parts),
+        text=escape(shown_lines(str(whole))),
     )
 
 
-def _table(title: str, rows: Mapping[str, Any]) -> str:
-    lines = (f"<tr><td>{escape(shown(name))}</td><td>{_cell(value)}</td></tr>" for name, value in rows.items())
-    return f'<table><tr><th colspan="2">{escape(title)}</th></tr>{"".join(lines)}</table>'
-
-
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else escape(shown(str(value)))
-
-
-def _numbers(counts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in counts.items() if type(value) is int}
-
-
-def _remarks(document: Mapping[str, Any]) -> Iterable[str]:
-    for problem in document["problems"]:
-        yield f"problem: {shown(problem['message'])}"
-    for warning in document["warnings"]:
-        yield f"warning: {shown(warning['message'])}"
+def _drawing() -> Draw:
+    """The function that draws pictures; it draws none where the extra is not installed."""
+    try:
+        from audiencekit.reporting.webpage.pictures import draw
+    except ImportError:
+        return lambda picture: ""
+    return draw

@@ -36,7 +36,8 @@ class Plan:
 
     `warnings` are losses to hear of before it is sent, and `findings` all of them, of a `check` that was asked for the
     doctor; the most values first. `source` is what the source was found to be; `sources` the same of each of its files,
-    with its name and rows. `suppression` is what was read of each suppression source. `is_repeatable` says that the
+    with its name and rows. `suppression` is what was read of each suppression source. `combinations`
+    count the rows by the kinds of identifiers that they have. `is_repeatable` says that the
     source can be read again, so that a run of it can be resumed without more. `minutes` is the least time that the
     service's rate allows. `bytes` counts bodies as sent.
     """
@@ -63,6 +64,7 @@ class Plan:
     sources: tuple[dict[str, Any], ...] = ()
     changes: dict[str, Any] = field(default_factory=dict)
     suppression: tuple[dict[str, Any], ...] = ()
+    combinations: tuple[dict[str, Any], ...] = ()
     is_repeatable: bool = True
 
     def __repr__(self) -> str:
@@ -76,9 +78,9 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """The plan in a notebook."""
-        from audiencekit.reporting.notebook import plan_table
+        from audiencekit.reporting.notebook import plan_html
 
-        return plan_table(self)
+        return plan_html(self)
 
     @property
     def exit_code(self) -> int:
@@ -93,6 +95,7 @@ class Plan:
             "columns": self.columns,
             "rows": self.rows.to_json(),
             "identifiers": self.identifiers,
+            "combinations": list(self.combinations),
             "rejections": self.rejections,
             "suppression": list(self.suppression),
             "plan": {

@@ -20,7 +20,8 @@ class Report:
     a record does not say that it knows the person. `miscounted` are requests of which it counted other records than
     were sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the
     files that were given, without directories. `pace` counts what ended in each step of pass two, the last time that it
-    was carried out. `warnings` are the losses that the plan warned of, as in a Plan.
+    was carried out; `earlier_paces` those before it, of a run that was resumed. `combinations` count the rows by the
+    kinds of identifiers that they have. `warnings` are the losses that the plan warned of, as in a Plan.
     """
 
     run_id: str
@@ -54,6 +55,8 @@ class Report:
     changes: dict[str, Any] = field(default_factory=dict)
     suppression: tuple[dict[str, Any], ...] = ()
     pace: dict[str, Any] = field(default_factory=dict)
+    earlier_paces: tuple[dict[str, Any], ...] = ()
+    combinations: tuple[dict[str, Any], ...] = ()
 
     def __repr__(self) -> str:
         sent = f"{self.rows.sent:,} of {self.rows.read:,} rows sent"
@@ -67,9 +70,9 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""
-        from audiencekit.reporting.notebook import report_table
+        from audiencekit.reporting.notebook import report_html
 
-        return report_table(self)
+        return report_html(self)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""
@@ -85,6 +88,7 @@ class Report:
             "sources": list(self.sources),
             "columns": self.columns,
             "identifiers": self.identifiers,
+            "combinations": list(self.combinations),
             "rejections": self.rejections,
             "suppression": list(self.suppression),
             "requests": {
@@ -100,6 +104,7 @@ class Report:
                 "total_count": self.total_count,
             },
             "pace": self.pace,
+            "earlier_paces": list(self.earlier_paces),
             "miscounted": list(self.miscounted),
             "changes": self.changes,
             "expires_at": self.expires_at,
@@ -128,6 +133,8 @@ class Report:
             "source_names": tuple(facts.pop("source_names", ())),
             "suppression": tuple(facts.pop("suppression", ())),
             "miscounted": tuple(facts.pop("miscounted", ())),
+            "earlier_paces": tuple(facts.pop("earlier_paces", ())),
+            "combinations": tuple(facts.pop("combinations", ())),
         }
         del facts["requests"], facts["audience_id"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

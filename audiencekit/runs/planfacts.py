@@ -13,7 +13,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.profile import Profile
-from audiencekit.reporting.counts import identifier_counts
+from audiencekit.reporting.counts import combination_counts, identifier_counts
 from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody, Sums
 
 
@@ -28,6 +28,7 @@ def facts_for_report(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
         "sources": tuple(part.to_json() for part in planned.source.parts),
         "columns": planned.mapping.names_by_kind(),
         "identifiers": identifier_counts(planned.tally, planned.mapping),
+        "combinations": combination_counts(planned.tally),
         "rejections": dict(planned.tally.reasons + Counter({Reason.REFUSED_BY_SERVICE.value: refused})),
         "suppression": tuple(asdict(each) for each in planned.suppression),
         "requests_planned": len(planned.requests),

@@ -56,7 +56,8 @@ class Run:
     """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
     `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
-    if there was one. `note` is a line for people on what its start did, empty when that is nothing.
+    if there was one; `earlier_paces` are those of the parts before, as its report kept them. `note` is a line for
+    people on what its start did, empty when that is nothing.
     """
 
     facts: RunFacts
@@ -68,6 +69,7 @@ class Run:
     items: tuple[Item, ...] = ()
     earlier: Sums = field(default_factory=Sums)
     plan: PlanFacts | None = None
+    earlier_paces: tuple[dict[str, Any], ...] = ()
     note: str = ""
 
     @classmethod
@@ -153,7 +155,7 @@ class Run:
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
             spool_key=state_key.derive(SPOOL, run_id), items=tuple(facts.sources),
-            earlier=journal.sums(), plan=journal.plan(),
+            earlier=journal.sums(), plan=journal.plan(), earlier_paces=_paces_of(store, run_id),
         )  # fmt: skip
 
     def ended(self) -> Report | None:
@@ -315,6 +317,7 @@ class Run:
             audience_name=self.facts.target.known_name(self.store.state_dir, self.facts.account_id),
             source_names=names_of(self.items),
             pace=pace or {},
+            earlier_paces=self.earlier_paces,
             **facts,
         )
 
@@ -324,6 +327,14 @@ class Run:
 
     def _how_to_resume(self) -> str:
         return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
+
+
+def _paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
+    """The paces of the parts of a run so far, where a report of it was kept."""
+    with suppress(InputOutputFailed):
+        report = Report.from_json(check_report(store.read_report(run_id)))
+        return report.earlier_paces + ((report.pace,) if report.pace else ())
+    return ()
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:

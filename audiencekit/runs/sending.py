@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.results import RequestResult
 from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.preparation.times import format_time
 from audiencekit.reporting.progress import Progress
 
 MOST_STEPS: Final = 60  # of a pace: as many as a picture shows
@@ -30,13 +32,14 @@ class Sending:
         self._bytes = sum(request.body_bytes for request in before)
         self._records = sum(request.records for request in before)
         self._clock, self._begun = clock, clock.monotonic()
+        self._began_at = format_time(datetime.fromtimestamp(clock.now(), UTC))
         self._seconds: dict[int, Counter[str]] = {}
         self._step()
 
     def add(self, result: RequestResult) -> None:
-        """One request has ended."""
+        """One request has ended; one that never left counts nowhere."""
         second = self._seconds.setdefault(int(self._clock.monotonic() - self._begun), Counter())
-        second.update(requests=1, attempts=result.attempts, waits=result.rate_limited)
+        second.update(requests=int(result.attempts > 0), attempts=result.attempts, waits=result.rate_limited)
         facts = {"request": result.number, "outcome": str(result.outcome or "not sent"), "attempts": result.attempts}
         facts |= {"records": result.records, "bytes": result.body_bytes}
         _LOG.debug(
@@ -57,11 +60,15 @@ class Sending:
         self.progress.step("sending", self._confirmed, self._total, unit="requests", also=also)
 
     def pace(self) -> dict[str, Any]:
-        """Count the requests that ended in each step of `step_seconds`, of which there are few; empty without any."""
+        """Count the requests that ended in each step of `step_seconds` since `began_at`; empty without any."""
         if not self._seconds:
             return {}
         step = max(self._seconds) // MOST_STEPS + 1
         steps = [Counter[str]() for _ in range(max(self._seconds) // step + 1)]
         for second, counted in self._seconds.items():
             steps[second // step].update(counted)
-        return {"step_seconds": step, **{name: [each[name] for each in steps] for name in _COUNTED}}
+        return {
+            "began_at": self._began_at,
+            "step_seconds": step,
+            **{name: [each[name] for each in steps] for name in _COUNTED},
+        }

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.sources.bytes.bytestream import ByteStream
-from audiencekit.sources.bytes.ciphers import decrypted
 from audiencekit.sources.bytes.rawbytes import Identity, RawFile
 from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
+from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
@@ -143,18 +143,18 @@ def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
         from audiencekit.sources.frames.frametable import open_frame
 
         return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
-    file = _raw_file(item)
+    file = unwrapped(_raw_file(item))
     look = open_bytes(name, ByteStream(file, options.encoding), options)
     return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
 
 
 def _raw_file(item: FilePath | OpenFile) -> RawFile:
-    """The bytes of an item, decrypted where they are encrypted."""
+    """The bytes of an item, as they lie."""
     if isinstance(item, OpenFile):
         return StandardInput(item.unwrap())
     if os.fspath(item) == STANDARD_INPUT:
         return StandardInput()
-    return decrypted(RegularFile(item))
+    return RegularFile(item)
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

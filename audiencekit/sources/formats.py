@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from audiencekit.errors import SourceRefused, UsageError
+from audiencekit.errors import UsageError
 from audiencekit.optiontext import option
 from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, TextSample, take_sample
 from audiencekit.sources.delimited.delimitedfile import open_delimited
@@ -15,7 +15,14 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Look
 
 SNIFFED_BYTES: Final = 65_536
-DELIMITER, HEADER, ENCODING = "delimiter", "header", "encoding"
+DELIMITER, HEADER, ENCODING, SHEET = "delimiter", "header", "encoding", "sheet"
+# The formats that heed each, in words.
+_FOR: Final = {
+    DELIMITER: "delimited text",
+    HEADER: "delimited text and spreadsheets",
+    ENCODING: "text",
+    SHEET: "spreadsheets",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +41,17 @@ class Format:
 
 
 def _open_parquet(stream: ByteStream, options: SourceOptions) -> Look:
-    if not stream.file.seekable:
-        raise SourceRefused(
-            "Parquet is read from its end, which a stream does not have", hint="give the path of a file"
-        )
     # Arrow's Parquet reader is heavy, and most sources are text.
     from audiencekit.sources.parquet.parquetfile import open_parquet
 
     return open_parquet(stream.file, options)
+
+
+def _open_spreadsheet(stream: ByteStream, options: SourceOptions) -> Look:
+    # The parser of XML and Arrow's functions are heavy, and most sources are text.
+    from audiencekit.sources.spreadsheets.openedsheet import open_sheet
+
+    return open_sheet(stream.file, options)
 
 
 # The first that recognises a text has it.
@@ -52,7 +62,10 @@ TEXTS: Final = (
     ),
 )
 PARQUET: Final = Format("parquet", "Parquet", frozenset(), _open_parquet)
-FORMATS: Final = (*TEXTS, PARQUET)
+SPREADSHEET: Final = Format("spreadsheet", "spreadsheets (xlsx, xlsm)", frozenset({HEADER, SHEET}), _open_spreadsheet)
+FORMATS: Final = (*TEXTS, PARQUET, SPREADSHEET)
+# Formats that are recognised by their first bytes.
+_BINARY: Final = {SourceFormat.PARQUET: PARQUET, SourceFormat.WORKBOOK: SPREADSHEET}
 
 
 def open_bytes(name: str, stream: ByteStream, options: SourceOptions) -> Look:
@@ -61,8 +74,8 @@ def open_bytes(name: str, stream: ByteStream, options: SourceOptions) -> Look:
 
 
 def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
-    if stream.format is SourceFormat.PARQUET:
-        return PARQUET
+    if (binary := _BINARY.get(stream.format)) is not None:
+        return binary
     if options.delimiter is not None:
         return TEXTS[-1]
     beginning = take_sample(stream.blocks(), SNIFFED_BYTES)
@@ -72,9 +85,8 @@ def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
 def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
     """Raises UsageError for an option that none of the `formats` of a source heeds: none is ignored in silence."""
     heeded = {name for one in FORMATS if one.name in formats for name in one.heeds}
-    given = {DELIMITER: options.delimiter, HEADER: options.header, ENCODING: options.encoding}
+    given = {DELIMITER: options.delimiter, HEADER: options.header, ENCODING: options.encoding, SHEET: options.sheet}
     for name, value in given.items():
         if value is not None and name not in heeded:
             unheeded = option(name, value) if name == HEADER else option(name)
-            for_what = "text" if name == ENCODING else "delimited text"
-            raise UsageError(f"{unheeded} is for {for_what}, and the source is {' and '.join(sorted(set(formats)))}")
+            raise UsageError(f"{unheeded} is for {_FOR[name]}, and the source is {' and '.join(sorted(set(formats)))}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping
@@ -32,7 +32,7 @@ def _open(items: Sequence[Item], options: SourceOptions) -> Source:
     return JoinedSource(files)
 
 
-def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[], tuple[str, ...]] = tuple) -> Source:
+def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
     if file.look.mapping is not None:
         return _self_explained(file, file.look.mapping, options)
     mapper = Mapper(file.look.header, file.look.sample, options)
@@ -42,12 +42,12 @@ def _mapped(file: LookedAtFile, options: SourceOptions, later_notes: Callable[[]
         file.name,
         file.look.table,
         mapping,
-        notes=tuple(mapper.notes),
+        notes=(*mapper.notes, *file.look.notes),
         operation_hint=mapper.operation_hint,
         missing=mapper.missing,
         bytes_total=file.size_bytes,
         repeatable=file.repeatable,
-        later_notes=later_notes,
+        later_notes=file.look.later_notes,
     )
 
 
@@ -70,8 +70,8 @@ def _open_query(items: Sequence[Item], options: SourceOptions, sql: str) -> Sour
 
     files = look_at_files(items, options.of_queried_files())
     name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"
-    look, later_notes = open_query(sql, files, options)
+    look = open_query(sql, files, options)
     result = LookedAtFile(
         name, look, total_bytes(file.size_bytes for file in files), name, all(file.repeatable for file in files)
     )
-    return _mapped(result, options, later_notes)
+    return _mapped(result, options)

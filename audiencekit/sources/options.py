@@ -25,7 +25,8 @@ class SourceOptions:
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`
     names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says that the
-    first record is data, True that it is not, None that it is looked at. `sql` is one SELECT over the table `source`:
+    first record is data, True that it is not, None that it is looked at. `sheet` names a
+    sheet of a workbook. `sql` is one SELECT over the table `source`:
     the other options about columns and cells are then about its result. `one_operation` True says that a prepared
     file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
 
@@ -46,6 +47,7 @@ class SourceOptions:
     encoding: str | None = None
     delimiter: str | None = None
     header: bool | None = None
+    sheet: str | None = None
     sql: str | None = field(default=None, repr=False)  # it may name people
     one_operation: bool = False
     any_parquet: bool = False
@@ -70,6 +72,8 @@ class SourceOptions:
                 "`columns=` names no column",
                 hint="write `columns={'email': 'NAME'}`, or `columns={'email': 'column3'}`",
             )
+        if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet.strip()):
+            raise UsageError("`sheet=` names no sheet")
         if not all(name.strip() for name in self.ignore):
             raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
 

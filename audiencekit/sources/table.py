@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,7 +40,8 @@ class Look:
     """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
 
     `lists` are the positions of columns whose cells hold several values. `mapping` is that of a format which says what
-    its columns are, and `notes` what is to be said of it; others have None, and are mapped by names and cells.
+    its columns are; others have None, and are mapped by names and cells. `notes` are what is to be said of the table,
+    and `later_notes` what its last pass found.
     """
 
     table: Table
@@ -49,6 +50,7 @@ class Look:
     lists: frozenset[int] = frozenset()
     mapping: ColumnMapping | None = None
     notes: tuple[str, ...] = ()
+    later_notes: Callable[[], tuple[str, ...]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences import matchrate
-from audiencekit.audiences.matchrate import Health, Provided, count_provided
+from audiencekit.audiences.matchrate import Health, Provided, count_provided, size_history
 from audiencekit.audiences.readiness import Readiness
 from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.destinations.audiencesizes import AudienceSizes
 from audiencekit.emulator import Emulator
 from audiencekit.errors import SnapshotRefused
 from audiencekit.pipeline import upload_async
@@ -104,3 +105,27 @@ def test_a_snapshot_that_cannot_be_trusted_says_nothing(monkeypatch: pytest.Monk
     health = Health.of(readiness, load_settings({}, directory=tmp_path))
     assert (health.provided, health.to_json()["audience_size"]) == (None, 600)
     assert "not known" in health.to_text()
+
+
+async def test_the_rate_over_time(tmp_path: Path) -> None:
+    """Each size with the members that the sync before had left; before the first there is no rate."""
+    async with Emulator() as emulator:
+        settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")
+        sizes = AudienceSizes(settings.state_dir, settings.account_id)
+        sizes.note(emulator.audience_id, 90, "2020-01-01T00:00:00Z")
+        await sync_async(_list(tmp_path, range(120)), audience_id=emulator.audience_id, settings=settings)
+        sizes.note(emulator.audience_id, 60, "2099-01-01T00:00:00Z")
+        sizes.note(emulator.audience_id, 500, "2099-01-02T00:00:00Z")
+        history = size_history(emulator.audience_id, settings)
+    assert history == [
+        {"seen_at": "2020-01-01T00:00:00Z", "audience_size": 90, "members": None, "match_rate": None},
+        {"seen_at": "2099-01-01T00:00:00Z", "audience_size": 60, "members": 120, "match_rate": 0.5},
+        {"seen_at": "2099-01-02T00:00:00Z", "audience_size": 500, "members": 120, "match_rate": 1.0},
+    ]
+
+
+def test_the_size_of_a_look_is_noted(tmp_path: Path) -> None:
+    """So that the next page has a point more."""
+    settings = load_settings({"AUDIENCEKIT_ACCOUNT_ID": "acc1"}, directory=tmp_path, state_dir=tmp_path / "state")
+    Health.of(Readiness(audience_id="1a2b", is_targetable=True, reasons=(), size=620), settings)
+    assert list(AudienceSizes(settings.state_dir, "acc1").of("1a2b").values()) == [620]

@@ -109,4 +109,6 @@ def test_a_command_that_fails_is_said(run: Run, filled: Path) -> None:
 def test_before_the_first_run_there_is_none(run: Run, tmp_path: Path) -> None:
     shown = run("key", "show")
     assert (shown.returncode, "there is no state key yet" in shown.stdout) == (0, True)
+    rotated = run("key", "rotate")
+    assert (rotated.returncode, "there is no state key yet" in rotated.stderr) == (2, True)
     assert not (tmp_path / "state").exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import audiencekit
 from audiencekit.machine.crashpoints import (
     ERASURE_POINTS,
     KEY_POINTS,
@@ -19,7 +20,7 @@ from audiencekit.machine.crashpoints import (
     set_hook,
 )
 
-ROOM = Path(__file__).resolve().parents[2] / "audiencekit"
+ROOM = Path(audiencekit.__file__).parent  # as it is installed
 
 
 @pytest.fixture

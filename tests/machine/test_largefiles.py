@@ -80,8 +80,8 @@ def test_file_systems_that_refuse_to_open_past_the_cache(tmp_path: Path, monkeyp
 
     opened, control = os.open, fcntl.fcntl
 
-    def refuse(path: Path, flags: int, mode: int) -> int:
-        file = opened(path, flags & ~os.O_DIRECT, mode)
+    def refuse(path: Path, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        file = opened(path, flags & ~os.O_DIRECT, mode, dir_fd=dir_fd)
         if flags & os.O_DIRECT:
             os.close(file)
             raise OSError(errno.EINVAL, "Invalid argument")

@@ -56,6 +56,21 @@ def test_a_record_of_nothing_else_is_rejected(tmp_path: Path) -> None:
     assert rejections.read_text().splitlines()[1:] == [f"{row},phone,shared" for row in range(1, 10)]
 
 
+def test_combinations_are_those_that_are_left(tmp_path: Path) -> None:
+    """With what is sent: the telephone of all is no kind of theirs."""
+    source = _office(tmp_path / "list.csv", 8, f",{OFFICE}", "quin@example.com,+493090182001")
+    plan = checked(tmp_path, source)
+    assert plan.combinations == (
+        {"kinds": ["email"], "rows": 8},
+        {"kinds": ["email", "phone_number"], "rows": 1},
+    )
+    kept = checked(tmp_path, source, shared_values="keep")
+    assert kept.combinations == (
+        {"kinds": ["email", "phone_number"], "rows": 9},
+        {"kinds": ["phone_number"], "rows": 1},
+    )
+
+
 def test_records_that_are_the_same_without_it(tmp_path: Path) -> None:
     """Two rows of one person, one of them with the office's telephone, are duplicates then."""
     source = _office(tmp_path / "list.csv", 8, "p3@example.com,")

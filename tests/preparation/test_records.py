@@ -74,6 +74,20 @@ def test_a_row_is_sent_with_what_qualified(text_batch: Make, sha256: Make) -> No
     assert prepared.tally.columns[0].valid == 1
 
 
+def test_records_are_counted_by_the_kinds_that_they_have(text_batch: Make) -> None:
+    """Two values of a kind count once; a row without any is in no combination."""
+    made = text_batch(
+        (Kind.EMAIL, ["a@example.com", "b@example.com", "none", "c@example.com"]),
+        (Kind.EMAIL, ["d@example.com", None, None, None]),
+        (Kind.PARTNER_USER_ID, ["p1", None, "p3", None]),
+    )
+    tally = _prepare(made).tally
+    email, partner = 1 << list(Kind).index(Kind.EMAIL), 1 << list(Kind).index(Kind.PARTNER_USER_ID)
+    assert dict(tally.combinations) == {email | partner: 1, email: 2, partner: 1}
+    none = _prepare(text_batch((Kind.EMAIL, ["none", None]))).tally
+    assert (dict(none.combinations), none.records) == ({}, 0)
+
+
 def test_the_country_of_the_row_comes_before_the_default(text_batch: Make, sha256: Make) -> None:
     """ISO codes and English names are known; a row without one falls back to the option."""
     made = text_batch(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
+
+import pytest
 
 import audiencekit
 from audiencekit.destinations.target import Target
@@ -52,8 +55,18 @@ def test_a_printed_report_is_the_text_of_the_command_line() -> None:
 def test_a_report_in_a_notebook_shows_its_counts() -> None:
     """What a service or a file has named is text, and no part of the page."""
     page = _Read(REPORT._repr_html_())
-    assert {"1,234", "1,000", "1,004 of 1,234 valid", "problem: <script>alert(1)</script>"} <= set(page.texts)
+    assert {"1,234", "1,000", "1,004", "230", "<script>alert(1)</script>"} <= set(page.texts)
     assert "script" not in page.tags
+
+
+def test_pictures_are_there_where_they_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without matplotlib the tables are as they were."""
+    pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
+    assert "<svg" in REPORT._repr_html_()
+    monkeypatch.setitem(sys.modules, "audiencekit.reporting.webpage.pictures", None)
+    page = _Read(REPORT._repr_html_())
+    assert "svg" not in page.tags
+    assert {"1,234", "1,000", "1,004"} <= set(page.texts)
 
 
 def test_a_plan_is_printed_and_shown_as_well(tmp_path: Path) -> None:

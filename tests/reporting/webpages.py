@@ -35,5 +35,5 @@ class PageNumbers(HTMLParser):
 def number_at(document: Any, key: str) -> str:
     """The number of a JSON document at `key`, as a page writes it."""
     for name in key.split("."):
-        document = document[name]
+        document = document[int(name) if isinstance(document, list | tuple) else name]
     return f"{document:,}"

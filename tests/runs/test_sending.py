@@ -17,6 +17,9 @@ class Clock:
 
     seconds = 0.0
 
+    def now(self) -> float:
+        return 1_767_225_600.0 + self.seconds
+
     def monotonic(self) -> float:
         return 1_000.0 + self.seconds
 
@@ -42,6 +45,7 @@ def test_each_second_counts_its_requests() -> None:
     clock.seconds = 2.5
     sending.add(_ended(3, Outcome.UNKNOWN, attempts=4))
     assert sending.pace() == {
+        "began_at": "2026-01-01T00:00:00Z",
         "step_seconds": 1, "requests": [2, 0, 1], "attempts": [4, 0, 4], "waits": [2, 0, 0], "records": [20, 0, 0],
     }  # fmt: skip
 

@@ -90,6 +90,9 @@ async def test_a_run_on_a_list_is_resumed(
     assert read_report(settings.state_dir, "last")["target"] == target.to_json()
     report = await resume_async("last", settings=settings)
     assert (report.state, report.target) == ("complete", target)
+    parts = [*report.earlier_paces, report.pace]
+    assert [sum(pace["requests"]) for pace in parts] == [2, report.requests_planned - 2]
+    assert read_report(settings.state_dir, "last")["earlier_paces"] == list(report.earlier_paces)
     assert _members(emulator, target) == ROWS == report.success_count
 
 

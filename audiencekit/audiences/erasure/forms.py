@@ -1,8 +1,9 @@
 """Every form that an identifier can have been sent in: what an erasure has to name, since a Delete goes by hashes.
 
-Each rule is a row of FORMS, with its source. Most are the normal forms under the switches of `identifiers.rules`, of
-which a profile or an option may have chosen any; the others are what the same documentation has led other tools to
-send. A form that could be another person's is never made: national digits without their country are not.
+Each rule is a row of FORMS, with its source; a kind without a row has its normal form alone. Most are the normal forms
+under the switches of `identifiers.rules`, of which a profile or an option may have chosen any; the others are what the
+same documentation has led other tools to send. A form that could be another person's is never made: national digits
+without their country are not.
 """
 
 from __future__ import annotations
@@ -97,6 +98,11 @@ FORMS: Final = (
 )  # fmt: skip
 
 
+def _normal_form(kind: Kind) -> Form:
+    """The one form of a kind that is written in one way only."""
+    return Form(kind=kind, words="as the rule leaves it", source=f"the rule of identifiers.{kind}", of=str)
+
+
 def forms_of(
     kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None
 ) -> Forms | Reason:
@@ -107,7 +113,7 @@ def forms_of(
     normal = _normal_forms(kind, text, country, default_country)
     if isinstance(normal, Reason):
         return normal
-    rules = [form for form in FORMS if form.kind is kind]
+    rules = [form for form in FORMS if form.kind is kind] or [_normal_form(kind)]
     made = {form.of(one) for form in rules for one in ([text] if form.from_text else normal)}
     return frozenset(made)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
+
+from audiencekit.machine.loopsignals import all_held_back
 
 T = TypeVar("T")
 
@@ -36,11 +37,8 @@ class Drainage:
 
     def _begin(self, pool: ThreadPoolExecutor, work: Coroutine[Any, Any, T]) -> Future[T]:
         # A handler that raises while the thread starts would leave a thread behind that no one waits for.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
+        with all_held_back():
             return pool.submit(asyncio.run, self._hold(work))
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def drain(self) -> None:
         """Ask the work to end, as the first SIGTERM does on the command line; a second call changes nothing."""

@@ -36,6 +36,7 @@ _DOTTED_I_LOWERED: Final = "i\u0307"
 _FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
 
 _BITS: Final = 21  # of a code point, three of which are a fold
+_SYLLABLES: Final = range(0xAC00, 0xD7A4)  # of Hangul: joined by a rule; Python knows their parts from 3.14 on
 _FORMS: Final = ("a{}a@example.com", "a{}@example.com", "a.{}a@example.com")
 _DOMAIN: Final = re.compile(r"@([^@]*)")
 # To decode a longer label takes the square of its length, and no label is longer.
@@ -157,12 +158,12 @@ def _is_same_of_capitals(base: str, mark: str, composed: str) -> bool:
 def composing() -> dict[str, list[tuple[str, str]]]:
     """For each character that NFC may join to the one before it: these, and what becomes of both."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for composed in map(chr, range(0xC0, CODE_POINTS)):
+    for composed in map(chr, chain(range(0xC0, _SYLLABLES.start), range(_SYLLABLES.stop, CODE_POINTS))):
         parts = unicodedata.decomposition(composed)
         if parts and "<" not in parts and " " in parts:
             base, mark = (chr(int(part, 16)) for part in parts.split())
             found.setdefault(mark, []).append((base, composed))
-    for jamo in map(chr, chain(range(0x1161, 0x1176), range(0x11A7, 0x11C3))):  # joined by a rule, not by a table
+    for jamo in map(chr, chain(range(0x1161, 0x1176), range(0x11A7, 0x11C3))):
         found.setdefault(jamo, [])
     return found
 

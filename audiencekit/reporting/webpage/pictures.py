@@ -9,16 +9,21 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any, Final
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from audiencekit.reporting.webpage.parts import Bars, Columns, Overlap, Picture
+
 INK, SOFT, GOOD, LOST, LINE = "#010101", "#020202", "#030303", "#040404", "#050505"
 _VARIABLES: Final = {INK: "ink", SOFT: "soft", GOOD: "good", LOST: "lost", LINE: "line"}
 _WIDE: Final = 7.6  # inches, of 72 units of the picture each
 _BAR: Final = 0.42
+_DOT: Final = 0.26
+_MOST_NAMES: Final = 12  # below columns; of more every other is left out
 _STYLE: Final[Any] = {
     "svg.fonttype": "none",  # text stays text: it can be found, and takes the page's font
     "svg.hashsalt": "audiencekit",  # the same bytes each time
@@ -32,50 +37,89 @@ _STYLE: Final[Any] = {
 }
 
 
-def draw_bars(name: str, bars: Sequence[tuple[str, int, str]], *, colour: str = GOOD) -> str:
-    """Bars from the left, each with its name before it and its label behind it: (name, length, label).
+def draw(picture: Picture) -> str:
+    """The picture as SVG."""
+    with rc_context(_STYLE):
+        return _svg(_draw(picture), picture.name)
 
-    `name` is that of the picture, another one for each of a page.
-    """
+
+@singledispatch
+def _draw(picture: Any) -> Figure:
+    raise TypeError(type(picture))
+
+
+@_draw.register
+def _(picture: Bars) -> Figure:
+    """Each bar has its name before it and its label behind it."""
+    bars = picture.bars
     figure, axes = _figure(_BAR * len(bars) + 0.1)
-    names = [one for one, *_ in bars]
-    drawn = axes.barh(range(len(bars)), [length for _, length, _ in bars], height=0.68, color=colour)
+    lengths = [length for _, length, _ in bars]
+    drawn = axes.barh(range(len(bars)), lengths, height=0.68, color=LOST if picture.is_loss else GOOD)
     axes.bar_label(drawn, labels=[label for *_, label in bars], padding=5, color=INK)
-    axes.set_yticks(range(len(bars)), names)
+    axes.set_yticks(range(len(bars)), [one for one, *_ in bars])
     axes.invert_yaxis()
-    axes.set_xlim(0, max([length for _, length, _ in bars] + [1]) * 1.24)
+    axes.set_xlim(0, max([*lengths, 1]) * 1.24)
     axes.xaxis.set_visible(False)
     _frame(axes, ("top", "right", "bottom"))
-    return _svg(figure, name)
+    return figure
 
 
-def draw_steps(
-    name: str, values: Sequence[int], *, step: str, of: str, marked: Sequence[bool] = (), names: Sequence[str] = ()
-) -> str:
-    """One column a step; those that are `marked` in the colour of loss. `step` and `of` name the two axes."""
+@_draw.register
+def _(picture: Columns) -> Figure:
     figure, axes = _figure(2.3)
-    colours = [LOST if is_marked else GOOD for is_marked in marked] or GOOD
-    axes.bar(range(len(values)), values, width=0.86, color=colours)
-    axes.set_ylabel(of)
-    axes.set_xlabel(step)
+    places, more = range(len(picture.values)), picture.more or [0] * len(picture.values)
+    axes.bar(places, picture.values, width=0.86, color=GOOD)
+    axes.bar(places, more, width=0.86, bottom=picture.values, color=LOST)
+    tops = [value + extra for value, extra in zip(picture.values, more, strict=True)]
+    over = max([*tops, 1]) * 0.06
+    for place in (place for place, is_marked in enumerate(picture.marked) if is_marked):
+        axes.plot(place, tops[place] + over, marker="v", color=LOST, markersize=5)
+    axes.set_ylabel(picture.of)
+    axes.set_xlabel(picture.step)
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{int(value):,}"))
     axes.tick_params(axis="y", colors=SOFT)
     axes.grid(axis="y", color=LINE, linewidth=0.6)
     axes.set_axisbelow(True)
+    _name_columns(axes, picture.names)
+    _frame(axes, ("top", "right", "left"))
+    return figure
+
+
+@_draw.register
+def _(picture: Overlap) -> Figure:
+    """Columns with their numbers; below each a dot in the line of every set that it is of, joined by a line."""
+    figure = Figure(figsize=(_WIDE, 1.7 + _DOT * len(picture.sets)), layout="constrained")
+    top, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.5, _DOT * len(picture.sets) + 0.1))
+    places, numbers = range(len(picture.columns)), [number for _, number in picture.columns]
+    drawn = top.bar(places, numbers, width=0.6, color=GOOD)
+    top.bar_label(drawn, labels=[f"{number:,}" for number in numbers], padding=2, color=INK)
+    top.set_ylim(0, max([*numbers, 1]) * 1.2)
+    top.set_xlim(-0.6, max(len(picture.columns), 4) - 0.4)
+    top.yaxis.set_visible(False)
+    for place, (sets, _) in enumerate(picture.columns):
+        below.plot([place] * len(picture.sets), range(len(picture.sets)), "o", color=LINE, markersize=7)
+        below.plot([place] * len(sets), sets, "o-", color=INK, markersize=7, linewidth=1.6)
+    below.set_yticks(range(len(picture.sets)), picture.sets)
+    below.set_ylim(len(picture.sets) - 0.5, -0.5)
+    for axes, hidden in ((top, ("top", "right", "left")), (below, ("top", "right", "left", "bottom"))):
+        axes.xaxis.set_visible(False)
+        _frame(axes, hidden)
+    return figure
+
+
+def _name_columns(axes: Any, names: Sequence[str]) -> None:
     if names:
-        every = max(1, len(names) // 12)
+        every = -(-len(names) // _MOST_NAMES)
         axes.set_xticks(range(0, len(names), every), names[::every])
+        axes.tick_params(axis="x", labelrotation=0 if len(names[0]) * len(names[::every]) < 80 else 30)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-    _frame(axes, ("top", "right", "left"))
-    return _svg(figure, name)
 
 
 def _figure(height: float) -> tuple[Figure, Any]:
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDE, height), layout="constrained")
-        return figure, figure.subplots()
+    figure = Figure(figsize=(_WIDE, height), layout="constrained")
+    return figure, figure.subplots()
 
 
 def _frame(axes: Any, hidden: Sequence[str]) -> None:
@@ -87,8 +131,7 @@ def _frame(axes: Any, hidden: Sequence[str]) -> None:
 def _svg(figure: Figure, name: str) -> str:
     """The picture, without a size or style of its own; a reader is told its numbers by the table beside it."""
     written = io.StringIO()
-    with rc_context(_STYLE):
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = written.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r' (?:width|height)="[0-9.]+pt"', "", svg, count=2)

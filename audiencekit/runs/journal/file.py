@@ -75,9 +75,13 @@ class JournalFile:
         pass_point("before begin")
         with explained("the journal cannot be made", path), _explained(path, "made"):
             opened = cls(connect_new(path), path)
-            opened._put(RUN, facts.to_json(), key)
-            opened._connection.execute("COMMIT")
-            sync_directory(path.parent)
+            try:
+                opened._put(RUN, facts.to_json(), key)
+                opened._connection.execute("COMMIT")
+                sync_directory(path.parent)
+            except BaseException:
+                opened.close()
+                raise
         pass_point("after begin")
         return opened
 

@@ -60,10 +60,7 @@ CREATE TABLE refused (
 def connect_new(path: Path) -> sqlite3.Connection:
     """A new journal at `path`, its tables in an open transaction."""
     os.close(os.open(path, NEW_FILE, 0o600))
-    connection = _connect(path)
-    connection.execute("PRAGMA journal_mode=DELETE")
-    connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
-    return connection
+    return _connect(path, f"PRAGMA journal_mode=DELETE; BEGIN IMMEDIATE;{_SCHEMA}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -105,7 +102,7 @@ def without_beginning(path: Path) -> ResumeRefused:
     return damaged(path.parent, f"the journal is {what}, and the run had begun")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, first: str = "") -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=rw"  # never makes a file
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=16
@@ -113,6 +110,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         # FULL does not sync the directory: without EXTRA the last commit can be undone by a loss of power.
         connection.executescript("PRAGMA synchronous=EXTRA; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;")
+        connection.executescript(first)
     except BaseException:
         connection.close()
         raise

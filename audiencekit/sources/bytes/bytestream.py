@@ -12,29 +12,26 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.bytes.openpgp import PgpContent, pgp_content_of
+from audiencekit.sources.bytes.openpgp import PgpContent
 from audiencekit.sources.bytes.packings import packing_of
 from audiencekit.sources.bytes.rawbytes import RawFile, Reading
 from audiencekit.sources.bytes.transcoding import Encoding, find_encoding, transcode
+from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
 BLOCK_BYTES: Final = 262_144
 MAGIC_BYTES: Final = 64
 PARQUET_MAGIC: Final = (b"PAR1", b"PARE")
+_SAVE: Final = "save it as xlsx without a password, or as CSV UTF-8"
 # First bytes of what people take for a table, and what to do about it.
 OTHER_FORMATS: Final = (
     (b"PK\x05\x06", "an empty zip archive", "give the file itself"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", "save the sheet as CSV UTF-8"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (xls), or one with a password", _SAVE),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, or pack it as gz"),
     (b"SQLite format 3\x00", "a SQLite database", "say what to read of it: `from_sql`, as sqlite:///FILE"),
     (b"ARROW1", "an Arrow file", "write it as Parquet"),
     (b"Obj\x01", "an Avro file", "write it as Parquet"),
     (b"%PDF-", "a PDF document", "export the table as CSV"),
-    (
-        b"age-encryption.org/",
-        "a list encrypted with age, in a stream",
-        "give its path, or pipe in what `age -d` prints",
-    ),
 )
 # The same of texts, in small letters; a byte order mark or blanks may come before.
 _SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"
@@ -62,10 +59,14 @@ class SourceFormat(StrEnum):
 
     TEXT = "text"
     PARQUET = "parquet"
+    WORKBOOK = "workbook"
 
 
 class ByteStream:
-    """One file as UTF-8 blocks, again from the beginning for every `blocks()`; `bytes_read` is of the file on disk."""
+    """One file as UTF-8 blocks, again from the beginning for every `blocks()`; `bytes_read` is of the file as it lies.
+
+    Text may be packed once; anything else is not.
+    """
 
     def __init__(self, file: RawFile, declared_encoding: str | None = None) -> None:
         self.file = file
@@ -74,11 +75,13 @@ class ByteStream:
             first_bytes = Reading(handle).read(MAGIC_BYTES)
         self.packing = packing_of(first_bytes)
         self.format = find_format(first_bytes) if self.packing is None else SourceFormat.TEXT
+        if self.packing is not None and self.packing.name == ZIP and is_office_document(file):
+            self.packing, self.format = None, SourceFormat.WORKBOOK
         self.encoding = Encoding("utf-8", 0)
         if self.format is SourceFormat.TEXT:
             first_text = take_sample(self._plain_blocks(), MAGIC_BYTES).data
             if self.packing is not None:
-                _refuse_packed_twice(first_text, self.packing.name)
+                find_format(first_text)
             self.encoding = find_encoding(first_text, declared_encoding)
 
     @property
@@ -118,10 +121,6 @@ def find_format(first_bytes: bytes) -> SourceFormat:
     for magic, what, instead in OTHER_FORMATS:
         if first_bytes.startswith(magic):
             raise SourceRefused(f"this is {what}, which is not read", hint=instead)
-    if (content := pgp_content_of(first_bytes)) is not None:
-        raise SourceRefused(
-            f"this is {content}, in a stream, which is not read", hint="give the path of the file itself"
-        )
     text = first_bytes.removeprefix(codecs.BOM_UTF8).lstrip().lower()
     for beginning, what, instead in OTHER_TEXTS:
         if text.startswith(beginning):
@@ -167,8 +166,3 @@ def take_sample(blocks: Iterator[bytes], size_bytes: int) -> TextSample:
             break
     rest = next(itertools.islice(blocks, 1), None)
     return TextSample(b"".join(taken), rest is None)
-
-
-def _refuse_packed_twice(first_text: bytes, name: str) -> None:
-    if packing_of(first_text) or find_format(first_text) is SourceFormat.PARQUET:
-        raise SourceRefused(f"the {name} file holds another packed file", hint="unpack it once")

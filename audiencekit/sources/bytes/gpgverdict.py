@@ -40,8 +40,8 @@ class GpgStatus:
 
     def refusal(self, exit_code: int) -> SourceRefused | None:
         """Why nothing of the message may be used; None when all of it may."""
-        if self._words[ASKS_A_PERSON]:
-            return by_passphrase()
+        if self._words[ASKS_A_PERSON]:  # behind a message that a key has opened, it is a damage that looks like another
+            return damaged_message() if self._words["DECRYPTION_INFO"] else by_passphrase()
         if exit_code < 0:
             return SourceRefused(f"gpg was ended from outside, by signal {-exit_code}", hint="run the same again")
         if not self._words["DECRYPTION_INFO"]:

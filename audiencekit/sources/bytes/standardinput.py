@@ -59,9 +59,9 @@ class Replay(io.RawIOBase, BinaryIO):
         self._kept, self._read_on = kept, read_on
 
     def read(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes, none at the end."""
+        """`size` bytes, or less at the end."""
         taken, self._kept = self._kept[:size], self._kept[size:]
-        return taken or self._read_on(size)
+        return taken + self._read_on(size - len(taken)) if len(taken) < size else taken
 
 
 def read_patiently(live: BinaryIO, size_bytes: int, wait_on: Callable[[], None]) -> bytes:

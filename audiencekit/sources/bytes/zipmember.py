@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from typing import IO, Final
 
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
 from audiencekit.shown import shown
 from audiencekit.sources.bytes.inflation import damaged
-from audiencekit.sources.bytes.rawbytes import Reading
+from audiencekit.sources.bytes.rawbytes import RawFile, Reading
 
 ZIP: Final = "zip"
 ZIP_MAGIC: Final = b"PK\x03\x04"
-WORKBOOK: Final = "[Content_Types].xml"  # of every document of Office
+_OFFICE: Final = "[Content_Types].xml"  # of every document of Office
+_OPEN_DOCUMENT: Final = frozenset({"mimetype", "content.xml"})
 SHOWN_MEMBERS: Final = 5
 _ENCRYPTED: Final = 0x1
+_END, _END_BYTES = b"PK\x05\x06", 22  # of the record at its end, without the comment (APPNOTE, section 4.3.16)
 _WRONG: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError)
 _PADDING: Final = ("__MACOSX/", ".DS_Store")  # what macOS adds to an archive
+
+
+def is_office_document(file: RawFile) -> bool:
+    """Whether a zip archive is a document of Office, such as a workbook. A damaged archive is none."""
+    if not file.seekable:
+        return False
+    with closing(file.open()) as handle:
+        reading = Reading(handle)
+        try:
+            return _OFFICE in zipfile.ZipFile(reading).namelist()
+        except _WRONG:
+            pass
+    if reading.failure is not None:
+        raise reading.failure
+    return False
 
 
 def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
@@ -39,6 +58,8 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
 def _opened(reading: Reading) -> IO[bytes]:
     try:
         archive = zipfile.ZipFile(reading)
+        if has_more_behind(reading, archive):
+            raise damaged(ZIP, "bytes follow its end")
         return archive.open(_only_member(archive))
     except AudiencekitError:
         raise
@@ -51,11 +72,19 @@ def _opened(reading: Reading) -> IO[bytes]:
     raise reading.failure or damaged(ZIP, "its directory cannot be read")
 
 
+def has_more_behind(reading: Reading, archive: zipfile.ZipFile) -> bool:
+    """Whether bytes follow the end of the archive, which `zipfile` passes over."""
+    reading.seek(-_END_BYTES - len(archive.comment), io.SEEK_END)
+    return reading.read(len(_END)) != _END
+
+
 def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     entries = archive.infolist()
     files = [entry for entry in entries if not entry.is_dir() and not _is_padding(entry.filename)]
-    if any(entry.filename == WORKBOOK for entry in files):
-        raise SourceRefused("this is an Excel workbook, which is not read", hint="save the sheet as CSV UTF-8")
+    if {entry.filename for entry in files} >= _OPEN_DOCUMENT:
+        raise SourceRefused(
+            "this is an OpenDocument file (ods), which is not read", hint="save it as xlsx or CSV UTF-8"
+        )
     if not files:
         raise SourceRefused("the zip file holds no file", hint="give the file itself")
     if len(files) > 1:

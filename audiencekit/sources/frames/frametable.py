@@ -13,12 +13,12 @@ from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_COLUMNS
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.faults import Faults
-from audiencekit.sources.frames.batchmerging import gathered
 from audiencekit.sources.frames.frames import Frame, FrameColumns, attempt, open_columns
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample

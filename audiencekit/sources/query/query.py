@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -30,10 +30,8 @@ from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
 
 
-def open_query(
-    sql: str, files: Sequence[LookedAtFile], options: SourceOptions
-) -> tuple[Look, Callable[[], tuple[str, ...]]]:
-    """The result of a query, looked at, and what is to be said of the files once it was read to its end.
+def open_query(sql: str, files: Sequence[LookedAtFile], options: SourceOptions) -> Look:
+    """The result of a query, looked at.
 
     Raises UsageError for what is not one SELECT over `source` and where the engine is not installed, SourceRefused when
     it cannot be executed.
@@ -42,7 +40,7 @@ def open_query(
         raise UsageError("a query needs the package datafusion", hint="pip install 'audiencekit[sql]'")
     table = QueryTable(sql, SourceTable(files), options.split_cells)
     header, sample, lists = table.look(options)
-    return Look(table, header, sample, lists), lambda: table.notes
+    return Look(table, header, sample, lists, later_notes=lambda: table.notes)
 
 
 class QueryTable:

@@ -77,5 +77,19 @@ def test_every_character_that_joins_another_is_known() -> None:
     assert max(map(ord, composing())) < CODE_POINTS
 
 
+def test_syllables_of_hangul_are_joined_by_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python tells their two or three parts from 3.14 on; no table of parts is made of them before or after."""
+    parts, before = unicodedata.decomposition, composing()
+
+    def as_later(letter: str) -> str:
+        whole = unicodedata.normalize("NFD", letter)
+        is_syllable = 0xAC00 <= ord(letter) <= 0xD7A3
+        return " ".join(f"{ord(part):04X}" for part in whole) if is_syllable else parts(letter)
+
+    monkeypatch.setattr(unicodedata, "decomposition", as_later)
+    assert len(as_later("\uac01").split()) == 3
+    assert composing.__wrapped__() == before
+
+
 def _joins(one: str, two: str) -> bool:
     return len(unicodedata.normalize("NFC", one + two)) == 1

@@ -14,9 +14,9 @@ from audiencekit.settings import Settings
 from tests.reporting.webpages import PageNumbers, number_at
 
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
-pytest.importorskip("jinja2", reason="the extra `html` is not installed")
 
-from audiencekit.reporting.webpage.page import FLOOR, plan_page, report_page
+from audiencekit.reporting.webpage.page import plan_page, report_page
+from audiencekit.reporting.webpage.parts import FLOOR
 
 
 def _list(path: Path, people: int, *more: str) -> Path:
@@ -32,11 +32,17 @@ def report_of_a_bad_day(**changes: Any) -> dict[str, Any]:
         "audience_name": None, "operation": "update", "source_names": ["list.csv"],
         "rows": {"read": 1_000, "sent": 850, "rejected": 100, "duplicate": 30, "superseded": 0, "suppressed": 20,
                  "pending": 0},
-        "identifiers": {"email": {"present": 990, "valid": 900, "rejected": 90}},
+        "identifiers": {"email": {"present": 990, "valid": 900, "rejected": 90},
+                        "phone_number": {"present": 500, "valid": 491, "rejected": 9}},
+        "combinations": [{"kinds": ["email", "phone_number"], "rows": 491}, {"kinds": ["email"], "rows": 402},
+                         {"kinds": ["phone_number"], "rows": 7}],
         "rejections": {"invalid_syntax": 81, "placeholder": 9},
         "requests": {"planned": 4, "confirmed": 4, "attempts": 7, "bytes": 81_234, "fill_ratio": 0.9},
-        "pace": {"step_seconds": 1, "requests": [2, 0, 2], "attempts": [2, 0, 5], "waits": [0, 0, 1],
+        "pace": {"began_at": "2026-01-01T00:00:06Z", "step_seconds": 1, "requests": [2, 0, 2], "attempts": [2, 0, 5],
+                 "waits": [0, 0, 1],
                  "records": [400, 0, 450]},
+        "earlier_paces": [{"began_at": "2026-01-01T00:00:00Z", "step_seconds": 2, "requests": [1, 1],
+                           "attempts": [1, 4], "waits": [0, 2], "records": [0, 0]}],
         "reconciliation": {"records_sent": 850, "success_count": 850, "total_count": 850},
         "changes": {}, "started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:09Z",
         "warnings": [{"message": "81 of 990 values are lost", "remedy": "correct them"}], "problems": [], "notes": [],
@@ -51,7 +57,9 @@ def test_the_numbers_are_those_of_thereport_of_a_bad_day() -> None:
     assert len(page.cells) > 15
     assert page.cells == {key: number_at(document, key) for key in page.cells}
     assert {f"rows.{name}" for name in document["rows"]} <= page.cells.keys()
-    assert "sent again (3) or the service asked to wait (1)" in page.text
+    assert "sent in 2 parts" in page.text
+    assert "attempts after the first (6)" in page.text
+    assert "asked to wait (3)" in page.text
     assert "What to do: correct them" in page.text
 
 
@@ -61,6 +69,31 @@ def test_small_counts_of_lost_values_are_not_shown() -> None:
     assert "rejections.placeholder" not in page.cells
     assert f"fewer than {FLOOR}" in page.text
     assert page.cells["rejections.invalid_syntax"] == "81"
+
+
+def test_the_overlap_of_kinds_is_shown_without_small_cells() -> None:
+    """Each combination has its line; seven rows are not told, nor drawn, nor a share of them."""
+    text = report_page(report_of_a_bad_day())
+    page = PageNumbers(text)
+    assert (page.cells["combinations.0.rows"], page.cells["combinations.1.rows"]) == ("491", "402")
+    assert "combinations.2.rows" not in page.cells
+    assert "phone number only" in page.text
+    assert "0.8 %" not in page.text
+    assert 'id="overlap-' in text
+
+
+def test_a_match_rate_is_shown_over_time() -> None:
+    """Of each day on which the service told a size; without a sync there is no rate, and none is made up."""
+    history = [
+        {"seen_at": "2026-01-01T08:00:00Z", "audience_size": 1_200, "members": None, "match_rate": None},
+        {"seen_at": "2026-01-02T08:00:00Z", "audience_size": 1_300, "members": 2_000, "match_rate": 0.65},
+    ]
+    text = report_page(report_of_a_bad_day(history=history))
+    page = PageNumbers(text)
+    assert [page.cells[f"history.{place}.audience_size"] for place in (0, 1)] == ["1,200", "1,300"]
+    assert page.cells["history.1.members"] == "2,000"
+    assert "65 %" in page.text
+    assert 'id="history-' in text
 
 
 def test_nothing_is_loaded_and_nothing_acts() -> None:
@@ -76,7 +109,7 @@ def test_nothing_is_loaded_and_nothing_acts() -> None:
 def test_every_state_has_words(state: str) -> None:
     """Also where counts are not known, or nothing was sent."""
     unknown = report_of_a_bad_day(
-        state=state, finished_at=None, pace={}, rejections={}, identifiers={},
+        state=state, finished_at=None, pace={}, earlier_paces=[], rejections={}, identifiers={}, combinations=[],
         rows=dict.fromkeys(("read", "sent", "rejected", "duplicate", "superseded", "suppressed", "pending")),
         problems=[{"message": "too many rows are rejected", "hint": None}],
     )  # fmt: skip

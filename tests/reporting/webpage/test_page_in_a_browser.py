@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import struct
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser import MISSING, Browser
-from tests.reporting.webpage.test_page import report_of_a_bad_day
+from tests.reporting.badday import BadDay, bad_day
+from tests.reporting.webpages import PageNumbers, number_at
 
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
@@ -29,13 +31,29 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> BadDay:
+    """A sync with losses, while the service refuses, is away and asks to wait."""
+    return asyncio.run(bad_day(tmp_path_factory.mktemp("day"), sizes=(("2026-08-01T06:00:00Z", 900),)))
+
+
 @pytest.fixture
-def page(tmp_path: Path) -> str:
-    """The address of a page with every part."""
-    days = [{"date": f"2026-{month:02}-03", "members": 100 * month} for month in range(1, 5)]
-    expiry = {"members": 1_000, "days": days}
-    (tmp_path / "page.html").write_text(report_page(report_of_a_bad_day(), expiry=expiry), encoding="utf-8")
+def page(day: BadDay, tmp_path: Path) -> str:
+    """The address of its page, which has every part."""
+    (tmp_path / "page.html").write_text(report_page(day.document, expiry=day.expiry), encoding="utf-8")
     return (tmp_path / "page.html").as_uri()
+
+
+def test_all_its_numbers_are_those_of_the_documents(day: BadDay) -> None:
+    """Of rows, losses, kinds and their overlap, requests, members and sizes; and nothing of the day is missing."""
+    page = PageNumbers(report_page(day.document, expiry=day.expiry))
+    assert page.cells == {key: number_at(day.document, key) for key in page.cells}
+    assert {key.partition(".")[0] for key in page.cells} == {
+        "rows", "rejections", "identifiers", "combinations", "requests", "reconciliation", "changes", "history",
+    }  # fmt: skip
+    assert sum(day.document["pace"]["waits"]) == 1
+    assert sum(day.document["pace"]["attempts"]) > sum(day.document["pace"]["requests"])
+    assert day.document["history"][-1]["match_rate"] is not None
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -48,7 +66,7 @@ def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: str, wid
     assert struct.unpack(">II", picture[16:24])[0] > width // 2
     assert browser.shows("When members expire")
     assert browser.run("return document.documentElement.scrollWidth <= window.innerWidth")
-    assert browser.run("return document.querySelectorAll('figure svg').length") == 5
+    assert browser.run("return document.querySelectorAll('figure svg').length") == 7
     assert browser.said() == []
     assert {address for address in browser.requests() if not address.startswith("data:")} == {page}
 

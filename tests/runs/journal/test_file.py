@@ -39,7 +39,11 @@ SALTED = dataclasses.replace(FACTS, salt="000102030405060708090a0b0c0d0e0f")
 
 def _opened(path: Path) -> JournalFile:
     journal = JournalFile.open(path)
-    journal.check(RUN_ID, KEY)
+    try:
+        journal.check(RUN_ID, KEY)
+    except BaseException:
+        journal.close()
+        raise
     return journal
 
 

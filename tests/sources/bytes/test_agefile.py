@@ -19,6 +19,7 @@ from audiencekit.sources.options import SourceOptions
 pyrage = pytest.importorskip("pyrage", reason="the extra age is not installed")
 
 Write = Callable[..., Path]
+Rows = Callable[..., list[object]]
 TEXT = b"email\n" + b"".join(b"person%d@example.com\n" % number for number in range(20_000))
 
 
@@ -134,11 +135,12 @@ def test_an_identity_file_that_is_missing(write: Write, tmp_path: Path, monkeypa
         open_source(write(b"age-encryption.org/v1\n"), SourceOptions())
 
 
-def test_an_encrypted_list_from_a_pipe_is_refused(
-    monkeypatch: pytest.MonkeyPatch, encrypt: Callable[[bytes], bytes]
+def test_an_encrypted_list_is_read_from_a_pipe(
+    monkeypatch: pytest.MonkeyPatch,
+    encrypt: Callable[[bytes], bytes],
+    rows_of: Callable[..., list[object]],
+    write: Write,
 ) -> None:
-    """age itself can decrypt into the pipe."""
+    """It is decrypted as it comes."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(encrypt(TEXT))))
-    with pytest.raises(SourceRefused, match="encrypted with age") as caught:
-        open_source("-", SourceOptions())
-    assert "age -d" in caught.value.hint
+    assert rows_of(open_source("-", SourceOptions())) == rows_of(open_source(write(TEXT), SourceOptions()))

@@ -82,13 +82,6 @@ def test_other_formats_are_refused_by_name(magic: bytes) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("inner", [gzip.compress(b"a\n", mtime=0), b"PK\x03\x04rest", b"PAR1rest"])
-def test_a_packed_file_in_a_packed_file_is_refused(write: Write, inner: bytes) -> None:
-    """gz may hold text only."""
-    with pytest.raises(SourceRefused):
-        ByteStream(RegularFile(write(gzip.compress(inner, mtime=0))))
-
-
 def test_the_mark_is_found_in_a_first_member_of_one_byte(write: Write) -> None:
     """A mark may be spread over gz members."""
     data = b"".join(gzip.compress(bytes([byte]), mtime=0) for byte in "email\n".encode("utf-16"))

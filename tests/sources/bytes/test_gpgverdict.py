@@ -49,7 +49,7 @@ def test_what_is_not_said_is_not_so(missing: str) -> None:
         ("FAILURE decrypt 1", "damaged"),
         ("BADSIG ID Sender", "signature"),
         ("REVKEYSIG ID Sender", "signature"),
-        ("NEED_PASSPHRASE_SYM 9 3 2", "passphrase"),
+        ("NEED_PASSPHRASE_SYM 9 3 2", "damaged"),
     ],
 )
 def test_one_wrong_line_refuses(line: str, word: str) -> None:
@@ -74,3 +74,4 @@ def test_what_was_not_decrypted_says_why() -> None:
     assert "other keys" in str(_verdict(*failed, exit_code=2))
     assert "locked" in str(_verdict(*failed, "KEY_CONSIDERED FPR 0", exit_code=2))
     assert "damaged" in str(_verdict("NODATA 1", exit_code=2))
+    assert "passphrase" in str(_verdict("ENC_TO ID 1 0", "NEED_PASSPHRASE_SYM 9 3 2", exit_code=-9))

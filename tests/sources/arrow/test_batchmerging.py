@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import REJECTION_SCHEMA, TextBatch
-from audiencekit.sources.frames import batchmerging as gathering
-from audiencekit.sources.frames.batchmerging import gathered, gathered_columns
+from audiencekit.sources.arrow import batchmerging as gathering
+from audiencekit.sources.arrow.batchmerging import gathered, gathered_columns
 
 NUMBERS = st.integers(1, 2**40)
 

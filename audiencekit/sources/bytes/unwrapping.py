@@ -1,0 +1,64 @@
+"""A file without what is around it: ciphers and packings, one in the other, down to a list.
+
+Text in one packing stays in it, and is unpacked in a stream. What is read from its end, and a packing within another,
+is held in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from audiencekit.errors import SourceRefused
+from audiencekit.limits import MAX_WRAPPERS
+from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, MAGIC_BYTES, SourceFormat, find_format, take_sample
+from audiencekit.sources.bytes.ciphers import decrypted
+from audiencekit.sources.bytes.heldfile import HeldFile
+from audiencekit.sources.bytes.packings import Packing, packing_of
+from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
+
+
+def unwrapped(file: RawFile) -> RawFile:
+    """The list in `file`, decrypted, and unpacked but for one packing around text.
+
+    Raises SourceRefused for what is wrapped too often, is damaged, or takes too much memory; UsageError when what
+    decrypts it is missing.
+    """
+    for _ in range(MAX_WRAPPERS + 1):
+        inner = _inner(file)
+        if inner is file:
+            return file
+        file = inner
+    raise SourceRefused(f"it is packed or encrypted more than {MAX_WRAPPERS} times", hint="unpack it first")
+
+
+def _inner(file: RawFile) -> RawFile:
+    """The bytes in the outermost wrapper; `file` itself when a reader takes it as it is."""
+    opened = decrypted(file)
+    if opened is not file:
+        return opened
+    first_bytes = take_sample(_blocks(file, None), MAGIC_BYTES).data
+    packing = packing_of(first_bytes)
+    is_zip = packing is not None and packing.name == ZIP
+    if not file.seekable and (is_zip or (packing is None and find_format(first_bytes) is SourceFormat.PARQUET)):
+        return HeldFile(file, _blocks(file, None))
+    if packing is None or (is_zip and is_office_document(file)):
+        return file
+    beginning = HeldFile(file, [take_sample(_blocks(file, packing), MAGIC_BYTES).data])
+    return HeldFile(file, _blocks(file, packing)) if _is_wrapped(beginning) else file
+
+
+def _is_wrapped(beginning: HeldFile) -> bool:
+    """Whether a file that begins so is no text."""
+    first_bytes = take_sample(_blocks(beginning, None), MAGIC_BYTES).data
+    if packing_of(first_bytes) is not None or decrypted(beginning) is not beginning:
+        return True
+    return find_format(first_bytes) is not SourceFormat.TEXT
+
+
+def _blocks(file: RawFile, packing: Packing | None) -> Iterator[bytes]:
+    with closing(file.open()) as handle:
+        reading = Reading(handle)
+        yield from reading.blocks(BLOCK_BYTES) if packing is None else packing.blocks(reading, BLOCK_BYTES)
+        file.check_unchanged(handle)

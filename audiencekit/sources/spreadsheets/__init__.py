@@ -1,0 +1,1 @@
+"""Spreadsheets: sheets of Excel workbooks, read as they are stored."""

@@ -1,0 +1,85 @@
+"""An XML part in pieces of whole units, such as the rows of a sheet, as far as it is written as programs write it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from audiencekit.errors import SourceRefused
+
+MAX_UNIT_BYTES: Final = 16_777_216  # of XML
+_MAX_HEAD_BYTES: Final = 1_048_576  # before the first unit
+_STRANGE: Final = b"<!"  # a comment or the like, in which anything may stand
+_UTF_8: Final = (
+    rb"""(?:\xef\xbb\xbf)?\s*(?:<\?xml(?:(?!encoding)[^>])*(?:encoding=["'][Uu][Tt][Ff]-8["'][^>]*)?>)?\s*"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The way of a part whose root is `root`: units, each closed by `unit_end`, between `begin` and `end`."""
+
+    root: bytes
+    begin: re.Pattern[bytes]
+    unit_end: bytes
+    end: bytes
+
+    def head_of(self, data: bytes) -> bytes | None:
+        """The XML of `data` up to the first unit, when it is UTF-8 and its names have no prefix."""
+        found = self.begin.search(data)
+        if found is None or _STRANGE in data[: found.end()]:
+            return None
+        is_plain = re.match(_UTF_8 + b"<" + self.root + rb"[\s>]", data)
+        return data[: found.end()] if is_plain else None
+
+
+class Units:
+    """`head` and pieces of whole units of a part that comes in `blocks`; what is left is for a parser.
+
+    Iterate over the pieces first. `rest` begins with `head`, so that it is sound by itself where the part is.
+    """
+
+    def __init__(self, blocks: Iterator[bytes], form: Form) -> None:
+        self._blocks, self._form = blocks, form
+        data = b""
+        for block in blocks:
+            data += block
+            if form.begin.search(data) or len(data) > _MAX_HEAD_BYTES:
+                break
+        head = form.head_of(data)
+        self.is_plain = head is not None
+        self.head = head or b""
+        self._left = data[len(self.head) :]
+
+    def __iter__(self) -> Iterator[bytes]:
+        blocks = itertools.chain([b""], self._blocks) if self.is_plain else iter(())
+        for block in blocks:
+            data = self._left + block
+            end = data.find(self._form.end)
+            if _STRANGE in data:
+                self._left = data
+                return
+            last = data.rfind(self._form.unit_end)
+            cut = end if end >= 0 else 0 if last < 0 else last + len(self._form.unit_end)
+            self._left = data[cut:]
+            if data[:cut].strip():
+                yield data[:cut]
+            if end >= 0:
+                return
+            if len(self._left) > MAX_UNIT_BYTES:
+                raise SourceRefused(
+                    f"a row or a text of the workbook takes more than {MAX_UNIT_BYTES:,} bytes",
+                    hint="save the sheet as CSV UTF-8",
+                )
+
+    def rest(self) -> Iterator[bytes]:
+        """The XML behind the pieces, behind the head again."""
+        return itertools.chain([self.head, self._left], self._blocks)
+
+    def alone(self, piece: bytes) -> Iterator[bytes]:
+        """One piece as a document of its own."""
+        closing = b"" if self._form.end == b"</%b>" % self._form.root else b"</%b>" % self._form.root
+        return iter((self.head, piece, self._form.end + closing))

@@ -1,0 +1,70 @@
+"""Places to write forms to, and an emulator that counts what is sent."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.testing import RunningEmulator, run_emulator
+from tests.forms.table import FORMS, Form, Place
+from tests.gpgkeyring import Keyring, new_keyring
+from tests.postgresserver import postgresql
+
+
+@pytest.fixture(scope="session")
+def keyring() -> Iterator[Keyring]:
+    """A keyring with the key that lists are encrypted for."""
+    with new_keyring() as keyring:
+        keyring.make_key("lists")
+        yield keyring
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """A server of PostgreSQL."""
+    with postgresql() as url:
+        yield url
+
+
+@pytest.fixture
+def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A directory of its own; the environment is what it was when the test has ended."""
+    for name in ("AUDIENCEKIT_AGE_IDENTITY", "GNUPGHOME"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+        monkeypatch.delenv(name)
+    directory = tmp_path / "lists"
+    directory.mkdir()
+    return Place(directory, request.getfixturevalue)
+
+
+@pytest.fixture(params=FORMS, ids=str)
+def form(request: pytest.FixtureRequest) -> Form:
+    """Each form."""
+    found: Form = request.param
+    return found
+
+
+@pytest.fixture(scope="session")
+def ads() -> Iterator[RunningEmulator]:
+    """An emulator."""
+    with run_emulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def sent(ads: RunningEmulator) -> Callable[[], int]:
+    """How many requests have arrived that change something, since the test began."""
+
+    def count() -> int:
+        with urllib.request.urlopen(f"{ads.ads_url}/__requests") as answer:
+            requests: list[dict[str, Any]] = json.load(answer)
+        return sum(request["method"] != "GET" for request in requests)
+
+    before = count()
+    return lambda: count() - before
