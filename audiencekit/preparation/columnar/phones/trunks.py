@@ -31,8 +31,8 @@ class Outcome(Enum):
 
 
 class Rewriting(NamedTuple):
-    """What stands in the place of a prefix: `digits` of its rule (None: nothing is rewritten), `kept` ones that were
-    written, without the `skipped` ones behind these."""
+    """The digits in the place of a prefix: `digits` of its rule (None: nothing is rewritten), then `kept` of those that
+    were written; `skipped` ones behind these are left out."""
 
     digits: str | None = None
     kept: int = 0
