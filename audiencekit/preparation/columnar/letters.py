@@ -132,7 +132,7 @@ def _packed(base: str, mark: str, folded: str) -> int:
 def _becomes_another(letter: str) -> bool:
     """Whether lower case and NFC always make the same other letter of `letter`, a capital or one of two codes."""
     other = lower(letter)
-    return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(letter) < CODE_POINTS
+    return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(max(letter, other)) < CODE_POINTS
 
 
 def _stays(letter: str) -> bool:
