@@ -96,7 +96,7 @@ def _joins(one: str, two: str) -> bool:
 
 
 def test_letters_of_two_codes_fold_where_both_are_known() -> None:
-    """Chinese characters for compatibility stand for others in NFC, some of them beyond the planes that are looked at."""
+    """Chinese characters for compatibility are others in NFC, some of them beyond the planes that are looked at."""
     letters = [chr(code) for code in (*range(0xF900, 0xFAFF), 0x2126, 0x212B, 0x1D15E)]
     known = _known(*(f"a{letter}@larchpost.example" for letter in letters))
     folded = {
