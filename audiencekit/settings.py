@@ -9,9 +9,10 @@ it there. Nor does it say how long runs are kept. It gives the pace, and what is
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -42,6 +43,7 @@ SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME, KEY_COMMAND, AGE_IDENTITY = "key", "key_command", "age_identity"
 
 _HERE: Final = Path()
+_NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
 FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
@@ -71,6 +73,10 @@ class Settings:
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
     few_people: FewPeople = "tell"  # when a run changes so few people of an audience that others can tell about them
+    named_secrets: Mapping[str, Mapping[str, Secret]] = field(
+        default_factory=dict
+    )  # of accounts of a setup, by their names
+    account_name: str = ""  # that of the account in its setup, whose own credentials come before the common ones
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
     def require_account(self) -> str:
@@ -95,18 +101,42 @@ class Settings:
             raise UsageError("the base address of the service is not known", hint=hint)
         return url.rstrip("/")
 
+    def for_account(self, name: str, account_id: str | None = None) -> Settings:
+        """These settings for the account that a setup calls `name`. Without an id that of these settings stays."""
+        return replace(self, account_name=name, account_id=account_id or self.account_id)
+
+    @property
+    def own_secrets(self) -> Mapping[str, Secret]:
+        """The credentials that the environment gives for the named account; without a name the common ones."""
+        return self.named_secrets.get(variable_part(self.account_name), {}) if self.account_name else self.secrets
+
     def open_store(self) -> CredentialStore:
-        """The credentials kept for this profile and base address. Raises UsageError when there is no such address."""
-        return CredentialStore(self.state_dir, f"{self.profile.name} {self.require_base_url()}", self.key)
+        """The credentials kept for this profile, base address and named account.
+
+        Raises UsageError when there is no such address.
+        """
+        service = f"{self.profile.name} {self.require_base_url()}"
+        if self.account_name:
+            service += f" {variable_part(self.account_name)}"
+        return CredentialStore(self.state_dir, service, self.key)
 
     def find_credentials(self) -> Found:
         """The pair of the application and that of the person, each whole from the first place that has any of it.
 
         The places are the environment, the keyring, and the file of the state directory; the two are asked only
-        for what the environment does not give. A kept token of another application counts as none. Raises
-        CredentialsRefused and InputOutputFailed for kept credentials that cannot be read.
+        for what the environment does not give. A named account has all three for itself, which come first. A kept token
+        of another application counts as none. Raises CredentialsRefused and InputOutputFailed for kept credentials that
+        cannot be read.
         """
-        found = Found(dict(self.secrets), {pair: "environment" for pair in PAIRS if _any(self.secrets, pair)})
+        if not self.account_name:
+            return self._completed(Found({}, {}))
+        common = replace(self, account_name="")
+        # The application comes first, wherever it is from: only by it a kept token is known as one of its own.
+        application = common._completed(self._completed(Found({}, {}))).only("application")
+        return common._completed(self._completed(application))
+
+    def _completed(self, found: Found) -> Found:
+        found = found.with_environment(self.own_secrets)
         if len(found.origins) < len(PAIRS) and (self.base_url or self.profile.base_url):
             for place, kept in self.open_store().read():
                 found = found.completed(place, kept)
@@ -117,10 +147,10 @@ class Settings:
         found = self.find_credentials().secrets
         missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in found]
         if missing:
-            raise CredentialsRefused(
-                f"credentials are missing: {', '.join(missing)}",
-                hint="set them in the environment, or `audiencekit login`",
-            )
+            hint = "set them in the environment, or `audiencekit login`"
+            if self.account_name:
+                hint += f"; for this account alone {own_prefix(self.account_name)}…, or `login` with its name"
+            raise CredentialsRefused(f"credentials are missing: {', '.join(missing)}", hint=hint)
         return found
 
 
@@ -132,6 +162,18 @@ class Found:
     origins: Mapping[Pair, Origin]
     user_id: str = ""
     screen_name: str = ""
+
+    def only(self, pair: Pair) -> Found:
+        """This with one pair alone."""
+        secrets = {name: secret for name, secret in self.secrets.items() if name in PAIRS[pair]}
+        return Found(secrets, {one: origin for one, origin in self.origins.items() if one == pair})
+
+    def with_environment(self, given: Mapping[str, Secret]) -> Found:
+        """This with the pairs of `given` that it lacks; one that is not whole is taken, and its rest is missing."""
+        pairs = [pair for pair in PAIRS if pair not in self.origins and _any(given, pair)]
+        secrets = {name: given[name] for pair in pairs for name in PAIRS[pair] if name in given}
+        origins: dict[Pair, Origin] = dict.fromkeys(pairs, "environment")
+        return replace(self, secrets={**self.secrets, **secrets}, origins={**self.origins, **origins})
 
     def completed(self, place: Place, kept: Kept) -> Found:
         """This with the pairs of `kept` that it lacks."""
@@ -191,6 +233,7 @@ def load_settings(
         allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
         account_id=found.get("account_id"),
         secrets=_read_secrets(environment, SECRET_NAMES),
+        named_secrets=_read_named_secrets(environment),
         state_dir=_expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir(),
         key=_read_key(environment),
         requests_per_minute=_number(found, "requests_per_minute", PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW),
@@ -230,6 +273,24 @@ def _read_few_people(text: str) -> FewPeople:
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:
     values = {name: environment.get(PREFIX + name.upper(), "").strip() for name in names}
     return {name: Secret(value) for name, value in values.items() if value}
+
+
+def variable_part(account_name: str) -> str:
+    """The name of an account as it stands in variables of the environment: `shop-de` is SHOP_DE."""
+    return account_name.upper().replace("-", "_")
+
+
+def own_prefix(account_name: str) -> str:
+    """The begin of the variables that hold the credentials of a named account."""
+    return f"{PREFIX}ACCOUNT_{variable_part(account_name)}_"
+
+
+def _read_named_secrets(environment: Mapping[str, str]) -> dict[str, dict[str, Secret]]:
+    found: dict[str, dict[str, Secret]] = {}
+    for variable, value in environment.items():
+        if (match := _NAMED.fullmatch(variable)) and value.strip():
+            found.setdefault(match[1], {})[match[2].lower()] = Secret(value.strip())
+    return found
 
 
 def _read_file(path: Path) -> dict[str, Any]:

@@ -173,6 +173,15 @@ def test_every_error_is_documented_with_its_parents_and_exit_code() -> None:
     assert documented == classes
 
 
+def test_every_error_has_a_remedy() -> None:
+    """In the table of docs/troubleshooting.md, and no other."""
+    section = _sections(_page("troubleshooting.md"))["By the class of an error"]
+    remedies = {_code(row[0])[0]: row[1] for row in _rows(section)}
+    classes = {name for name, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, Exception)}
+    assert set(remedies) == {name for name in classes if issubclass(getattr(errors, name), errors.AudiencekitError)}
+    assert all(remedies.values())
+
+
 def test_every_exit_code_of_an_error_is_documented() -> None:
     """In the table of docs/errors.md and in that of the README."""
     codes = {str(cls.exit_code) for cls in vars(errors).values() if inspect.isclass(cls) and hasattr(cls, "exit_code")}

@@ -12,6 +12,8 @@ import pytest
 from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
+from audiencekit.machine.credentialstore import TOKEN, Kept
+from audiencekit.personal import Secret
 from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, RULES, SECRET_NAMES, load_settings
 
 SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
@@ -100,6 +102,45 @@ def test_missing_credentials_are_named(tmp_path: Path) -> None:
     partial = {name: value for name, value in SECRETS.items() if name != "AUDIENCEKIT_ACCESS_TOKEN"}
     with pytest.raises(CredentialsRefused, match=r"AUDIENCEKIT_ACCESS_TOKEN$"):
         load_settings(partial, directory=tmp_path).require_secrets()
+
+
+def test_a_named_account_has_its_own_credentials_first(tmp_path: Path) -> None:
+    """A pair that it lacks is the common one; those of another account are never its own."""
+    own = {
+        "AUDIENCEKIT_ACCOUNT_SHOP_DE_ACCESS_TOKEN": "invented-own-token",
+        "AUDIENCEKIT_ACCOUNT_SHOP_DE_ACCESS_TOKEN_SECRET": "invented-own-secret",
+        "AUDIENCEKIT_ACCOUNT_OTHER_CONSUMER_KEY": "invented-other",
+    }
+    common = load_settings({**SECRETS, **own}, directory=tmp_path)
+    shop = common.for_account("shop-de", "acc2")
+    found = {name: secret.unwrap() for name, secret in shop.require_secrets().items()}
+    assert found == {
+        "access_token": "invented-own-token", "access_token_secret": "invented-own-secret",
+        "consumer_key": "invented-CONSUMER_KEY", "consumer_secret": "invented-CONSUMER_SECRET",
+    }  # fmt: skip
+    assert (shop.account_id, "invented-" in repr(shop)) == ("acc2", False)
+    assert common.require_secrets()["access_token"].unwrap() == "invented-ACCESS_TOKEN"
+
+
+def test_missing_credentials_of_a_named_account_are_named(tmp_path: Path) -> None:
+    """A pair that is given in part is not completed with another's."""
+    half = {**SECRETS, "AUDIENCEKIT_ACCOUNT_SHOP_ACCESS_TOKEN": "invented-own"}
+    with pytest.raises(CredentialsRefused, match=r"AUDIENCEKIT_ACCESS_TOKEN_SECRET$") as caught:
+        load_settings(half, directory=tmp_path).for_account("shop").require_secrets()
+    assert "AUDIENCEKIT_ACCOUNT_SHOP_…" in caught.value.hint
+
+
+def test_what_is_kept_of_a_named_account_comes_before_the_common_environment(tmp_path: Path) -> None:
+    """And is no one else's."""
+    environment = {**SECRETS, "AUDIENCEKIT_PROFILE": "x"}
+    common = load_settings(environment, directory=tmp_path, state_dir=tmp_path / "state")
+    shop = common.for_account("shop")
+    token = {name: Secret(f"invented-kept-{name}") for name in TOKEN}
+    shop.open_store().keep(Kept(secrets={**token, "consumer_key": Secret("invented-of-another")}))
+    assert shop.require_secrets()["access_token"].unwrap() == "invented-ACCESS_TOKEN"
+    shop.open_store().keep(Kept(secrets={**token, "consumer_key": Secret("invented-CONSUMER_KEY")}))
+    assert shop.require_secrets()["access_token"].unwrap() == "invented-kept-access_token"
+    assert common.require_secrets()["access_token"].unwrap() == "invented-ACCESS_TOKEN"
 
 
 @pytest.mark.parametrize(

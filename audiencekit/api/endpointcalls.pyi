@@ -253,10 +253,10 @@ class CreateFundingInstrument(TypedDict, total=False):
 class ListLineItems(TypedDict, total=False):
     account_id: str | None
     line_item_ids: str | Sequence[str] | None
-    campaign_ids: str | Sequence[str] | None
-    funding_instrument_ids: str | Sequence[str] | None
     count: int | None
     cursor: str | None
+    campaign_ids: str | Sequence[str] | None
+    funding_instrument_ids: str | Sequence[str] | None
     q: str | None
     sort_by: str | Sequence[str] | None
     with_deleted: bool | None
@@ -465,6 +465,9 @@ class CreateTargetingCriterion(TypedDict, total=False):
     targeting_type: Required[str]
     targeting_value: Required[str]
     operator_type: Required[Literal["EQ", "NE", "GTE", "LT"]]
+
+class BatchTargetingCriteria(TypedDict, total=False):
+    account_id: str | None
 
 class DeleteTargetingCriterion(TypedDict, total=False):
     account_id: str | None
@@ -1209,6 +1212,10 @@ class CallByName(Protocol):
     @overload
     async def __call__(
         self, name: Literal["create_targeting_criterion"], parameters: CreateTargetingCriterion
+    ) -> Answer: ...
+    @overload
+    async def __call__(
+        self, name: Literal["batch_targeting_criteria"], parameters: BatchTargetingCriteria | None, body: Any
     ) -> Answer: ...
     @overload
     async def __call__(

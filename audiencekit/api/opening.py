@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.connections import Connections
 from audiencekit.api.dryrun import DryTransport
 from audiencekit.api.exchange import BASES
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
+from audiencekit.machine.connections import Connections
 from audiencekit.settings import Settings
 
 

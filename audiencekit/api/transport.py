@@ -17,7 +17,6 @@ from yarl import URL
 
 from audiencekit.api.answerstream import AnswerStream
 from audiencekit.api.authentication import authorization
-from audiencekit.api.connections import Connections, check_authorities, open_tls, read_proxy
 from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
 from audiencekit.api.failures import describe_failure, hint_of_way
 from audiencekit.api.hosts import Address, check_address
@@ -27,6 +26,7 @@ from audiencekit.api.rate_limit import read_date
 from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, EXCHANGE_TIMEOUT_SECONDS, MAX_ANSWER_BYTES, READ_TIMEOUT_SECONDS
+from audiencekit.machine.connections import Connections, check_authorities, open_tls, read_proxy
 from audiencekit.profile import Profile
 
 _READ_BYTES: Final = 65_536

@@ -27,6 +27,8 @@ _CREDENTIALS: Final = 77
 # What each is called, the package that it needs, and the extra that installs it.
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
+    ("lists in buckets (s3://, gs://, az://)", "obstore", "cloud"),
+    ("lists behind SFTP", "asyncssh", "sftp"),
     ("queries over lists", "datafusion", "sql"),
     ("queries to PostgreSQL", "adbc_driver_postgresql", "postgresql"),
     ("queries to Snowflake", "adbc_driver_snowflake", "snowflake"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _profile_option = click.option("--profile", help="Which service: spec or x.")
+_account_option = click.option("--account", metavar="NAME", help="The token of this account of your setups alone.")
 
 
 @click.command(cls=Command, examples=("login", "login --pin --read-only"))
@@ -33,6 +34,7 @@ _profile_option = click.option("--profile", help="Which service: spec or x.")
     help="Port on loopback that the browser comes back to; a free one by default.",
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="Do not ask whether the account is the right one.")
+@_account_option
 @_profile_option
 @json_option
 def login(
@@ -41,8 +43,8 @@ def login(
     read_only: bool,
     callback_port: int | None,
     yes: bool,
-    profile: str | None,
     as_json: bool,
+    **whose: str | None,
 ) -> None:
     """Log in with a browser, and keep the token.
 
@@ -72,8 +74,8 @@ def login(
                 application=_ask_application(settings),
                 callback_port=callback_port or 0,
             ),
-            profile,
             as_json,
+            **whose,
         )
     if done.is_overruled:
         tell("note: the token in the environment is used before this one")
@@ -85,10 +87,11 @@ def login(
 
 
 @click.command(cls=Command, examples=("logout", "logout --json"))
+@_account_option
 @_profile_option
 @dry_run_option
 @json_option
-def logout(profile: str | None, dry_run: bool, as_json: bool) -> None:
+def logout(dry_run: bool, as_json: bool, **whose: str | None) -> None:
     """End the token, and remove it from this machine.
 
     The service ends the token, too.
@@ -96,9 +99,9 @@ def logout(profile: str | None, dry_run: bool, as_json: bool) -> None:
     from audiencekit.api.login.login import log_out
 
     if dry_run:
-        _foresee_logout(profile, as_json)
+        _foresee_logout(as_json, **whose)
 
-    done = _run(log_out, profile, as_json)
+    done = _run(log_out, as_json, **whose)
     if done.failure:
         tell(f"note: the token works at the service until its owner revokes it: {done.failure}")
     if as_json:
@@ -109,11 +112,11 @@ def logout(profile: str | None, dry_run: bool, as_json: bool) -> None:
         say(f"logged out; removed from the {' and the '.join(map(_named, done.removed_from))}")
 
 
-def _foresee_logout(profile: str | None, as_json: bool) -> NoReturn:
+def _foresee_logout(as_json: bool, **whose: str | None) -> NoReturn:
     """Say what would be removed, and where, and leave."""
     import sys
 
-    places = [place for place, _ in command_settings(profile=profile).open_store().read()]
+    places = [place for place, _ in _settings(**whose).open_store().read()]
     tell("dry run: nothing was changed")
     if as_json:
         print_json({"dry_run": True, "would_remove_from": places})
@@ -124,9 +127,10 @@ def _foresee_logout(profile: str | None, as_json: bool) -> NoReturn:
 
 
 @click.command(cls=Command, examples=("whoami", "whoami --json"))
+@_account_option
 @_profile_option
 @json_option
-def whoami(profile: str | None, as_json: bool) -> None:
+def whoami(as_json: bool, **whose: str | None) -> None:
     """Show which credentials are used.
 
     It says where they are from, and what they may do.
@@ -135,7 +139,7 @@ def whoami(profile: str | None, as_json: bool) -> None:
 
     from audiencekit.api.login.identity import who_am_i
 
-    who = _run(who_am_i, profile, as_json)
+    who = _run(who_am_i, as_json, **whose)
     if as_json:
         print_json(asdict(who))
         return
@@ -150,11 +154,16 @@ def whoami(profile: str | None, as_json: bool) -> None:
     say(f"accounts     {', '.join(map(shown, who.accounts)) or 'none'}")
 
 
-def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], profile: str | None, as_json: bool) -> T:
+def _settings(account: str | None = None, **given: str | None) -> Settings:
+    settings = command_settings(**given)
+    return settings if account is None else settings.for_account(account)
+
+
+def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], as_json: bool, **whose: str | None) -> T:
     import asyncio  # which would take a third of the time of `--help`
 
     try:
-        return asyncio.run(work(command_settings(profile=profile)))
+        return asyncio.run(work(_settings(**whose)))
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
 

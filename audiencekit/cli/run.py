@@ -14,7 +14,7 @@ from audiencekit.cli.dryrun import DRY_RUN_NOTE
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending import pace_options, sending_settings
-from audiencekit.cli.setupfile import setup_of
+from audiencekit.cli.setupfile import setup_names, setup_of
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, examples=("run spring-customers", "run --all --plan --setup audiences/audiencekit.toml"))
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=setup_names)
 @plan_option("--all", "everything", is_flag=True, help="Carry out all audiences of the setup.")
 @plan_option("--plan", "only_plan", is_flag=True, help="Say what would change, and send nothing.")
 @plan_option("--setup", metavar="FILE", help="The setup; audiencekit.toml here, when it was named before.")

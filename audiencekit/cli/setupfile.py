@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from audiencekit.audiences.setups.setup import Setup
@@ -25,3 +29,12 @@ def setup_of(given: str | None, *, remember: bool, profile: str | None) -> Setup
     if remember:
         trusted.remember(setup.path)
     return setup
+
+
+def setup_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """For a shell: names of the audiences of the setup that is named, or was named before."""
+    names: list[str] = []
+    with contextlib.suppress(Exception):  # a shell shows no message while it completes
+        setup = setup_of(context.params.get("setup"), remember=False, profile=context.params.get("profile"))
+        names = [one.name for one in setup.audiences]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]

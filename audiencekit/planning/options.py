@@ -26,8 +26,9 @@ from audiencekit.preparation.bounds import Bounds
 from audiencekit.preparation.records import fold_consent
 from audiencekit.profile import Profile
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
-from audiencekit.sources.files import absolute_path, paths_of
+from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.remote.address import is_kept_whole, kept_address
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),
@@ -95,7 +96,7 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
     if ignore := _ignored_names(plain):
         plain["ignore"] = ignore
     if suppress := plain.pop("suppress", ()):
-        plain["suppress"] = [absolute_path(path) for path in paths_of(suppress)]
+        plain["suppress"] = [absolute_path(_whole_path(path)) for path in paths_of(suppress)]
     return cast("Keywords", plain)
 
 
@@ -174,6 +175,16 @@ def _check_types(given: Mapping[str, Any]) -> None:
         raise UsageError(f"{', '.join(wrong)} must be True or False")
 
 
+def _whole_path(path: FilePath) -> str:
+    """A suppression source, which a run must find again. Raises UsageError for an address that is not kept whole."""
+    if not is_kept_whole(kept_address(path)):
+        raise UsageError(
+            "a suppression source is an address with a query, which is not kept",
+            hint="download it, and give its path: a run that is resumed reads it again",
+        )
+    return os.fspath(path)
+
+
 def _time_text(name: str, given: Time | None) -> str | None:
     """A time as text in ISO 8601. Raises UsageError for a datetime that may mean any of several moments."""
     if isinstance(given, datetime) and given.utcoffset() is None:
@@ -193,7 +204,7 @@ def _read_shared(given: Any) -> int | None:
 def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The suppression sources. Raises UsageError for options about them where there are none."""
     if given["suppress"]:
-        return tuple(os.fspath(path) for path in paths_of(given["suppress"]))
+        return tuple(map(_whole_path, paths_of(given["suppress"])))
     if about := [name for name in _ABOUT_LISTS if given[name] not in (ABOUT[name].default, (), [], {})]:
         raise UsageError(f"{', '.join(about)}: there is no suppression source", hint="name it with `suppress=SOURCE`")
     return ()

@@ -34,8 +34,7 @@ from audiencekit.planning.recordsfile import write_records
 from audiencekit.preparation.textrecords import PREPARED_FORMAT
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
-from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
-from audiencekit.sources.files import AnySource, FilePath, paths_among
+from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
 STAGING: Final = ".preparing-"
@@ -70,7 +69,7 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
     """
     with explained(_UNWRITTEN, out, hint=""):
         make_missing(out)
-        if any(_lies_in(source, out) for source in sources if source != STANDARD_INPUT):
+        if any(_lies_in(source, out) for source in sources if is_path(source)):
             raise UsageError("the source lies in the directory that is to be written", hint="choose another directory")
         if alien := [entry for entry in _entries(out) if not _OURS.fullmatch(entry)]:
             hint = "choose an empty directory, or one that `prepare` wrote"

@@ -25,7 +25,7 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
     if is_repeatable:
         return "the run can be resumed as long as its source is unchanged"
     return (
-        "standard input, data frames and queries to a database can be read only once: "
+        "standard input, data frames, addresses with a query and queries to a database can be read only once: "
         "give `keep_spool=True` to be able to resume"
     )
 

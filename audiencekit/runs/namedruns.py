@@ -77,7 +77,7 @@ class NamedRun:
     async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
         """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
         with ExitStack() as stack:
-            run = Run.reopen(run_id, self.settings, stack)
+            run = Run.reopen(run_id, self.settings, stack, self.sources)
             report = run.ended()
             if not run.is_as_asked(self.sources, self.target, self.keywords, self.settings):
                 return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,9 @@ from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.databases.databasequery import DatabaseQuery
+from audiencekit.sources.files import FilePath, absolute_path, kept_path
 from audiencekit.sources.frames.frames import Frame, OpenFile
+from audiencekit.sources.remote.address import is_kept_whole
 
 KEPT: Final = "spool.sealed"
 # What cannot be read again, in words, and the reason of a refusal.
@@ -25,6 +27,8 @@ _CAME_ONCE: Final = {
     DatabaseQuery.mark: ("a query to a database", "database"),
 }
 
+_SIGNED: Final = ("an address with a query, of which the query is not kept", "signed_address")
+
 
 def has_kept_spool(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
     """Whether the run goes on from its spool. One that was left before there was a plan is not whole."""
@@ -33,15 +37,26 @@ def has_kept_spool(facts: RunFacts, directory: Path, *, is_planned: bool) -> boo
 
 def can_resume(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
     """Whether there is something to read: whether it still is what it was shows then."""
-    return _what_is_gone(facts, directory, is_planned=is_planned) is None
+    return _what_is_gone(facts, facts.sources, directory, is_planned=is_planned) is None
 
 
-def refuse_what_came_once(facts: RunFacts, directory: Path, *, is_planned: bool) -> None:
-    """Raises ResumeRefused when a source cannot be read again and nothing was kept of it; half a spool is removed."""
-    gone = _what_is_gone(facts, directory, is_planned=is_planned)
+def given_again(kept: Sequence[str], given: Sequence[FilePath]) -> list[str]:
+    """The `kept` sources of a run; in full where they are `given` once more."""
+    again = {kept_path(path): absolute_path(path) for path in given}
+    return [again.get(source, source) for source in kept]
+
+
+def refuse_what_came_once(
+    facts: RunFacts, directory: Path, *, is_planned: bool, sources: Sequence[str] | None = None
+) -> None:
+    """Raises ResumeRefused when a source cannot be read again and nothing was kept of it; half a spool is removed.
+
+    `sources` are those of the run, where some are given in full once more.
+    """
+    gone = _what_is_gone(facts, facts.sources if sources is None else sources, directory, is_planned=is_planned)
     if gone is None:
         return
-    name, reason = _CAME_ONCE[gone]
+    name, reason = gone
     if not is_planned:
         forget_spool(directory)
         message = f"a source was {name}, and the run ended before it was read to its end: nothing was sent"
@@ -54,12 +69,18 @@ def refuse_what_came_once(facts: RunFacts, directory: Path, *, is_planned: bool)
     )
 
 
-def _what_is_gone(facts: RunFacts, directory: Path, *, is_planned: bool) -> str | None:
-    """One of the sources that can be read only once and is needed again. A spool holds no suppression source."""
+def _what_is_gone(
+    facts: RunFacts, sources: Sequence[str], directory: Path, *, is_planned: bool
+) -> tuple[str, str] | None:
+    """One of the sources that is needed again and gone, in words, and the reason. A spool has no suppression source."""
     needed = tuple(facts.keywords.get("suppress", ()))
     if not has_kept_spool(facts, directory, is_planned=is_planned):
-        needed += tuple(facts.sources)
-    return next((source for source in needed if source in _CAME_ONCE), None)
+        needed += tuple(sources)
+    return next((gone for source in needed if (gone := _gone(source)) is not None), None)
+
+
+def _gone(source: str) -> tuple[str, str] | None:
+    return _CAME_ONCE.get(source) if is_kept_whole(source) else _SIGNED
 
 
 @contextmanager

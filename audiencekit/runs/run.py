@@ -39,11 +39,11 @@ from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report, miscounts_for_report
 from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import forget_spool, refuse_changes, refuse_what_came_once
+from audiencekit.runs.resumption import forget_spool, given_again, refuse_changes, refuse_what_came_once
 from audiencekit.runs.store import RUNS, RunStore, new_run_id
 from audiencekit.runs.storedreports import check_report, known_of, updated
 from audiencekit.settings import Settings
-from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, names_of
+from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, kept_path, names_of
 from audiencekit.sources.frames.frames import Frame
 
 E = TypeVar("E", bound=AudiencekitError)
@@ -105,7 +105,7 @@ class Run:
             target=target,
             operation=operation or read_keywords(keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[item.mark if isinstance(item, Frame) else item for item in items],
+            sources=[item.mark if isinstance(item, Frame) else kept_path(item) for item in items],
             rejections=asked_for or REJECTIONS,
             keywords=dict(keywords),
             started_at=format_time(now),
@@ -122,15 +122,17 @@ class Run:
         )  # fmt: skip
 
     @classmethod
-    def reopen(cls, run_id: str, settings: Settings, stack: ExitStack) -> Run:
+    def reopen(cls, run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
         """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
+
+        `given` are its sources once more, for addresses of which the journal does not keep all.
 
         What is known of a run that may have sent something is the document of what is raised.
         """
         store = RunStore(settings.state_dir)
         failure: AudiencekitError
         try:
-            return cls._reopen(run_id, store, settings, stack)
+            return cls._reopen(run_id, store, settings, stack, given)
         except AudiencekitError as error:
             failure = error
         if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
@@ -138,7 +140,9 @@ class Run:
         raise failure.bare()
 
     @classmethod
-    def _reopen(cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack) -> Run:
+    def _reopen(
+        cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...]
+    ) -> Run:
         directory = store.directory(run_id)
         journal = JournalFile.open(directory / JOURNAL)
         stack.callback(journal.close)
@@ -146,15 +150,17 @@ class Run:
         if state_key is None:
             raise without_key(directory)
         facts = journal.facts()
+        sources = facts.sources
         key = journal.check_by(run_id, state_key)
         if journal.ending() is None:
             refuse_changes(facts)
             # How far it came is looked at under the lock only: until then another process may be writing.
             stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
-            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None)
+            sources = given_again(facts.sources, given)
+            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         return cls(
             facts=facts, store=store, directory=directory, journal=journal, key=key,
-            spool_key=state_key.derive(SPOOL, run_id), items=tuple(facts.sources),
+            spool_key=state_key.derive(SPOOL, run_id), items=tuple(sources),
             earlier=journal.sums(), plan=journal.plan(), earlier_paces=_paces_of(store, run_id),
         )  # fmt: skip
 
@@ -177,7 +183,7 @@ class Run:
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
         """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
         return (
-            self.facts.sources == [absolute_path(path) for path in paths]
+            self.facts.sources == [kept_path(path) for path in paths]
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)

@@ -26,13 +26,14 @@ from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import TAG, Places, Tagger, Tags, are_among
 from audiencekit.selection.valuecounts import FOUND, SlotCounts, Slots, ValueCounts, are_slots_in, slots_of
 
-_SINGLE_BITS: Final = 6  # parts in which the people of values are told apart
+_SINGLE_BITS: Final = 8  # parts in which the people of values are told apart
 _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
 
 # A value, and how many people of it are in one part.
 PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
 # Of a batch, by its number, the values at these places, as `candidates_at`.
 Look: TypeAlias = Callable[[int, Places], tuple[Candidates, Pairs]]
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # mixes numbers
 NO_CHUNK: Final = -1  # in the place of a number: a batch has no values
 
 
@@ -57,7 +58,8 @@ class PeopleOfValues:
         shared = [np.zeros(0, dtype=PEOPLE)]
         for counted in map(_added_up, people.pieces()):
             shared.append(counted[counted["people"] > self._most])
-        found = _added_up(np.concatenate(shared))
+        found = np.concatenate(shared)
+        found = found[np.lexsort([found["low"], found["high"]])]
         tags = np.empty(len(found), dtype=TAG)
         tags["high"], tags["low"] = found["high"], found["low"]
         return SharedValues(tags, int(found["people"].max(initial=0)))
@@ -161,34 +163,49 @@ class SharedValueSearch:
 
 def _people_of(pairs: Pairs) -> Pairs:
     """How many of `pairs` are people, of each value: whole ones, each once, that are no part of another."""
-    # The lowest bit alone decides last: of what is the same, the part comes first.
-    found = pairs[np.lexsort([pairs[name] for name in ("beside_low", "beside_high", "low", "high")])]
-    same = np.append(False, _are_same(found))[: len(found)]
-    bare = found["beside_low"] >> np.uint64(1)
-    repeats = same & np.append(False, (found["beside_high"][1:] == found["beside_high"][:-1]) & (bare[1:] == bare[:-1]))
+    bare = pairs["beside_low"] >> np.uint64(1)
     # A value that stands alone in a record says nothing of who that is: it is a part of everyone.
-    is_alone = (found["beside_high"] == 0) & (bare == 0)
-    is_whole = (found["beside_low"] & np.uint64(1)).astype(bool)
-    counted = np.empty(int(np.count_nonzero(chosen := is_whole & ~repeats & ~is_alone)), dtype=PEOPLE)
-    counted["high"], counted["low"], counted["people"] = found["high"][chosen], found["low"][chosen], 1
+    chosen = np.flatnonzero((pairs["beside_high"] != 0) | (bare != 0))
+    found, bare = pairs[chosen], bare[chosen]
+    order, firsts = _grouped(found["high"], found["low"], found["beside_high"], bare)
+    is_whole = (found["beside_low"] & np.uint64(1))[order]
+    whole = order[firsts[np.bitwise_and.reduceat(is_whole, firsts).astype(bool)]] if len(firsts) else firsts
+    counted = np.empty(len(whole), dtype=PEOPLE)
+    counted["high"], counted["low"], counted["people"] = found["high"][whole], found["low"][whole], 1
     return _added_up(counted)
 
 
 def _added_up(counted: Pairs) -> Pairs:
-    """The people of each value, each value once, ascending."""
+    """The people of each value, each value once."""
     if not len(counted):
         return counted
-    ordered = counted[np.lexsort([counted["low"], counted["high"]])]
-    firsts = np.flatnonzero(np.append(True, ~_are_same(ordered)))
-    added = ordered[firsts]
-    added["people"] = np.add.reduceat(ordered["people"], firsts)
+    order, firsts = _grouped(counted["high"], counted["low"])
+    added = counted[order[firsts]]
+    added["people"] = np.add.reduceat(counted["people"][order], firsts)
     return added
 
 
-def _are_same(ordered: Pairs) -> Bools:
-    """Of each but the first, whether it is of the value of the one before."""
-    same: Bools = (ordered["high"][1:] == ordered["high"][:-1]) & (ordered["low"][1:] == ordered["low"][:-1])
-    return same
+def _grouped(*columns: npt.NDArray[np.uint64]) -> tuple[Places, Places]:
+    """An order in which lines that are equal in all columns stand side by side, and where each such group begins.
+
+    One number is sorted in the place of all: several times as fast. Where two that differ have the same, all are.
+    """
+    mixed = columns[0]
+    for column in columns[1:]:
+        mixed = mixed * _ODD + column
+    order = np.argsort(mixed)
+    if not np.array_equal(begins := _begins(order, *columns), _begins(order, mixed)):
+        begins = _begins(order := np.lexsort(columns), *columns)
+    return order, np.flatnonzero(begins)
+
+
+def _begins(order: Places, *columns: npt.NDArray[np.uint64]) -> Bools:
+    """Of each line in `order`, whether it differs from the one before."""
+    begins: Bools = np.arange(len(order)) == 0
+    for column in columns:
+        ordered = column[order]
+        begins[1:] |= ordered[1:] != ordered[:-1]
+    return begins
 
 
 class _Aside:

@@ -11,15 +11,15 @@ from typing import Final, TypeAlias, TypeVar
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.sources.bytes.bytestream import ByteStream
-from audiencekit.sources.bytes.rawbytes import Identity, RawFile
-from audiencekit.sources.bytes.regularfile import RegularFile, shown_path
-from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT, StandardInput
-from audiencekit.sources.bytes.unwrapping import unwrapped
+from audiencekit.sources.bytes.rawbytes import Identity
+from audiencekit.sources.bytes.regularfile import shown_path
+from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquet.partfiles import part_files
+from audiencekit.sources.places import parts_of, raw_file, shown_name
+from audiencekit.sources.remote.address import Address, is_address, kept_address
 from audiencekit.sources.table import Look
 
 T = TypeVar("T")
@@ -82,17 +82,27 @@ def comes_once(item: Item) -> bool:
     return not is_in_memory(item) if isinstance(item, Frame) else os.fspath(item) == STANDARD_INPUT
 
 
+def is_path(path: FilePath) -> bool:
+    """Whether it names a file of this machine, and neither standard input nor an address."""
+    return os.fspath(path) != STANDARD_INPUT and not is_address(path)
+
+
 def absolute_path(path: FilePath) -> str:
-    """`path` as it means the same file from every directory; standard input stays what it is.
+    """`path` as it means the same file from every directory; standard input and addresses stay what they are.
 
     Raises InputOutputFailed for a relative path when the working directory is gone.
     """
     text = os.fspath(path)
     try:
-        return text if text == STANDARD_INPUT else os.path.abspath(text)
+        return os.path.abspath(text) if is_path(text) else text
     except FileNotFoundError:
         pass
     raise InputOutputFailed(f"{shown_path(text)}: the working directory is gone", hint="change to one that exists")
+
+
+def kept_path(path: FilePath) -> str:
+    """`absolute_path` as journals keep it: of an address without its query, which may be a signature."""
+    return kept_address(absolute_path(path))
 
 
 def names_of(items: Iterable[Item]) -> tuple[str, ...]:
@@ -104,6 +114,8 @@ def _name_of(item: Item) -> str:
     if isinstance(item, Frame):
         return item.mark
     path = os.fspath(item)
+    if is_address(path):
+        return Address.read(path).name
     return SHOWN_NAME if path == STANDARD_INPUT else os.path.basename(path.rstrip(os.sep)) or path
 
 
@@ -133,8 +145,8 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
         elif os.fspath(item) == STANDARD_INPUT:
             yield SHOWN_NAME, item
         else:
-            parts = named(shown_path(item), partial(part_files, item)) if os.path.isdir(item) else [item]
-            yield from ((shown_path(part), part) for part in parts)
+            parts = named(shown_name(item), partial(parts_of, item))
+            yield from ((shown_name(part), part) for part in parts)
 
 
 def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
@@ -143,18 +155,9 @@ def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
         from audiencekit.sources.frames.frametable import open_frame
 
         return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
-    file = unwrapped(_raw_file(item))
+    file = raw_file(item)
     look = open_bytes(name, ByteStream(file, options.encoding), options)
     return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
-
-
-def _raw_file(item: FilePath | OpenFile) -> RawFile:
-    """The bytes of an item, as they lie."""
-    if isinstance(item, OpenFile):
-        return StandardInput(item.unwrap())
-    if os.fspath(item) == STANDARD_INPUT:
-        return StandardInput()
-    return RegularFile(item)
 
 
 def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:

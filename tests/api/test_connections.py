@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.connections import Connections, open_tls, read_proxy
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.errors import CertificateRefused, CredentialsRefused, TransportFailed, UsageError
+from audiencekit.machine.connections import Connections, open_tls, read_proxy
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.api.cleanliness import CANARY, assert_clean

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from oauthlib import oauth1  # type: ignore[import-untyped]
 
-from audiencekit.api.connections import Connections
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.api.wire import read_answer
 from audiencekit.errors import Bug, HostRefused, Redirected, TransportFailed, UsageError
+from audiencekit.machine.connections import Connections
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC, X
 

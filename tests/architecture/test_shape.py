@@ -55,7 +55,6 @@ IMPORTS = {
     "audiencekit/planning/plannedrun.py": 22,
     "audiencekit/planning/planinputs.py": 16,
     "audiencekit/planning/planner.py": 24,
-    "audiencekit/planning/prepareddirectory.py": 16,
     "audiencekit/planning/sharing.py": 20,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 28,

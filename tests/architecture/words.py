@@ -16,8 +16,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _WORDS: Final = re.compile(r"\b(whoever|whomever|nobody|somebody|everybody|anybody|whom)\b", re.IGNORECASE)
 # Each takes two readings; the glossary has what is said in its place.
 _PHRASES: Final = re.compile(
-    r"\bthat cannot be(?=[.,;:)\"'])|\blapses?\b|\bis not evident\b|\bat the least\b|\bmind where it goes\b"
-    r"|\bwhat the request is about\b|\bonce more stops now\b|\bhas no meaning with\b",
+    r"\bthat cannot be(?=[.,;:)\"']| \|)|\bwhen how many\b|\blapses?\b|\bis not evident\b|\bat the least\b"
+    r"|\bmind where it goes\b|\bwhat the request is about\b|\bonce more stops now\b|\bhas no meaning with\b",
     re.IGNORECASE,
 )
 _OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"

@@ -168,3 +168,13 @@ def test_a_state_directory_that_is_not_there_completes_last_alone(home: Path) ->
 def test_an_audience_is_found_by_its_name(home: Path) -> None:
     """Its id takes the place of what was typed."""
     assert _asked(home, "audiencekit expiry --audience spr") == ["plain,h1ab2"]
+
+
+def test_the_names_of_a_setup_are_completed(home: Path) -> None:
+    """Of the file that is named; of one that lies there and was not named, none."""
+    lines = [
+        f'[audiences.{name}]\nsource = "list.csv"\naudience = "h1ab2"\n' for name in ("spring", "summer", "autumn")
+    ]
+    (home / "audiencekit.toml").write_text("".join(lines))
+    assert _asked(home, "audiencekit run --setup audiencekit.toml s") == ["plain,spring", "plain,summer"]
+    assert _asked(home, "audiencekit run s") == []

@@ -107,6 +107,19 @@ def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:
     assert [secret for secret in secrets if secret in machine.told] == []
 
 
+def test_an_account_of_a_setup_has_a_token_of_its_own(machine: Machine) -> None:
+    """It is used and ended for that account alone."""
+    process, page = machine.begin("login", "--no-browser", "--account", "shop-de")
+    machine.approve(page)
+    assert machine.end(process)[0] == 0
+    assert machine.run("whoami").returncode == 77
+    who = json.loads(machine.run("whoami", "--json", "--account", "shop-de").stdout)
+    assert (who["application"], who["token"], who["screen_name"]) == ("environment", "file", "local_user")
+    assert machine.run("logout").stdout == "you were not logged in\n"
+    assert machine.run("logout", "--account", "shop-de").returncode == 0
+    assert machine.run("whoami", "--account", "shop-de").returncode == 77
+
+
 def test_a_pin_comes_from_stdin_where_no_terminal_is(machine: Machine) -> None:
     """The text names who logged in, and where the token is."""
     process, page = machine.begin("login", "--pin", "--no-browser")

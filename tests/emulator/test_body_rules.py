@@ -83,6 +83,19 @@ BODIES: dict[str, Callable[[World], list[Any]]] = {
         [{"operation_type": "Update", "params": {"line_item_id": world.values["line_item_id"], "name": world.text()}}],
         [{"operation_type": "Create", "params": {"campaign_id": world.values["campaign_id"], **_LINE_ITEM}}],
     ],
+    "batch_targeting_criteria": lambda world: [
+        [
+            {
+                "operation_type": "Create",
+                "params": {
+                    "line_item_id": world.values["line_item_id"],
+                    "operator_type": "EQ",
+                    "targeting_type": "BROAD_KEYWORD",
+                    "targeting_value": world.text(),
+                },
+            }
+        ],
+    ],
     "estimate_audience": lambda world: [
         {"targeting_criteria": [{"targeting_type": "KEYWORD", "targeting_value": "tea"}]},
         {
@@ -128,6 +141,7 @@ BODIES: dict[str, Callable[[World], list[Any]]] = {
 # Choices that ask for more than a word in another place.
 ASK_FOR_MORE = {
     ("batch_line_items", "operation_type"),
+    ("batch_targeting_criteria", "operation_type"),
     ("batch_campaigns", "operation_type"),
     ("batch_flexible_audiences", "operation_type"),
     ("batch_flexible_audiences", "audience_type"),

@@ -26,6 +26,7 @@ BEYOND = {
     ("PUT", "/12/accounts/{}/line_items/{}"),
     ("DELETE", "/12/accounts/{}/line_items/{}"),
     ("POST", "/12/accounts/{}/targeting_criteria"),
+    ("POST", "/12/batch/accounts/{}/targeting_criteria"),
     ("DELETE", "/12/accounts/{}/targeting_criteria/{}"),
     ("GET", "/12/accounts/{}/media_library"),
     ("POST", "/12/accounts/{}/media_library"),

@@ -13,7 +13,7 @@ from audiencekit.selection.valuecounts import FOUND, SlotCounts, Slots, ValueCou
 from tests.examples import examples
 
 # Values that differ in each part of a slot, so that some fall together and others do not.
-VALUES = st.builds(lambda block, first, further: block << 11 | further << 6 | first, *[st.integers(0, 3)] * 3)
+VALUES = st.builds(lambda block, first, further: block << 11 | further << 7 | first, *[st.integers(0, 3)] * 3)
 BATCHES = st.lists(st.lists(VALUES, max_size=20), max_size=6)
 
 
@@ -49,9 +49,19 @@ def test_values_that_do_not_fall_together_are_told_apart(compiled: bool, monkeyp
     """Also beyond the number at which a counter stops."""
     if not compiled:
         monkeypatch.setattr(valuecounts, "kernels", lambda: None)
-    counts = ValueCounts(100)
-    counts.count(_slots([1 << 11] * 1_000 + [2 << 11] * 100))
+    counts = ValueCounts(10)
+    counts.count(_slots([1 << 11] * 1_000 + [2 << 11] * 10))
     assert counts.find(_slots([1 << 11, 2 << 11, 3 << 11])).tolist() == [0]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_full_counter_says_many(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never says too few, whatever number is asked for."""
+    if not compiled:
+        monkeypatch.setattr(valuecounts, "kernels", lambda: None)
+    counts = ValueCounts(100)
+    counts.count(_slots([1 << 11] * 101 + [2 << 11] * 2))
+    assert counts.find(_slots([1 << 11, 2 << 11])).tolist() == [0]
 
 
 def test_counters_grow_with_the_values() -> None:

@@ -47,7 +47,7 @@ class ActivityCalls(Calls):
 
         `backfill_minutes`, 1 to 5, begins with those of so long before. A connection that is lost is opened again and
         what was missed asked for; `notice` is told. Raises UsageError, an ExchangeError when the service stays away for
-        a quarter of an hour, and Unauthorized.
+        a quarter of an hour or the first attempt reaches no host, and Unauthorized.
         """
         if backfill_minutes is not None and not 1 <= backfill_minutes <= MAX_BACKFILL_MINUTES:
             raise UsageError(f"backfill_minutes is a whole number from 1 to {MAX_BACKFILL_MINUTES}")

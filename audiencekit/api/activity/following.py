@@ -57,7 +57,8 @@ class Following:
 
     A stream that was lost is opened again after 1, 2, 4 … seconds, with the minutes that were missed as backfill. What
     comes twice by that is told once; where more was missed than the service keeps, `notice` hears of it. Raises the
-    last error when the service was silent for OUTAGE_PATIENCE_SECONDS, and any that does not pass at once.
+    last error when the service was silent for OUTAGE_PATIENCE_SECONDS, and at once any that does not pass, or a first
+    attempt that reached no host: the address may be wrong.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Following:
         self._heard_at = self._pulse.clock()
         self._has_heard = False
         self._losses = 0
+        self._has_tried = False
 
     async def events(self) -> AsyncGenerator[Event]:
         """Each event, without end."""
@@ -108,6 +110,9 @@ class Following:
     async def _wait(self, loss: ExchangeError | None) -> None:
         if loss is not None and self._pulse.clock() - self._heard_at > OUTAGE_PATIENCE_SECONDS:
             raise loss
+        if isinstance(loss, TransportFailed) and not loss.sent and not self._has_tried:
+            raise loss
+        self._has_tried = True
         seconds = min(2.0**self._losses, RECONNECT_CAP_SECONDS) + JITTER_SECONDS * self._pulse.chance()
         if isinstance(loss, RateLimited):
             seconds = max(seconds, self._until_reset(loss))

@@ -17,10 +17,12 @@ from audiencekit.api.catalogue.parameters import (
     array,
     ids,
     in_path,
+    json_object,
     one_of,
     text,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
+from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIn
+from audiencekit.limits import MAX_CRITERIA_OPERATIONS
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -91,6 +93,25 @@ ENDPOINTS: Final = (
         ),
         ambiguities=(NAMED,),
         notes=("an audience must be targetable",),
+    ),
+    Endpoint(
+        name="batch_targeting_criteria",
+        group="targeting",
+        method="POST",
+        path="/12/batch/accounts/{account_id}/targeting_criteria",
+        part=1,
+        section="4.11",
+        shown=False,
+        parameters=(
+            ACCOUNT_ID,
+            one_of("operation_type", "Create", "Delete", place="body", required=True, at=("item",)),
+            json_object("params", place="body", required=True, at=("item",), note="as for one criterion"),
+        ),
+        body="json_array_of_operations",
+        operations=MAX_CRITERIA_OPERATIONS,
+        rules=(RequiredIn("Delete", ("targeting_criterion_id",), at="params"),),
+        params_of=(("Create", "create_targeting_criterion"),),
+        ambiguities=(NAMED,),
     ),
     Endpoint(
         name="delete_targeting_criterion",

@@ -77,7 +77,7 @@ async def log_in(
     if confirm is not None:
         await _require_right(settings, grant, confirm)
     place = store.keep(_kept(grant, with_application=is_ours))
-    overruled = found.origins.get("token") == "environment"
+    overruled = any(name in settings.own_secrets for name in TOKEN)
     return Login(user_id=grant.user_id, screen_name=grant.screen_name, kept_in=place, is_overruled=overruled)
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
-from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed
+from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
 from audiencekit.planning.options import Keywords, SyncKeywords, read_keywords
 from audiencekit.profile import SPEC
@@ -42,7 +42,10 @@ from audiencekit.settings import (
     RULES,
     SECRET_NAMES,
     SETUP_TABLES,
+    variable_part,
 )
+from audiencekit.sources.files import FilePath
+from audiencekit.sources.remote.address import is_address, is_kept_whole, kept_address
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
@@ -109,6 +112,7 @@ class _Reader:
         self.problems += _forbidden(content)
         self._refuse_unknown("", content, FILE_KEYS | SETUP_TABLES)
         accounts, lists, audiences = (self._tables(content, kind) for kind in ("accounts", "lists", "audiences"))
+        self._refuse_alike(accounts)
         for name, account in accounts.items():
             self._refuse_unknown(f"accounts.{name}", account, _ACCOUNT_KEYS)
             if not is_service_id(account.get("account_id")):
@@ -119,6 +123,13 @@ class _Reader:
             self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
         found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
         return tuple(one for one in found if one is not None)
+
+    def _refuse_alike(self, accounts: Mapping[str, Any]) -> None:
+        """Two names that stand for the same variables of the environment would share their credentials."""
+        known: dict[str, str] = {}
+        for name in accounts:
+            if (other := known.setdefault(variable_part(name), name)) != name:
+                self.problems.append((f"accounts.{name}", f"in variables it reads like {other!r}: rename one of them"))
 
     def _tables(self, content: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
         tables = content.get(kind, {})
@@ -206,8 +217,8 @@ class _Reader:
             self.problems.append((f"{place}.sql", "the file of the query cannot be read"))
             return "SELECT 1"
 
-    def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[Path, ...]:
-        """Paths from the directory of the file on."""
+    def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[FilePath, ...]:
+        """Paths from the directory of the file on, and addresses as they are."""
         value = given.get(key, [])
         paths = [value] if isinstance(value, str) else value
         if not isinstance(paths, list) or not all(isinstance(path, str) and path.strip() for path in paths):
@@ -215,7 +226,9 @@ class _Reader:
             return ()
         if "-" in paths:
             self.problems.append((f"{place}.{key}", "standard input cannot be named in a setup"))
-        return tuple(self._directory / path for path in paths)
+        addresses = [path for path in paths if is_address(path)]
+        self.problems += [(f"{place}.{key}", why) for path in addresses if (why := _wrong_address(path))]
+        return tuple(path if path in addresses else self._directory / path for path in paths)
 
     def _refuse_unknown(self, place: str, content: Mapping[str, Any], known: frozenset[str]) -> None:
         told = {place for place, _ in self.problems}
@@ -225,6 +238,16 @@ class _Reader:
             near = get_close_matches(key, known, n=1)
             instead = f"perhaps {near[0]}" if near else f"allowed: {', '.join(sorted(known))}"
             self.problems.append((f"{place}.{key}".lstrip("."), f"this is not known here; {instead}"))
+
+
+def _wrong_address(text: str) -> str:
+    """Why an address cannot stand in a setup; an empty text where it can."""
+    try:
+        if is_kept_whole(kept_address(text)):
+            return ""
+    except UsageError as error:
+        return str(error)
+    return "an address with a query does not belong in this file: it may be a signature, which is a secret"
 
 
 def _forbidden(content: Any, place: str = "") -> Iterator[tuple[str, str]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -162,7 +161,7 @@ def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceR
 
 
 def _settings_of(one: AudienceSetup, settings: Settings) -> Settings:
-    return settings if one.account_id is None else replace(settings, account_id=one.account_id)
+    return settings if one.account is None else settings.for_account(one.account, one.account_id)
 
 
 def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:

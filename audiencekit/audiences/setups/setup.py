@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from audiencekit.errors import UsageError
+from audiencekit.sources.files import FilePath
 
 Command: TypeAlias = Literal["sync", "upload"]
 
@@ -23,7 +24,7 @@ class AudienceSetup:
     name: str
     command: Command
     audience: str
-    sources: tuple[Path, ...]
+    sources: tuple[FilePath, ...]
     account: str | None = None
     account_id: str | None = None
     schedule: str = ""

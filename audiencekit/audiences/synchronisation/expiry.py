@@ -1,4 +1,4 @@
-"""`expiry`: when how many members of an audience under sync expire, unless they are renewed."""
+"""`expiry`: when the members of an audience under sync expire, unless they are renewed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _store(audience_id: str, settings: Settings) -> SnapshotStore:
 
 
 def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime | None = None) -> Expiry:
-    """When how many expire, as the snapshot says. Sends nothing, and needs no credentials.
+    """Count the members by the day on which they expire, as the snapshot says. Sends nothing, and needs no credentials.
 
     Raises PlanRefused for an audience that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
     """

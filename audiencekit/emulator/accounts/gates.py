@@ -51,8 +51,12 @@ GRANTED_AT_THE_DOOR: Final = (SHARING_FEATURE, CPM_BILLING)
 
 
 def require_feature(call: Call, gate: str, parameter: str | None = None) -> None:
-    """Raises RefusalError (403) for an account that is outside, naming the parameter that asked for it."""
+    """Refuse an account that is outside of `gate`, naming the parameter that asked for it.
+
+    Raises RefusalError. An endpoint that is closed as a whole is refused as other want of access is (403; specification
+    part 1, section 5), a parameter with the status that the public service publishes for this code (400).
+    """
     account = call.account
     if gate in account.outside and gate not in account.features:
         message = f"Account {account.id} does not have access to {gate}"
-        raise call.refuse(403, "FEATURE_NOT_AVAILABLE", message, parameter)
+        raise call.refuse(403 if parameter is None else 400, "FEATURE_NOT_AVAILABLE", message, parameter)

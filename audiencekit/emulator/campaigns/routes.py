@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.emulator.calls import Address
-from audiencekit.emulator.campaigns.batch import batch_campaigns, batch_line_items
+from audiencekit.emulator.campaigns.batch import batch_campaigns, batch_criteria, batch_line_items
 from audiencekit.emulator.campaigns.campaigns import change_campaign, create_campaign, list_campaigns
 from audiencekit.emulator.campaigns.funding import create_funding_instrument
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS, TARGETING_CRITERIA
@@ -38,6 +38,7 @@ ROUTES: Final = (
     Route("DELETE", _LINE_ITEMS + "/:line_item_id", LINE_ITEMS.delete_record, WRITES),
     Route("GET", _CRITERIA, list_criteria, CORE_READS),
     Route("POST", _CRITERIA, create_criterion, WRITES),
+    Route("POST", "/batch" + _CRITERIA, batch_criteria, WRITES),
     Route("DELETE", _CRITERIA + "/:targeting_criterion_id", TARGETING_CRITERIA.delete_record, WRITES),
     Route("GET", _ACCOUNT + "/custom_audiences/:custom_audience_id/targeted", list_targeted, READS),
 )

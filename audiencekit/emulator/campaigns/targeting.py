@@ -1,7 +1,8 @@
 """Targeting criteria of line items, and the line items that target an audience (specification part 1, section 4.11, and
 part 2, section 4.3).
 
-Creating and deleting criteria are endpoints of the public service that the specification mentions without showing.
+Making and deleting criteria, one by one or in batches, are endpoints of the public service. The specification mentions
+them without showing them.
 """
 
 from __future__ import annotations
@@ -36,11 +37,17 @@ def list_criteria(call: Call) -> Answer:
 
 
 def create_criterion(call: Call) -> Answer:
-    """`POST …/targeting_criteria`: an audience must be targetable, and one that was shared must still be.
-
-    An IAB category must be that of a content category.
-    """
+    """`POST …/targeting_criteria`."""
     parameters = Parameters(call)
+    return success(parameters.echo, make_criterion(call, parameters).document())
+
+
+def make_criterion(call: Call, parameters: Parameters) -> Record:
+    """Make a criterion of a line item.
+
+    An audience must be targetable, and one that was shared must still be. An IAB category must be that of a content
+    category.
+    """
     fields: dict[str, Any] = {name: parameters.required_text(name) for name in ("line_item_id", "targeting_type")}
     if call.options.profile == "x":  # the client of the public service leaves it out
         fields["operator_type"] = parameters.choice("operator_type", _OPERATORS, "EQ")
@@ -59,7 +66,7 @@ def create_criterion(call: Call) -> Answer:
         if not audience.processing.is_targetable:
             raise parameters.fault("targeting_value", "The Custom Audience is not targetable")
         fields["name"] = audience.name
-    return success(parameters.echo, TARGETING_CRITERIA.make(call, fields).document())
+    return TARGETING_CRITERIA.make(call, fields)
 
 
 def list_targeted(call: Call) -> Answer:

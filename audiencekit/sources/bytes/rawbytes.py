@@ -63,7 +63,7 @@ class Reading(io.RawIOBase):
             data = self._handle.read(size) or b""
         except OSError as error:
             self.failure = InputOutputFailed(f"cannot be read: {error.strerror or 'unknown reason'}")
-        except SourceRefused as error:
+        except (SourceRefused, InputOutputFailed) as error:
             self.failure = error
         if self.failure is not None:
             raise self.failure

@@ -131,7 +131,7 @@ def _from_arrow(work: Callable[..., T], *arguments: object) -> T:
     system = ""
     try:
         return work(*arguments)
-    except SourceRefused:
+    except (SourceRefused, InputOutputFailed):
         raise  # it is ours, and quotes nothing
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:

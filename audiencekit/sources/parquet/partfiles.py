@@ -20,7 +20,11 @@ def part_files(path: str | os.PathLike[str]) -> list[Path]:
     Raises SourceRefused for a directory that holds none, or other things, or what is still being written;
     InputOutputFailed when it cannot be listed.
     """
-    names = _names(path)
+    return [Path(path) / name for name in part_names(_names(path))]
+
+
+def part_names(names: list[str]) -> list[str]:
+    """Those of Parquet files among the `names` in a directory, wherever it lies. Raises SourceRefused as above."""
     if UNFINISHED in names:
         raise SourceRefused(
             "the job that writes this directory has not finished, or has failed",
@@ -40,7 +44,7 @@ def part_files(path: str | os.PathLike[str]) -> list[Path]:
             f"this is a directory, and beside Parquet files it holds {others}",
             hint=f"give the files that are meant; the shell lists them for DIRECTORY/*{SUFFIX}",
         )
-    return [Path(path) / name for name in rows]
+    return rows
 
 
 def _names(path: str | os.PathLike[str]) -> list[str]:

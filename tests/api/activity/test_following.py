@@ -119,6 +119,17 @@ async def test_there_is_an_end_to_patience() -> None:
     assert 900 < sum(service.slept) < 1_000
 
 
+async def test_a_first_attempt_that_reaches_no_host_is_the_last() -> None:
+    """A wrong name or port is no outage; after an answer of any kind the same is one."""
+    unreached = TransportFailed("the name was not resolved", sent=False)
+    service = Service([unreached])
+    with pytest.raises(TransportFailed, match="not resolved"):
+        await service.told(1)
+    assert (service.slept, service.notices) == ([], [])
+    service = Service([TemporarilyUnavailable("away", status=503)], [unreached], [1])
+    assert await service.told(1) == [1]
+
+
 @pytest.mark.parametrize("error", [Unauthorized("no", status=403), CertificateRefused("no")])
 async def test_what_does_not_pass_is_raised_at_once(error: Exception) -> None:
     """It would be the same the next time."""

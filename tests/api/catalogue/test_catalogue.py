@@ -37,7 +37,7 @@ SHOWN = [row for row in ENDPOINTS if row.shown]
 # delete), section 4.11: creation and deletion of criteria; part 2, section 4.9: scheduled tweets.
 NAMED_ONLY = {
     *("list_line_items", "get_line_item", "create_line_item", "update_line_item", "delete_line_item"),
-    *("batch_line_items", "create_targeting_criterion", "delete_targeting_criterion"),
+    *("batch_line_items", "create_targeting_criterion", "batch_targeting_criteria", "delete_targeting_criterion"),
     *("list_stream_rules", "change_stream_rules"),
     *("list_scheduled_tweets", "get_scheduled_tweet", "create_scheduled_tweet"),
 }

@@ -74,6 +74,18 @@ BODIES: dict[str, Any] = {
     "batch_line_items": [
         {"operation_type": "Create", "params": {"campaign_id": "8wku2", "objective": "REACH", "product_type": "MEDIA"}},
     ],
+    "batch_targeting_criteria": [
+        {
+            "operation_type": "Create",
+            "params": {
+                "line_item_id": "8wku2",
+                "operator_type": "EQ",
+                "targeting_type": "BROAD_KEYWORD",
+                "targeting_value": "tea",
+            },
+        },
+        {"operation_type": "Delete", "params": {"targeting_criterion_id": "8wku2"}},
+    ],
     "batch_campaigns": [
         {"operation_type": "Create", "params": {"funding_instrument_id": "lygyi", "name": "Spring"}},
         {

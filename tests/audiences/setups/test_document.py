@@ -115,6 +115,11 @@ def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str)
         ('[audiences.one]\naudience = "h1ab2"\n', "audiences.one", "it has no list"),
         ('[audiences.one]\nsource = "x.csv"\n', "audiences.one.audience", "id or the name"),
         ('[audiences.one]\nsource = "-"\naudience = "h1"\n', "audiences.one.source", "standard input"),
+        (
+            f'[accounts.a-b]\naccount_id = "a1"\n[accounts.A_B]\naccount_id = "a2"\n{AUDIENCE}',
+            "accounts.A_B",
+            "it reads like 'a-b'",
+        ),
         (f'[accounts.shop]\naccount_id = "../x"\n{AUDIENCE}', "accounts.shop.account_id", "id of an ads account"),
         ('[audiences."a b"]\nsource = "x.csv"\naudience = "h1"\n', "audiences.a b", "a name has letters"),
     ],

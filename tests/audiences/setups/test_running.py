@@ -17,9 +17,10 @@ from audiencekit.audiences.setups.result import EXIT_CODES
 from audiencekit.audiences.setups.running import carry_out, run_setup_async
 from audiencekit.delivery.limiter.joint import JointLimiter
 from audiencekit.emulator import Emulator
-from audiencekit.errors import PlanRefused
+from audiencekit.errors import CredentialsRefused, PlanRefused
+from audiencekit.personal import Secret
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.settings import Settings
+from audiencekit.settings import SECRET_NAMES, Settings
 
 AUDIENCES = ("north", "south", "east", "west", "leavers")
 
@@ -92,6 +93,17 @@ async def test_five_audiences_of_two_accounts_hold_exactly_their_lists(two: _Two
     again = await run_setup_async(two.path, ["north", "west"], settings=settings)
     assert [result.document["changes"]["unchanged"] for result in again.results] == [100, 103]
     assert [result.document["requests"]["planned"] for result in again.results] == [0, 0]
+
+
+async def test_each_account_has_its_own_credentials(two: _Two, settings: Settings) -> None:
+    """Those of one that are worth nothing leave the other done."""
+    wrong = {name: Secret("local-wrong") for name in SECRET_NAMES}
+    settings = replace(settings, named_secrets={"FIRST": settings.secrets, "SECOND": wrong}, secrets={})
+    with pytest.raises(CredentialsRefused) as caught:
+        await run_setup_async(two.path, settings=settings)
+    assert caught.value.document is not None
+    codes = {each["name"]: each["exit_code"] for each in caught.value.document["audiences"]}
+    assert codes == {"north": 0, "south": 0, "east": 77, "west": 77, "leavers": 77}
 
 
 async def test_a_failure_in_one_leaves_the_others_done(two: _Two, settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.emulator.campaigns.builder import make_campaign, make_line_item
@@ -117,3 +118,35 @@ async def test_line_items_can_be_listed(caller: Any) -> None:
         assert [record["id"] for record in listed] == [line_item] * count
     query = {"campaign_id": "nothing", "objective": "REACH", "product_type": "MEDIA"}
     assert (await caller.call("POST", caller.account + "/line_items", query=query)).status == 404
+
+
+async def _batch(caller: Any, *operations: tuple[str, dict[str, str]]) -> Any:
+    body = json.dumps([{"operation_type": verb, "params": params} for verb, params in operations]).encode()
+    path = caller.account.replace("/accounts/", "/batch/accounts/") + "/targeting_criteria"
+    return await caller.call("POST", path, data=body, headers={"Content-Type": "application/json"})
+
+
+async def _values(caller: Any, line_item_id: str) -> list[str]:
+    listed = await caller.call("GET", caller.account + "/targeting_criteria", query={"line_item_ids": line_item_id})
+    return [criterion["targeting_value"] for criterion in listed.body["data"]]
+
+
+async def test_criteria_come_and_go_in_batches(caller: Any) -> None:
+    """All or nothing, up to 500; they are not changed."""
+    item = await make_line_item(caller, (await make_campaign(caller)).body["data"]["id"])
+
+    def word(text: str) -> tuple[str, dict[str, str]]:
+        common = {"line_item_id": item, "targeting_type": "BROAD_KEYWORD", "operator_type": "EQ"}
+        return "Create", {**common, "targeting_value": text}
+
+    made = (await _batch(caller, word("tea"), word("milk"))).body["data"]
+    assert [criterion["targeting_value"] for criterion in made] == await _values(caller, item) == ["tea", "milk"]
+    gone = ("Delete", {"targeting_criterion_id": made[0]["id"]})
+    refused = await _batch(caller, gone, ("Create", {"line_item_id": item}))
+    assert (refused.status, len(refused.body["operation_errors"])) == (400, 2)
+    assert await _values(caller, item) == ["tea", "milk"]
+    assert (await _batch(caller, ("Update", gone[1]))).status == 400
+    assert (await _batch(caller, gone, word("sugar"))).status == 200
+    assert await _values(caller, item) == ["milk", "sugar"]
+    assert (await _batch(caller, *[word(f"word {number}") for number in range(501)])).codes == ["REQUEST_TOO_COMPLEX"]
+    assert (await _batch(caller, *[word(f"word {number}") for number in range(500)])).status == 200
